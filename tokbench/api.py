@@ -431,6 +431,7 @@ def _results(
         metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound, finished.ratios),
         cells=finished.cells + studies.cells + further.timed.cells,
         losses=finished.losses,
+        own_texts=[own for outcome in studies.outcomes.values() for own in outcome.own_texts],
         differences=evaluation.same_ids.differences,
         studies=study_blocks(registry, studies),
         failed_studies=studies.failures,

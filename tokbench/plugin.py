@@ -55,12 +55,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.excerpts import cut_excerpt as cut_excerpt
     from tokbench.results.blocks import (
         LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison,
-        PairMatrix as PairMatrix,
-    )
-    from tokbench.results.bits_per_byte import (
-        BitsComparison as BitsComparison, ModelTraining as ModelTraining, ModelWords as ModelWords,
-        TrainedAmount as TrainedAmount, BITS_PER_BYTE as BITS_PER_BYTE, BitsPerByte as BitsPerByte,
-        Verdict as Verdict,
+        PairMatrix as PairMatrix, OwnTexts as OwnTexts,
     )
     from tokbench.results.metric_curves import CurvePoint as CurvePoint
     from tokbench.measuring.chat_templates import (
@@ -77,7 +72,7 @@ if TYPE_CHECKING:
         Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums, shortcoming as shortcoming,
         sums_of as sums_of,
     )
-    from tokbench.statistics.inequality import gini_coefficient as gini_coefficient
+    from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
         Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, holm as holm, interval as interval,
         jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t,
@@ -121,10 +116,13 @@ if TYPE_CHECKING:
     from tokbench.report.report import Report as Report
     from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
     from tokbench.report.markdown_nodes import section_markdown as section_markdown, nodes_markdown as nodes_markdown
-    from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
+    from tokbench.report.cells import (
+        DisplayCell as DisplayCell, legends as legends, IN_SAMPLE as IN_SAMPLE, LEGENDS as LEGENDS, LOSSY as LOSSY,
+        Series as Series, UNCHECKED as UNCHECKED, in_sample_legend as in_sample_legend, percent as percent,
+    )
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
-        spreadsheet_text as spreadsheet_text, visible as visible,
+        spreadsheet_text as spreadsheet_text, visible as visible, cut as cut,
     )
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
     from tokbench.report.pages import html_environment as html_environment
@@ -159,37 +157,39 @@ if TYPE_CHECKING:
         JobAnswer as JobAnswer, AskedJobs as AskedJobs, Kept as Kept, Outcome as Outcome,
         StudyContext as StudyContext, StudyProblem as StudyProblem, StudySpec as StudySpec,
     )
-    from tokbench.results.measured_sizes import (
-        BestMeasuredSize as BestMeasuredSize, MeasuredSizes as MeasuredSizes, SizeMove as SizeMove,
-        TrainedSize as TrainedSize, TriedRates as TriedRates,
-    )
-    from tokbench.results.probes import (
-        PROBES as PROBES, ProbeAnswerInfo as ProbeAnswerInfo, ProbeInfo as ProbeInfo, ProbeText as ProbeText,
-    )
     from tokbench.results.segmentation import (
         SHOWN_TEXTS as SHOWN_TEXTS, Segmentation as Segmentation, SegmentedText as SegmentedText,
-        ShownTexts as ShownTexts, WorstDocument as WorstDocument,
+        ShownTexts as ShownTexts, WorstDocument as WorstDocument, shown_texts as shown_texts,
     )
     from tokbench.results.study_blocks import BlockType as BlockType, StudyBlocks as StudyBlocks
-    from tokbench.results.validity import (
-        VALIDITY as VALIDITY, HypothesisOutcome as HypothesisOutcome, RankCorrelation as RankCorrelation,
-        RankDifference as RankDifference, Validity as Validity, ValidityClass as ValidityClass,
-    )
-    from tokbench.results.vocabulary_size import (
-        VOCABULARY_SIZES as VOCABULARY_SIZES, ByteCost as ByteCost, ExtensionCost as ExtensionCost,
-        PackedCurve as PackedCurve, ScalingLaw as ScalingLaw, ScalingOptimum as ScalingOptimum,
-        SizeBasis as SizeBasis, SizeChoice as SizeChoice, SizeCost as SizeCost, SizeInSample as SizeInSample,
-        SizeLine as SizeLine, SizeLoss as SizeLoss, SizeRecommendation as SizeRecommendation, SizeRow as SizeRow,
-        VocabularySizes as VocabularySizes,
-    )
     from tokbench.statistics.front import pareto_front as pareto_front
     from tokbench.tokenizers.members import missing_members as missing_members
     from tokbench.engine.reports import report_of as report_of
     from tokbench.report.section import Chart as Chart, SectionNotes as SectionNotes, SectionSpec as SectionSpec
-    from tokbench.report.tables import CellTables as CellTables
-    from tokbench.report.sections.size_lines import SizeLines as SizeLines
-    from tokbench.report.charts.heat import heat_map as heat_map
+    from tokbench.report.tables import (
+        CellTables as CellTables, MANY_UNKNOWN as MANY_UNKNOWN, level_with as level_with,
+    )
+    from tokbench.report.charts.heat import heat_map as heat_map, LEVELS as LEVELS
     from tokbench.report.sections.overview import main_columns as main_columns
+    from tokbench.report.charts.labels import Box as Box, Label as Label, place as place
+    from tokbench.report.charts.line_profile import (
+        PANE as PANE, ProfileLine as ProfileLine, ProfileSize as ProfileSize, WIDE as WIDE,
+        line_profile as line_profile, line_css as line_css, line_key as line_key,
+    )
+    from tokbench.report.charts.scatter import Scatter as Scatter, parity_chart as parity_chart, scatter as scatter
+    from tokbench.report.charts.svg import Axis as Axis, COLOURS as COLOURS, Drawing as Drawing, Tick as Tick
+    from tokbench.report.document import (
+        Bullets as Bullets, Cards as Cards, Chooser as Chooser, Column as Column, Details as Details,
+        Figure as Figure, Heading as Heading, Inline as Inline, ChartKey as ChartKey, Line as Line, Link as Link,
+        Listing as Listing, MeasuredCell as MeasuredCell, Multiples as Multiples, Name as Name, Node as Node,
+        Pane as Pane, Paragraph as Paragraph, Raised as Raised, Rich as Rich, Row as Row, Section as Section,
+        Strong as Strong, Table as Table, TableCell as TableCell, Term as Term, TextCell as TextCell, Token as Token,
+        TokenChooser as TokenChooser, Tokens as Tokens, captioned as captioned, legend_lines as legend_lines,
+        measured_column as measured_column, names_line as names_line, sentence_paragraphs as sentence_paragraphs,
+    )
+    from tokbench.report.sections.answer_subject import names as names
+    from tokbench.report.segmentation import SegmentationView as SegmentationView
+    from tokbench.report.csv_text import csv_text as csv_text
     # fmt: on
 
 _NAMES: Final = {
@@ -216,17 +216,14 @@ _NAMES: Final = {
     "measuring.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
     "measuring.examples": "DocumentExample FindsWorstDocuments",
     "corpus.excerpts": "cut_excerpt",
-    "results.blocks": "LossCause LossExample PairComparison PairMatrix",
-    "results.bits_per_byte": (
-        "BitsComparison ModelTraining ModelWords TrainedAmount BITS_PER_BYTE BitsPerByte Verdict"
-    ),
+    "results.blocks": "LossCause LossExample PairComparison PairMatrix OwnTexts",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
     "measuring.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
-    "statistics.inequality": "gini_coefficient",
+    "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (
         "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t Spread"
     ),
@@ -254,8 +251,8 @@ _NAMES: Final = {
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown nodes_markdown",
-    "report.cells": "DisplayCell legends",
-    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",
+    "report.cells": "DisplayCell legends IN_SAMPLE LEGENDS LOSSY Series UNCHECKED in_sample_legend percent",
+    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible cut",
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
     # functions compiled with numba where it is installed
@@ -283,23 +280,27 @@ _NAMES: Final = {
     "measuring.plan": "Plan PlannedTokenizer",
     "measuring.prepared": "PreparedTokenizer",
     "measuring.study": "JobAnswer AskedJobs Kept Outcome StudyContext StudyProblem StudySpec",
-    "results.measured_sizes": "BestMeasuredSize MeasuredSizes SizeMove TrainedSize TriedRates",
-    "results.probes": "PROBES ProbeAnswerInfo ProbeInfo ProbeText",
-    "results.segmentation": "SHOWN_TEXTS Segmentation SegmentedText ShownTexts WorstDocument",
+    "results.segmentation": "SHOWN_TEXTS Segmentation SegmentedText ShownTexts WorstDocument shown_texts",
     "results.study_blocks": "BlockType StudyBlocks",
-    "results.validity": "VALIDITY HypothesisOutcome RankCorrelation RankDifference Validity ValidityClass",
-    "results.vocabulary_size": (
-        "VOCABULARY_SIZES ByteCost ExtensionCost PackedCurve ScalingLaw ScalingOptimum SizeBasis SizeChoice "
-        "SizeCost SizeInSample SizeLine SizeLoss SizeRecommendation SizeRow VocabularySizes"
-    ),
     "statistics.front": "pareto_front",
     "tokenizers.members": "missing_members",
     "engine.reports": "report_of",
     "report.section": "Chart SectionNotes SectionSpec",
-    "report.tables": "CellTables",
-    "report.sections.size_lines": "SizeLines",
-    "report.charts.heat": "heat_map",
+    "report.tables": "CellTables MANY_UNKNOWN level_with",
+    "report.charts.heat": "heat_map LEVELS",
     "report.sections.overview": "main_columns",
+    "report.charts.labels": "Box Label place",
+    "report.charts.line_profile": "PANE ProfileLine ProfileSize WIDE line_profile line_css line_key",
+    "report.charts.scatter": "Scatter parity_chart scatter",
+    "report.charts.svg": "Axis COLOURS Drawing Tick",
+    "report.document": (
+        "Bullets Cards Chooser Column Details Figure Heading Inline ChartKey Line Link Listing MeasuredCell "
+        "Multiples Name Node Pane Paragraph Raised Rich Row Section Strong Table TableCell Term TextCell "
+        "Token TokenChooser Tokens captioned legend_lines measured_column names_line sentence_paragraphs"
+    ),
+    "report.sections.answer_subject": "names",
+    "report.segmentation": "SegmentationView",
+    "report.csv_text": "csv_text",
 }
 """The names of the door, by the module that is their home."""
 

@@ -14,7 +14,7 @@ from tokbench.report.charts.heat import heat_maps
 from tokbench.report.document import Paragraph, Table
 from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS
-from tokbench.results.vocabulary_size import VOCABULARY_SIZES
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
   code: {source: sample, part: code, groups: [go]}

@@ -8,8 +8,8 @@ import pytest
 
 import tokbench
 from tokbench.foundation.jit import has_numba
-from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE
+from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.merges import merge_order
 from tokbench.vocabulary.curve import Curve

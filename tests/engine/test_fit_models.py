@@ -14,10 +14,10 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Corpus, fingerprint
 from tokbench.formats import html, markdown
 from tokbench.foundation.errors import InputError
-from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.studies.language_models.bits_per_byte import BitsPerByteOptions, NgramBits
+from tokbench.studies.language_models.block import BITS_PER_BYTE
 from tokbench.studies.language_models.contract import ModelTexts
 from tokbench.studies.language_models.ngram_model import bits_by_order
 from tokbench.studies.language_models.texts import text_parts

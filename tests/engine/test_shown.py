@@ -19,10 +19,10 @@ from tokbench.formats import html, markdown
 from tokbench.measuring.plan import Plan
 from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
 from tokbench.report import segmentation
-from tokbench.report.sections.tokens import TokenViews, tokens_document
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.segmentation import Segmentation, SegmentedText, shown_texts
+from tokbench.studies.tokens.section import TokenViews, tokens_document
 from tokbench.studies.tokens.shown import chosen_documents
 from tokbench.studies.tokens.worst_documents import WorstDocuments
 from tokbench.studies.tokens.worst_documents import WorstState as State

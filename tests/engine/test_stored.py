@@ -16,7 +16,7 @@ from full_disk import NO_BYTECODE
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine import surveys
-from tokbench.results.probes import PROBES
+from tokbench.studies.probes.block import PROBES
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"

@@ -15,12 +15,12 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.formats import html, markdown
 from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
-from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
-from tokbench.results.validity import VALIDITY
 from tokbench.statistics.jackknife import holm
+from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.correlate import _Study
 from tokbench.studies.validity.options import ValidityStudy
 

@@ -35,11 +35,11 @@ from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
 from tokbench.registry import load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
-from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.validity.options import Hypothesis, ValidityStudy
 from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, Model, VocabularyStudy
+from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
 
 ROOT = Path(__file__).parents[2]

@@ -22,9 +22,9 @@ from tokbench.results.blocks import (
 )
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
-from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.segmentation import Segmentation, SegmentedText, WorstDocument, shown_texts
-from tokbench.results.validity import RankCorrelation, Validity, ValidityClass
+from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
+from tokbench.studies.validity.block import RankCorrelation, Validity, ValidityClass
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

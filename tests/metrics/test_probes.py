@@ -18,7 +18,7 @@ from tokbench.report.document import Name, Table
 from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
-from tokbench.results.probes import PROBES
+from tokbench.studies.probes.block import PROBES
 from tokbench.studies.probes.plugin import CLASSIC, FAMILIES
 from tokbench.studies.probes.spelling import longest_words
 

@@ -29,9 +29,9 @@ from tokbench.metrics.speed.footprint import FootprintOptions, Footprints
 from tokbench.metrics.speed.growth import Growth, GrowthOptions, TimedSize, hostile_text
 from tokbench.metrics.speed.latency import Latency, LatencyOptions
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.speed.section import speed_panes
 from tokbench.metrics.speed.threads import ThreadOptions, Threads
 from tokbench.report.document import Table
-from tokbench.report.sections.speed import speed_panes
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell, Status
 from tokbench.tokenizers.contract import Encoded

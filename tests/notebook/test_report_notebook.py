@@ -14,7 +14,7 @@ from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
 from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import Cell, Status
-from tokbench.results.vocabulary_size import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
 
 
 @pytest.fixture(scope="module")

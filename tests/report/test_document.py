@@ -7,6 +7,7 @@ from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Bullets,
     Cards,
+    ChartKey,
     Chooser,
     Column,
     Details,
@@ -14,7 +15,6 @@ from tokbench.report.document import (
     Figure,
     Gloss,
     Heading,
-    Key,
     Listing,
     Marked,
     MeasuredCell,
@@ -79,7 +79,7 @@ SECTION = Section(
     "One",
     [
         Heading(["On ", Name("c")], id="there"),
-        Paragraph(["So ", Strong("much"), " of ", Marked("it"), Key(circle(), "line")], "legend"),
+        Paragraph(["So ", Strong("much"), " of ", Marked("it"), ChartKey(circle(), "line")], "legend"),
         Paragraph([Strong("Take"), " 5."], "advice"),
         Listing("a:\n  <b>\x1b\n"),
         Bullets(["first", ["second ", Name("s")]]),
@@ -277,7 +277,7 @@ def page_of(*nodes):
 
 
 def test_a_name_has_words_that_explain_it_and_a_key_a_remark():
-    paragraph = Paragraph(["de ", Gloss("German"), Key(circle(), "gpt", "0.2"), Scale("few", "many", 2)])
+    paragraph = Paragraph(["de ", Gloss("German"), ChartKey(circle(), "gpt", "0.2"), Scale("few", "many", 2)])
     page = page_of(paragraph)
     assert 'de <span class="gloss">German</span>' in page
     assert "<bdi>gpt</bdi> 0.2</span>" in page

@@ -8,10 +8,16 @@ import pytest
 
 from tokbench.report.html_nodes import HtmlNodes
 from tokbench.report.markdown_nodes import nodes_markdown
-from tokbench.report.sections.measured_size import MeasuredSizeCharts, measured_nodes, move_sentences
 from tokbench.report.tables import CellTables
-from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize, TriedRates
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.measured_block import (
+    BestMeasuredSize,
+    MeasuredSizes,
+    SizeMove,
+    TrainedSize,
+    TriedRates,
+)
+from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes, move_sentences
 
 SIZES = [256, 512, 1024, 2048]
 

@@ -15,11 +15,11 @@ from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage
 from tokbench.comparison.render import html as comparison_html
 from tokbench.formats import html
-from tokbench.report.sections.tokens import TokenViews
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
-from tokbench.results.validity import VALIDITY
+from tokbench.studies.tokens.section import TokenViews
+from tokbench.studies.validity.block import VALIDITY
 
 webdriver = pytest.importorskip("selenium.webdriver")
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait

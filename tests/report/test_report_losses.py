@@ -22,15 +22,13 @@ from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Paragraph
 from tokbench.report.report import Report
-from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
-from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo
-from tokbench.results.vocabulary_size import (
+from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
+from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     SizeCost,
     SizeLine,
@@ -39,6 +37,8 @@ from tokbench.results.vocabulary_size import (
     SizeRow,
     VocabularySizes,
 )
+from tokbench.studies.vocabulary_size.size_lines import SizeLines
+from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})

@@ -10,6 +10,7 @@ from document_tree import chooser, nodes_of
 from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
+from tokbench.metrics.speed.section import speed_panes
 from tokbench.registry import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
@@ -18,7 +19,6 @@ from tokbench.report.charts.svg import Axis, Drawing
 from tokbench.report.document import Table
 from tokbench.report.report import Report
 from tokbench.report.sections.overview import main_columns
-from tokbench.report.sections.speed import speed_panes
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
 from tokbench.results.cells import WHOLE, Cell, Status

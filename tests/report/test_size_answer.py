@@ -9,9 +9,8 @@ import pytest
 from tokbench.corpus.shards import BUCKETS
 from tokbench.report.report import Report
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
-from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import (
+from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     ScalingLaw,
     ScalingOptimum,
@@ -20,6 +19,7 @@ from tokbench.results.vocabulary_size import (
 )
 from tokbench.studies.vocabulary_size.costs import law
 from tokbench.studies.vocabulary_size.lines import Line
+from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 from tokbench.studies.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.rows import TextTotals

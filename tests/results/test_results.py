@@ -17,9 +17,9 @@ from tokbench.registry import load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import SCHEMA, Results
-from tokbench.results.probes import PROBES
 from tokbench.results.schema import json_schema, schema_text
 from tokbench.results.states import RawStates, read_states, unpacked, write_states
+from tokbench.studies.probes.block import PROBES
 
 BLOCKS = [spec.block for spec in load_registry().studies if spec.block]
 

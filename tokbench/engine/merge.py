@@ -234,6 +234,7 @@ class _Merger:
             metrics={name: each for name, each in self._first.metrics.items() if name not in timed | modelled},
             cells=finished.cells + probed,
             losses=finished.losses,
+            own_texts=self._first.own_texts,
             differences=list(self._differences()),
             studies=blocks,
             pairs=finished.pairs,

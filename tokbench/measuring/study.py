@@ -19,6 +19,7 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.metric import Measured, NotApplicable, Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.results.blocks import OwnTexts
 from tokbench.results.cells import Cell
 from tokbench.results.model import NamedRun
 from tokbench.results.study_blocks import BlockType
@@ -44,6 +45,8 @@ class Outcome:
     """What ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
     cells: list[Cell] = field(default_factory=list)
     """Numbers that join those of the metrics."""
+    own_texts: list[OwnTexts] = field(default_factory=list)
+    """For metrics that bring texts of their own, whether these come back: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
     """What a reader of the results must know."""
     failures: list[str] = field(default_factory=list)

@@ -22,6 +22,6 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section on fairness."""
-    from tokbench.report.sections.fairness import FAIRNESS
+    from tokbench.metrics.fairness.section import FAIRNESS
 
     register(FAIRNESS)

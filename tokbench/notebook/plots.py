@@ -17,16 +17,15 @@ from tokbench.measuring.metric import Role
 from tokbench.notebook.small_page import find_corpora, find_metric, group_rows
 from tokbench.report.cells import IN_SAMPLE, LOSSY
 from tokbench.report.charts.heat import LEVELS, heat_map
-from tokbench.report.charts.size_curve import SizeTrace
 from tokbench.report.escaping import cut, visible
 from tokbench.report.report import Report
-from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import SizeLine
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tokbench.studies.vocabulary_size.size_curve import SizeTrace
 
 _SPEED: Final = "encoding, MB/s"
 _RATIO: Final = "bytes/token"
@@ -141,11 +140,13 @@ class Plots:
         Raises:
             InputError: the run has no study of vocabulary sizes, no such corpus or group, or Altair is missing.
         """
-        lines = SizeLines(self._results)
-        if not lines.corpora:
+        if "vocabulary_size" not in self._results.studies:
             raise InputError(
                 "the run has no study of vocabulary sizes: add 'study: {vocabulary: {sizes: [8192, 32768]}}'"
             )
+        from tokbench.studies.vocabulary_size.size_lines import SizeLines
+
+        lines = SizeLines(self._results)
         place = corpus or lines.corpora[0]
         if place not in lines.corpora:
             raise InputError(f"the study has no corpus {place!r}; {did_you_mean(place, lines.corpora)}")
@@ -155,8 +156,12 @@ class Plots:
         alt = _altair()
         found = [(line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None]
         title = _name(place) + ("" if group == WHOLE else f", {_name(group)}")
+        marks = {
+            line.line: LOSSY * bool(lines.lost(line.line, place)) + IN_SAMPLE * bool(lines.in_sample(line.line, place))
+            for line, _ in found
+        }
         values = [
-            point for line, trace in found for point in self._points(line, trace, place, _MOST_ROWS // len(found))
+            point for line, trace in found for point in _points(trace, marks[line.line], _MOST_ROWS // len(found))
         ]
         base = alt.Chart(_data(values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
             x=alt.X("size:Q", scale=alt.Scale(type="log", nice=False), title="vocabulary size"),
@@ -164,31 +169,12 @@ class Plots:
             color=alt.Color("line:N", title=None),
             tooltip=[alt.Tooltip("line:N"), alt.Tooltip("size:Q", format=","), alt.Tooltip("ratio:Q", format=".3f")],
         )
-        marks = (
+        points = (
             base.mark_point(filled=True)
             .transform_filter("datum.mark !== ''")
             .encode(shape=alt.Shape("mark:N", title=None))
         )
-        return alt.layer(base.mark_line(), marks).properties(width=560, height=320)
-
-    def _points(self, line: SizeLine, trace: SizeTrace, corpus: str, most: int) -> list[dict[str, object]]:
-        """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
-        lines = SizeLines(self._results)
-        marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
-        last, most = len(trace.sizes) - 1, min(most, _MOST_POINTS)
-        wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), most)
-        some = (
-            {min(int(k), last) for k in np.searchsorted(trace.sizes, wanted)} if last >= most else set(range(last + 1))
-        )
-        return [
-            {
-                "line": _name(line.line) + marks,
-                "size": int(trace.sizes[k]),
-                "ratio": round(float(trace.ratio[k]), 5),
-                "mark": "" if trace.kind == "curve" else "size",
-            }
-            for k in sorted(some)
-        ]
+        return alt.layer(base.mark_line(), points).properties(width=560, height=320)
 
     def speed(self, corpus: str = "") -> Chart:
         """Return compression against encoding speed, a point for each tokenizer, with the intervals of both.
@@ -266,3 +252,19 @@ def _altair() -> Any:
     import altair as alt
 
     return alt
+
+
+def _points(trace: SizeTrace, marks: str, most: int) -> list[dict[str, object]]:
+    """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
+    last, most = len(trace.sizes) - 1, min(most, _MOST_POINTS)
+    wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), most)
+    some = {min(int(k), last) for k in np.searchsorted(trace.sizes, wanted)} if last >= most else set(range(last + 1))
+    return [
+        {
+            "line": _name(trace.line) + marks,
+            "size": int(trace.sizes[k]),
+            "ratio": round(float(trace.ratio[k]), 5),
+            "mark": "" if trace.kind == "curve" else "size",
+        }
+        for k in sorted(some)
+    ]

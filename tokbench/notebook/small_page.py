@@ -17,10 +17,8 @@ from tokbench.report.report import Report
 from tokbench.report.sections.answer import answer
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems
-from tokbench.report.sections.speed import speed_panes
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +77,10 @@ class SmallPage:
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", f".plot.heat({first!r})"] if first and tables.results.cells else []
-        steps += [".plot.curve()"] * bool(tables.results.studies.get(VOCABULARY_SIZES))
-        steps += [".plot.speed()"] * any(speed_panes(tables))
+        steps += [".plot.curve()"] * ("vocabulary_size" in tables.results.studies)
+        steps += [".plot.speed()"] * any(
+            tables.metric(cell.metric).timed for cell in tables.results.cells if cell.value is not None
+        )
         return [*steps, ".frame"]
 
     @cached_property

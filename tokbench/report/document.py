@@ -122,7 +122,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ChartKey:
     """The mark of a line or point of a chart, with its name."""
 
     mark: Picture
@@ -166,7 +166,21 @@ class Scale:
 
 
 Inline = (
-    str | Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Term | Raised | Key | Tokens | Scale
+    str
+    | Name
+    | Strong
+    | Small
+    | Gloss
+    | Marked
+    | State
+    | Code
+    | Digest
+    | Link
+    | Term
+    | Raised
+    | ChartKey
+    | Tokens
+    | Scale
 )
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from tokbench.report.document import (
     Bullets,
     Cards,
+    ChartKey,
     Chooser,
     Code,
     Column,
@@ -21,7 +22,6 @@ from tokbench.report.document import (
     Gloss,
     Heading,
     Inline,
-    Key,
     Line,
     Link,
     Listing,
@@ -349,7 +349,7 @@ def _scale(scale: Scale) -> Markup:
 
 
 def _words(
-    piece: Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Raised | Key | Scale,
+    piece: Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Raised | ChartKey | Scale,
 ) -> Markup:
     if isinstance(piece, Scale):
         return _scale(piece)
@@ -361,7 +361,7 @@ def _words(
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)
-        case Key(mark=mark, remark=remark):
+        case ChartKey(mark=mark, remark=remark):
             more = _text(f" {remark}") if remark else ""
             markup = Markup('<span class="backend">{}<bdi>{}</bdi>{}</span> ').format(_markup(mark), text, more)
         case _:

@@ -9,12 +9,12 @@ from typing import Final
 from tokbench.report.document import (
     Bullets,
     Cards,
+    ChartKey,
     Chooser,
     Column,
     Details,
     Heading,
     Inline,
-    Key,
     Line,
     Listing,
     Marked,
@@ -161,7 +161,7 @@ def _inline(piece: Inline, *, begins: bool) -> str:
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
         case Tokens(tokens, mark):
             return _tokens(tokens, mark)
-        case Key(text=text, remark=remark):
+        case ChartKey(text=text, remark=remark):
             return markdown_text(f"{text} {remark}".rstrip(), begins=begins)
         case Scale(low, high):
             return markdown_text(f"{low} to {high}", begins=begins)

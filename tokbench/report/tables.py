@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from tokbench.corpus.languages import language_names, slices
 from tokbench.foundation.errors import ResultsError
@@ -32,8 +32,6 @@ from tokbench.report.number_format import Style, style_for
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
-from tokbench.results.probes import PROBES
-from tokbench.results.vocabulary_size import SizeRow
 
 K = TypeVar("K", bound=Hashable)
 
@@ -253,14 +251,9 @@ class CellTables:
 
     @cached_property
     def _probed(self) -> dict[tuple[str, str], ComesBack]:
-        """By metric and tokenizer, whether the texts of the probe come back."""
-        words = {None: ComesBack.UNKNOWN, True: ComesBack.NO, False: ComesBack.YES}
-        return {
-            (metric, name): words[None if answer.lost is None else bool(answer.lost)]
-            for probe in (self.results.studies.get(PROBES) or [])
-            for name, answer in probe.answers.items()
-            for metric in probe.metrics
-        }
+        """By metric and tokenizer, whether the texts that the metric brings come back."""
+        words = {None: ComesBack.UNKNOWN, False: ComesBack.NO, True: ComesBack.YES}
+        return {(own.metric, own.tokenizer): words[own.comes_back] for own in self.results.own_texts}
 
     def _round_trip(self, tokenizer: str, corpus: str, group: str) -> ComesBack:
         """Return whether the documents of a group come back; those of a slice, if those of its groups do."""
@@ -381,12 +374,24 @@ class CellTables:
         )
 
 
+class HasEnds(Protocol):
+    """A number that may have an interval."""
+
+    @property
+    def ci_low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def ci_high(self) -> float | None:
+        """The upper end."""
+
+
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
 def level_with(
-    top: K, equal: Collection[K], numbers: Mapping[K, Cell | SizeRow], differences: Mapping[K, PairedChange]
+    top: K, equal: Collection[K], numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]
 ) -> set[K]:
     """Return the best of some numbers, and those that are not told apart from it; nothing if none can be compared.
 
@@ -419,12 +424,12 @@ def level_with(
     return {key for key in numbers if not apart.get(key)} if apart.keys() - set(equal) else set()
 
 
-def has_interval(number: Cell | SizeRow) -> bool:
+def has_interval(number: HasEnds) -> bool:
     """Tell whether a number has an interval."""
     return number.ci_low is not None and number.ci_high is not None
 
 
-def intervals_overlap(one: Cell | SizeRow, other: Cell | SizeRow) -> bool:
+def intervals_overlap(one: HasEnds, other: HasEnds) -> bool:
     """Tell whether the intervals of two numbers overlap; two without intervals do not."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False

@@ -473,3 +473,15 @@ class RawState:
     group: str
     family: str
     state: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTexts:
+    """Whether the texts that a metric brings come back from a tokenizer."""
+
+    metric: str
+    """The metric."""
+    tokenizer: str
+    """The tokenizer."""
+    comes_back: bool | None = None
+    """``None`` if that is not known."""

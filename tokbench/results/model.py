@@ -22,6 +22,7 @@ from tokbench.results.blocks import (
     FamilyInfo,
     LossInfo,
     MetricInfo,
+    OwnTexts,
     PairComparison,
     PairMatrix,
     PartialRun,
@@ -54,6 +55,7 @@ class Results:
         corpora, tokenizers, metrics: by name, in the order of the configuration.
         cells: the numbers.
         losses: for each tokenizer and group with texts that did not come back, how many and why.
+        own_texts: for metrics that bring texts of their own, whether these come back from each tokenizer.
         differences: for each tokenizer whose ids should be those of another and are not, where and how.
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         matrices: numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share.
@@ -83,6 +85,7 @@ class Results:
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     losses: list[LossInfo] = field(default_factory=list)
+    own_texts: list[OwnTexts] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     pairs: list[PairComparison] = field(default_factory=list)
     matrices: list[PairMatrix] = field(default_factory=list)

@@ -47,6 +47,12 @@ def _from_2(body: Body) -> Body:
     blocks = {study: body.pop(key, None) for key, study in _BLOCKS.items()}
     blocks["tokens"] = {"texts": body.pop("shown", []), "worst": body.pop("worst_documents", [])}
     body["studies"] = {study: {"version": 1, "body": block} for study, block in blocks.items() if block}
+    body["own_texts"] = [
+        {"metric": metric, "tokenizer": name, "comes_back": None if answer.get("lost") is None else not answer["lost"]}
+        for probe in blocks["probes"] or []
+        for name, answer in probe["answers"].items()
+        for metric in probe["metrics"]
+    ]
     sizes = blocks["vocabulary_size"] or {}
     failed = {study: [reason] for study, reason in body.get("failed_studies", {}).items()}
     body["failed_studies"] = failed | ({"vocabulary_size": sizes["failures"]} if sizes.get("failures") else {})

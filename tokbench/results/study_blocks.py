@@ -100,6 +100,9 @@ class StudyBlocks:
         """Yield the names of the studies that have a block."""
         return iter(dict.fromkeys([*self._plain, *self._known]))
 
+    def __contains__(self, study: object) -> bool:
+        return study in self._plain or study in self._known
+
     def __len__(self) -> int:
         return len(list(iter(self)))
 

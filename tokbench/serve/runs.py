@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
-from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import NamedRun, Results
-from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 from tokbench.serve.jobs import as_json
+
+if TYPE_CHECKING:
+    from tokbench.studies.vocabulary_size.size_lines import SizeLines
+
 
 RESULTS: Final = "results.json"
 
@@ -106,7 +108,6 @@ class DescribeRun(RunJob):
             for name, each in results.tokenizers.items()
             if each.artefact and (path.parent / each.artefact).is_file()
         ]
-        sizes = results.studies.get(VOCABULARY_SIZES)
         return as_json(
             {
                 "name": results.name,
@@ -117,7 +118,7 @@ class DescribeRun(RunJob):
                 "corpora": list(results.corpora),
                 "cells": len(results.cells),
                 "failed": results.failed,
-                "curves": bool(sizes and sizes.rows),
+                "curves": "vocabulary_size" in results.studies,
                 "artefacts": artefacts,
             }
         )
@@ -150,6 +151,8 @@ class RunCurves(RunJob):
 
     def answer(self, context: WorkerContext) -> bytes:
         """See :meth:`RunJob.answer`."""
+        from tokbench.studies.vocabulary_size.size_lines import SizeLines
+
         lines = SizeLines(_read(context, self.paths[0]))
         rows = [
             {"line": line.line, "corpus": corpus, "group": group_name(group), "sizes": sizes, "ratios": ratios}

@@ -28,8 +28,8 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the sections on speed, and on compression against speed."""
-    from tokbench.report.sections.speed import SPEED
-    from tokbench.report.sections.tradeoff import TRADEOFF
+    from tokbench.metrics.speed.section import SPEED
+    from tokbench.metrics.speed.tradeoff import TRADEOFF
 
     register(SPEED)
     register(TRADEOFF)

@@ -111,3 +111,15 @@ def line_profile(
                 end = y_axis.at(lowest[0]) if lowest else spots[line.star][1] + 2 * size.dot
                 drawing.text(spots[line.star][0], round(end + _STAR - 3, 1), "★", "middle", "star")
     return drawing
+
+
+def line_key(style: int) -> Drawing:
+    """Return a short stroke in the colour and with the dashes of a line."""
+    drawing = Drawing(26, 10, css=f"{line_css(style)} key")
+    drawing.draw("path", css="trace", d="M1 5H25")
+    return drawing
+
+
+def line_css(style: int, kind: str = "curve") -> str:
+    """Return the classes of a line with a style by its number; ``kind`` is ``curve`` or steps between points."""
+    return f"line p{style % COLOURS} d{style // COLOURS}" + ("" if kind == "curve" else " steps")

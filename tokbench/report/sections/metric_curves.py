@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tokbench.report.cells import Series, legends
-from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
-from tokbench.report.charts.size_curve import size_key
+from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_key, line_profile
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
+    ChartKey,
     Chooser,
     Heading,
-    Key,
     Multiples,
     Name,
     Node,
@@ -83,7 +82,7 @@ def _section(curves: FamilyCurves, number: int) -> Section:
 
 
 def _pane(view: CorpusCurves) -> list[Node]:
-    keys = Paragraph([Key(stroke, name) for name, stroke in view.keys], "legend")
+    keys = Paragraph([ChartKey(stroke, name) for name, stroke in view.keys], "legend")
     nodes: list[Node] = [Heading(["On ", Name(view.corpus)]), keys]
     for group in view.groups:
         nodes += [
@@ -170,7 +169,7 @@ def _corpus(
                 continue
             title = f"{quantity} on {corpus}, {name}, over {curve.points[0].axis}"
             charts[name] = line_profile(title, curve.places, lines, heading=name, size=SMALL)
-            drawn |= {line.name: size_key(line.style) for line in lines}
+            drawn |= {line.name: line_key(line.style) for line in lines}
             cells += [column.cells[line.name] for column in curve.columns for line in lines]
         if charts:
             info = tables.metric(next(iter(curves.values()))[0])

@@ -19,7 +19,7 @@ from tokbench.plugin import Encoded
 if TYPE_CHECKING:
     from tokbench.foundation.progress import Progress
     from tokbench.measuring.metric import Measured, NotApplicable
-    from tokbench.results.bits_per_byte import BitsComparison, ModelTraining, ModelWords
+    from tokbench.studies.language_models.block import BitsComparison, ModelTraining, ModelWords
     from tokbench.studies.language_models.scored_bits import ScoredBits
 
 

@@ -15,7 +15,6 @@ from tokbench.plugin import (
     ENCODING,
     WHOLE,
     AskedJobs,
-    BitsPerByte,
     Encoded,
     Failure,
     HasSpecialTokens,
@@ -45,6 +44,7 @@ from tokbench.plugin import (
     trained_on,
     vocab_size_of,
 )
+from tokbench.studies.language_models.block import BitsPerByte
 from tokbench.studies.language_models.contract import (
     Checkpoints,
     EncodedPart,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tokbench.plugin import (
-    BITS_PER_BYTE,
     MetricFamily,
     Options,
     Outcome,
@@ -19,6 +18,7 @@ from tokbench.plugin import (
     missing_members,
 )
 from tokbench.studies.language_models import bits_per_byte, transformer
+from tokbench.studies.language_models.block import BITS_PER_BYTE
 from tokbench.studies.language_models.contract import ModelMetric
 
 
@@ -87,6 +87,6 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section of the report."""
-    from tokbench.report.sections.bits_per_byte import BITS
+    from tokbench.studies.language_models.section import BITS
 
     register(BITS)

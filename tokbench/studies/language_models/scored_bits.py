@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import BitsComparison, Lengths, Verdict, leave_out, spread, student_t
+from tokbench.plugin import Lengths, leave_out, spread, student_t
+from tokbench.studies.language_models.block import BitsComparison, Verdict
 
 GROUPS: Final = 32
 """Jackknife groups of scored documents."""

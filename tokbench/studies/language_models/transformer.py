@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from tokbench.plugin import (
-    Measured,
-    Metric,
-    MetricFamily,
-    ModelTraining,
-    ModelWords,
-    NotApplicable,
-    Progress,
-    TrainedAmount,
-)
+from tokbench.plugin import Measured, Metric, MetricFamily, NotApplicable, Progress
 from tokbench.studies.language_models.bits_per_byte import ModelTextOptions
+from tokbench.studies.language_models.block import ModelTraining, ModelWords, TrainedAmount
 from tokbench.studies.language_models.body import LEARNING_RATES, PRESETS, Body, memory_bytes
 from tokbench.studies.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
 from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, compare_bits

@@ -19,10 +19,8 @@ from tokbench.plugin import (
     Kept,
     Options,
     Outcome,
+    OwnTexts,
     Probe,
-    ProbeAnswerInfo,
-    ProbeInfo,
-    ProbeText,
     Segmented,
     StudyContext,
     Tokenizer,
@@ -31,6 +29,7 @@ from tokbench.plugin import (
     make_cell,
     tracebacks,
 )
+from tokbench.studies.probes.block import ProbeAnswerInfo, ProbeInfo, ProbeText
 
 STUDY: Final = "probes"
 
@@ -118,7 +117,15 @@ def run(context: StudyContext, _: Options) -> Outcome:
             cells += [make_cell(prepared, OWN_TEXTS, WHOLE, metric, values) for metric in one.probe.values]
         block.append(_described(one.probe, given))
     failures = [answer for answer in answers.values() if isinstance(answer, Failure)]
-    return Outcome(block=block, cells=cells, tracebacks=tracebacks(failures))
+    return Outcome(block=block, cells=cells, own_texts=list(_own_texts(block)), tracebacks=tracebacks(failures))
+
+
+def _own_texts(block: Sequence[ProbeInfo]) -> Iterator[OwnTexts]:
+    """Yield whether the texts of each probe come back from each tokenizer."""
+    for probe in block:
+        for name, answer in probe.answers.items():
+            comes_back = None if answer.lost is None else not answer.lost
+            yield from (OwnTexts(metric=metric, tokenizer=name, comes_back=comes_back) for metric in probe.metrics)
 
 
 def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:

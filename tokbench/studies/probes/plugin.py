@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tokbench.plugin import (
-    PROBES,
     InputError,
     MetricFamily,
     NamedRun,
     Options,
     Outcome,
     Probe,
-    ProbeInfo,
     Problem,
     SectionSpec,
     StudyContext,
@@ -21,6 +19,7 @@ from tokbench.plugin import (
     hookimpl,
     missing_members,
 )
+from tokbench.studies.probes.block import PROBES, ProbeInfo
 from tokbench.studies.probes.chat import CHAT
 from tokbench.studies.probes.figures import ARITHMETIC, DATES
 from tokbench.studies.probes.formats import EMOJI, FORMATS, URLS
@@ -112,6 +111,6 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section of the report."""
-    from tokbench.report.sections.probes import SECTION
+    from tokbench.studies.probes.section import SECTION
 
     register(SECTION)

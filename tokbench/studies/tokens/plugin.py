@@ -58,6 +58,6 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section of the report."""
-    from tokbench.report.sections.tokens import SECTION
+    from tokbench.studies.tokens.section import SECTION
 
     register(SECTION)

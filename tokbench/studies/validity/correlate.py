@@ -12,19 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    WHOLE,
-    BitsPerByte,
-    HypothesisOutcome,
-    Outcome,
-    RankCorrelation,
-    RankDifference,
-    StudyContext,
-    Validity,
-    ValidityClass,
-    holm,
-)
+from tokbench.plugin import WHOLE, Outcome, StudyContext, holm
+from tokbench.studies.language_models.block import BitsPerByte
 from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.block import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass
 from tokbench.studies.validity.options import ALL_TOKENIZERS, Hypothesis, ValidityStudy
 from tokbench.studies.validity.rank_correlation import (
     DRAWS,

@@ -6,9 +6,9 @@ import fnmatch
 from collections.abc import Callable, Iterator
 
 from tokbench.plugin import (
-    VALIDITY,
     Outcome,
     Plan,
+    ReporterSpec,
     SectionSpec,
     StudyContext,
     StudyProblem,
@@ -16,6 +16,8 @@ from tokbench.plugin import (
     did_you_mean,
     hookimpl,
 )
+from tokbench.studies.validity import csv
+from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.options import ALL_TOKENIZERS, ValidityStudy
 
 _MODELS = "language_models"
@@ -85,6 +87,12 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section of the report."""
-    from tokbench.report.sections.validity import SECTION
+    from tokbench.studies.validity.section import SECTION
 
     register(SECTION)
+
+
+@hookimpl
+def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
+    """Register the tables."""
+    register(csv.SPEC)

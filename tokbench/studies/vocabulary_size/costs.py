@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Corpus, Encoded, ExtensionCost, ScalingLaw, SizeCost, SizeRow
+from tokbench.plugin import Corpus, Encoded
 from tokbench.studies.language_models.contract import ModelTexts
 from tokbench.studies.language_models.ngram_model import next_entropies
 from tokbench.studies.language_models.texts import text_parts
+from tokbench.studies.vocabulary_size.block import ExtensionCost, ScalingLaw, SizeCost, SizeRow
 from tokbench.studies.vocabulary_size.compute import (
     context_bytes,
     flops_per_byte,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tokbench.plugin import ExtensionCost, InputError
+from tokbench.plugin import InputError
+from tokbench.studies.vocabulary_size.block import ExtensionCost
 from tokbench.studies.vocabulary_size.checks import vocab_sizes
 from tokbench.studies.vocabulary_size.compute import forward_flops
 from tokbench.studies.vocabulary_size.options import BYTES, Model

@@ -13,20 +13,14 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import (
     AskedJobs,
-    BestMeasuredSize,
     Failure,
     InputError,
     Job,
     JobContext,
     Kept,
     Key,
-    MeasuredSizes,
     Plan,
-    SizeMove,
     StudyContext,
-    TrainedSize,
-    TriedRates,
-    VocabularySizes,
     attempt,
     cut_ids,
     doing,
@@ -41,7 +35,15 @@ from tokbench.studies.language_models.fit import LostText, checkpoints_of, encod
 from tokbench.studies.language_models.texts import TextParts, text_parts
 from tokbench.studies.language_models.windows import renumbered
 from tokbench.studies.vocabulary_size.best_size import SizeBits, at_flops, best_size, move
+from tokbench.studies.vocabulary_size.block import VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Built
+from tokbench.studies.vocabulary_size.measured_block import (
+    BestMeasuredSize,
+    MeasuredSizes,
+    SizeMove,
+    TrainedSize,
+    TriedRates,
+)
 from tokbench.studies.vocabulary_size.measured_costs import ADVICE
 from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy
 from tokbench.studies.vocabulary_size.plugin import STUDIED

@@ -10,18 +10,11 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    Lengths,
-    MeasuredSizes,
-    ScalingLaw,
-    SizeBasis,
-    SizeChoice,
-    SizeRecommendation,
-    Spread,
-    spread,
-)
+from tokbench.plugin import Lengths, Spread, spread
+from tokbench.studies.vocabulary_size.block import ScalingLaw, SizeBasis, SizeChoice, SizeRecommendation
 from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
 from tokbench.studies.vocabulary_size.lines import Line
+from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.recommend import SizeCandidate, recommend
 from tokbench.studies.vocabulary_size.rows import TextTotals
@@ -205,7 +198,7 @@ def recommendation(
 def with_measured(found: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
     """Return a recommendation that also has the sizes to which measured bits per byte point.
 
-    >>> from tokbench.results.measured_sizes import BestMeasuredSize
+    >>> from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize
     >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1e6, flops=1, sizes=[512, 1024],
     ...     values=[2.1, 2.0], best=1024, best_low=512, best_high=1024, law=1)
     >>> measured = MeasuredSizes(corpus="c", train="c", training_documents=1, training_bytes=1, scored_documents=1,

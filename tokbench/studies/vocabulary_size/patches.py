@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import ByteCost
+from tokbench.studies.vocabulary_size.block import ByteCost
 from tokbench.studies.vocabulary_size.compute import forward_flops, kv_cache_per_token
 from tokbench.studies.vocabulary_size.options import Model
 

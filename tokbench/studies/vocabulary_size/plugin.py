@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tokbench.plugin import (
-    VOCABULARY_SIZES,
     MetricFamily,
     Outcome,
     Plan,
     PreparedTokenizer,
+    ReporterSpec,
     Role,
     SectionSpec,
     StudyContext,
@@ -22,7 +22,8 @@ from tokbench.plugin import (
     did_you_mean,
     hookimpl,
 )
-from tokbench.studies.vocabulary_size import curve
+from tokbench.studies.vocabulary_size import csv, curve
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 from tokbench.studies.vocabulary_size.options import VocabularyStudy
 
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
@@ -106,6 +107,13 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
     """Register the section of the report."""
-    from tokbench.report.sections.vocabulary_size import SECTION
+    from tokbench.studies.vocabulary_size.section import SECTION
 
     register(SECTION)
+
+
+@hookimpl
+def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
+    """Register the tables."""
+    for spec in csv.SPECS:
+        register(spec)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Curve, Measured, NotApplicable, PackedCurve, SizeRow, Sums, renyi_entropy
+from tokbench.plugin import Curve, Measured, NotApplicable, Sums, renyi_entropy
+from tokbench.studies.vocabulary_size.block import PackedCurve, SizeRow
 from tokbench.studies.vocabulary_size.lines import Line, Place
 
 

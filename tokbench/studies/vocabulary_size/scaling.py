@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from tokbench.plugin import ScalingOptimum
+from tokbench.studies.vocabulary_size.block import ScalingOptimum
 from tokbench.studies.vocabulary_size.checks import positive
 
 SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'

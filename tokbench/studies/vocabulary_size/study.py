@@ -20,18 +20,14 @@ from tokbench.plugin import (
     PlannedTokenizer,
     PreparedTokenizer,
     Role,
-    SizeInSample,
-    SizeLine,
-    SizeLoss,
-    SizeRecommendation,
     StudyContext,
     Sums,
     TokenCounts,
     UnitSums,
-    VocabularySizes,
     attempt,
     trained_on,
 )
+from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation, with_measured

@@ -6,18 +6,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.report.cells import percent
-from tokbench.report.document import Cards, Column, Heading, Node, Paragraph, Row, Table, captioned, sentence_paragraphs
-from tokbench.report.sections.answer_subject import names
-from tokbench.report.sections.measured_size import measured_advice
-from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import (
+from tokbench.plugin import (
+    Cards,
+    Column,
+    Heading,
+    Node,
+    Paragraph,
+    Results,
+    Row,
+    Table,
+    captioned,
+    names,
+    percent,
+    sentence_paragraphs,
+)
+from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     SizeBasis,
     SizeChoice,
     SizeRecommendation,
     VocabularySizes,
 )
+from tokbench.studies.vocabulary_size.section_measured import measured_advice
 
 _BESIDE: Final = 2
 """The number of sizes on either side of the one taken that the table shows."""

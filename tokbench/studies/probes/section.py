@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokbench.report.cells import LEGENDS, LOSSY, UNCHECKED
-from tokbench.report.document import (
+from tokbench.plugin import (
+    LEGENDS,
+    LOSSY,
+    UNCHECKED,
+    CellTables,
     Column,
     Details,
     Heading,
@@ -18,6 +21,7 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    SectionSpec,
     Table,
     TableCell,
     Term,
@@ -25,11 +29,9 @@ from tokbench.report.document import (
     Token,
     Tokens,
     legend_lines,
+    visible,
 )
-from tokbench.report.escaping import visible
-from tokbench.report.section import SectionSpec
-from tokbench.report.tables import CellTables
-from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo
+from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 _LEGEND: Final = (
     "Texts that the probes bring themselves, and how each tokenizer cuts them: the number of tokens, then the tokens. "

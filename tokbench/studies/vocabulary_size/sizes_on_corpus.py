@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
-from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.tables import level_with
-from tokbench.results.cells import WHOLE
-from tokbench.results.vocabulary_size import SizeAdvice, SizeCost, SizeLine
+from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Drawing, in_sample_legend, level_with, line_key
+from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost, SizeLine
+from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart
+from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 _MOST_LINES = 16
 """The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
@@ -129,7 +126,7 @@ class SizesOnCorpus:
     @property
     def group_keys(self) -> list[tuple[str, Drawing]]:
         """The key of the charts by line."""
-        return [(group, size_key(k)) for k, group in enumerate(self.lines.groups(self.name))]
+        return [(group, line_key(k)) for k, group in enumerate(self.lines.groups(self.name))]
 
     @property
     def _styles(self) -> dict[str, int]:

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.measuring.metric import Role
-from tokbench.report.cells import Series, legends
-from tokbench.report.charts.lorenz import lorenz_chart, lorenz_key
-from tokbench.report.charts.premiums import by_premium, premium_bars, premium_charts
-from tokbench.report.charts.scatter import Scatter, parity_chart
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import (
+from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
+from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars, premium_charts
+from tokbench.metrics.speed.tradeoff import scatter_nodes
+from tokbench.plugin import (
+    WHOLE,
+    CellTables,
+    Chart,
+    ChartKey,
     Chooser,
     Column,
     Details,
+    Drawing,
     Figure,
     Heading,
-    Key,
     MeasuredCell,
     Multiples,
     Name,
@@ -26,20 +27,22 @@ from tokbench.report.document import (
     Pane,
     Paragraph,
     Rich,
+    Role,
     Row,
+    Scatter,
     Section,
+    SectionSpec,
+    Series,
     Table,
     Term,
     TextCell,
     legend_lines,
+    legends,
     measured_column,
     names_line,
+    parity_chart,
+    plain,
 )
-from tokbench.report.escaping import plain
-from tokbench.report.section import Chart, SectionSpec
-from tokbench.report.sections.tradeoff import scatter_nodes
-from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE
 
 _COLUMNS: Final = {
     Role.PREMIUM: "relative price, latency",
@@ -238,7 +241,7 @@ def _front(premiums: Premiums) -> list[Node]:
 def _lorenz(premiums: Premiums) -> list[Node]:
     nodes: list[Node] = []
     if premiums.lorenz:
-        keys = [Key(lorenz_key(place), name, gini) for place, (name, gini) in enumerate(premiums.gini.items())]
+        keys = [ChartKey(lorenz_key(place), name, gini) for place, (name, gini) in enumerate(premiums.gini.items())]
         nodes = [Heading("Lorenz curves", 4), Figure(premiums.lorenz, [_CURVES, *keys], beside=True)]
     without = [name for name in premiums.tokenizers if name not in premiums.gini]
     if without:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tokbench.results.study_blocks import BlockType
+from tokbench.plugin import BlockType
 
 HypothesisVerdict = Literal["held", "not held", "undecided"]
 """The outcome of a hypothesis; :class:`HypothesisOutcome` describes it."""

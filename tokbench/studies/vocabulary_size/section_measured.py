@@ -7,29 +7,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tokbench.report.charts.line_profile import PANE, WIDE, ProfileLine, ProfileSize, line_profile
-from tokbench.report.charts.size_curve import size_key
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import (
+from tokbench.plugin import (
+    PANE,
+    WIDE,
     Bullets,
+    ChartKey,
     Column,
+    Drawing,
     Figure,
     Heading,
-    Key,
     Line,
     Multiples,
     Name,
     Node,
     Paragraph,
+    ProfileLine,
+    ProfileSize,
     Rich,
     Row,
     Table,
     TextCell,
+    byte_size,
     captioned,
+    line_key,
+    line_profile,
 )
-from tokbench.report.number_format import byte_size
-from tokbench.report.sections.bits_per_byte import BEST_AT_END, lies_at_end, tried_rates
-from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
+from tokbench.studies.language_models.section import BEST_AT_END, lies_at_end, tried_rates
+from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes, SizeMove
 
 _PLACE_COLUMNS: Final = (Column("line"), Column("body"))
 _BEST_COLUMNS: Final = (
@@ -92,7 +96,7 @@ def _explanation(measured: MeasuredSizes) -> str:
 
 
 def _chart_nodes(charts: MeasuredSizeCharts) -> list[Node]:
-    keys: Line = ["Training text: ", *(Key(key, name) for name, key in charts.keys)]
+    keys: Line = ["Training text: ", *(ChartKey(key, name) for name, key in charts.keys)]
     figures = [Figure(chart, label=f"{_CHART}, {place}") for place, chart in charts.by_place.items()]
     return [Paragraph(keys, "legend"), Multiples(figures, look="panes"), Paragraph(_STAR, "legend")]
 
@@ -141,7 +145,7 @@ class MeasuredSizeCharts:
     @cached_property
     def keys(self) -> list[tuple[str, Drawing]]:
         """The amounts of text, each with its stroke."""
-        return [(byte_size(amount), size_key(style)) for amount, style in self.styles.items()]
+        return [(byte_size(amount), line_key(style)) for amount, style in self.styles.items()]
 
     @cached_property
     def by_place(self) -> dict[str, Drawing]:

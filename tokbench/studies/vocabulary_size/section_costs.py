@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.report.document import (
-    Column,
-    Heading,
-    Name,
-    Node,
-    Paragraph,
-    Raised,
-    Row,
-    Table,
-    TextCell,
-    captioned,
-)
-from tokbench.report.number_format import byte_size
-from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
-from tokbench.results.vocabulary_size import (
+from tokbench.plugin import Column, Heading, Name, Node, Paragraph, Raised, Row, Table, TextCell, byte_size, captioned
+from tokbench.studies.vocabulary_size.block import (
     ByteCost,
     ExtensionCost,
     ScalingLaw,
@@ -27,6 +14,7 @@ from tokbench.results.vocabulary_size import (
     SizeCost,
     VocabularySizes,
 )
+from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 LINE_COLUMN: Final = Column("line", sort="ascending")
 

@@ -6,12 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.report.cells import DisplayCell
-from tokbench.report.charts.line_profile import ProfileLine, line_profile
-from tokbench.report.charts.size_curve import size_key
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BitsPerByte, TrainedAmount
+from tokbench.plugin import CellTables, DisplayCell, Drawing, ProfileLine, line_key, line_profile
+from tokbench.studies.language_models.block import BitsPerByte, TrainedAmount
 
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
@@ -54,7 +50,7 @@ def by_block(study: BitsPerByte) -> list[str]:
 
 
 def _charts(names: Iterable[str], drawings: Sequence[Drawing]) -> BitsCharts:
-    keys = [(name, size_key(number)) for number, name in enumerate(names)]
+    keys = [(name, line_key(number)) for number, name in enumerate(names)]
     return BitsCharts(drawings, keys) if drawings else BitsCharts()
 
 

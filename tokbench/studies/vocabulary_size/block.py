@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tokbench.results.measured_sizes import MeasuredSizes
-from tokbench.results.study_blocks import BlockType
+from tokbench.plugin import BlockType
+from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tokbench.report.charts.heat import LEVELS
-from tokbench.report.charts.rank_scatter import RankPoint, rank_scatter
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import (
+from tokbench.plugin import (
+    LEVELS,
+    WHOLE,
     Bullets,
+    CellTables,
+    Chart,
     Chooser,
     Column,
     Details,
+    Drawing,
     Heading,
     Multiples,
     Name,
@@ -22,11 +24,12 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    SectionSpec,
     Table,
     TextCell,
 )
-from tokbench.report.section import Chart, SectionSpec
-from tokbench.report.sections.validity_findings import (
+from tokbench.studies.validity.block import VALIDITY, HypothesisOutcome, RankCorrelation, Validity, ValidityClass
+from tokbench.studies.validity.findings import (
     ValidityNames,
     between,
     findings,
@@ -34,9 +37,7 @@ from tokbench.report.sections.validity_findings import (
     signed,
     with_interval,
 )
-from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE
-from tokbench.results.validity import VALIDITY, HypothesisOutcome, RankCorrelation, Validity, ValidityClass
+from tokbench.studies.validity.rank_scatter import RankPoint, rank_scatter
 
 _CLAIMED: Final = "H"
 """The mark of a correlation that stands in a hypothesis."""

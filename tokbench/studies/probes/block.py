@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tokbench.results.study_blocks import BlockType
+from tokbench.plugin import BlockType
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
+from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 
 _MOST_SENTENCES: Final = 5
 """Of more tokenizers that are worse than others, only those are named that no other beats; the table has the rest."""

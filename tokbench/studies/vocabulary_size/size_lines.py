@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.report.charts.size_curve import SizeTrace
-from tokbench.report.tables import MANY_UNKNOWN
-from tokbench.results.cells import WHOLE, trained_on
-from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench.plugin import MANY_UNKNOWN, WHOLE, Results, trained_on
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.size_curve import SizeTrace
 
 
 class SizeLines:

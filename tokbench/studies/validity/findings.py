@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.report.sections.bits_verdicts import listed
-from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BITS_PER_BYTE
-from tokbench.results.validity import RankCorrelation, RankDifference, Validity, ValidityClass
+from tokbench.plugin import CellTables
+from tokbench.studies.language_models.block import BITS_PER_BYTE
+from tokbench.studies.language_models.verdicts import listed
+from tokbench.studies.validity.block import RankCorrelation, RankDifference, Validity, ValidityClass
 
 _EXPLORATORY: Final = " (exploratory)"
 _AS: Final = "ranks tokenizers as"

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.report.charts.scatter import Scatter, scatter
-from tokbench.report.document import (
+from tokbench.plugin import (
+    CellTables,
+    Chart,
+    ChartKey,
     Chooser,
     Figure,
-    Key,
     Node,
     Pane,
     Paragraph,
+    Scatter,
     Section,
+    SectionSpec,
     legend_lines,
     names_line,
+    scatter,
 )
-from tokbench.report.section import Chart, SectionSpec
-from tokbench.report.tables import CellTables
 
 
 def tradeoff_document(tables: CellTables) -> Section | None:
@@ -44,7 +46,7 @@ def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
     """Return a chart with a point for each tokenizer, its key, and what a reader must know of it."""
     unknown = "Not in the chart, as more than one token in a thousand is unknown: "
     return [
-        Figure(chart.drawing, [Key(mark, backend) for backend, mark in chart.backends], label),
+        Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
         *legend_lines(chart.legends),
         *([Paragraph(names_line(unknown, chart.left_out), "legend")] if chart.left_out else []),
     ]

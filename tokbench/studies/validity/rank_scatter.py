@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tokbench.report.charts.labels import Box
-from tokbench.report.charts.svg import Axis, Drawing
+from tokbench.plugin import Axis, Box, Drawing
 
 _WIDTH, _HEIGHT, _FRAME = 290, 230, Box(54.0, 22.0, 280.0, 176.0)
 _ROOM: Final = 0.06

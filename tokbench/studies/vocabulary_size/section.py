@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.report.charts.size_curve import size_key
-from tokbench.report.document import (
+from tokbench.plugin import (
+    WHOLE,
+    CellTables,
+    Chart,
+    ChartKey,
     Chooser,
     Column,
     Figure,
     Heading,
-    Key,
     Line,
     Multiples,
     Name,
@@ -21,20 +23,19 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    SectionSpec,
     Strong,
     Table,
     TextCell,
     captioned,
+    line_key,
 )
-from tokbench.report.section import Chart, SectionSpec
-from tokbench.report.sections.measured_size import MeasuredSizeCharts, measured_nodes
-from tokbench.report.sections.size_answer import size_answer, size_cards
-from tokbench.report.sections.size_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
-from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
-from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE
-from tokbench.results.vocabulary_size import SizeLine, SizeRow
+from tokbench.studies.vocabulary_size.answer import size_answer, size_cards
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
+from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
+from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes
+from tokbench.studies.vocabulary_size.size_lines import SizeLines
+from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 _EXPLANATION: Final = (
     "What each vocabulary gives when it is cut to a smaller size: its first merges kept, the others taken away. "
@@ -97,7 +98,7 @@ def _line_row(line: SizeLine, number: int) -> Row:
         spaces = f"up to {line.spaces}{first}"
     sizes = f"{line.smallest:,}", f"{line.largest:,}"
     reason = TextCell(line=line.reason, look="prose")
-    return Row([Key(size_key(number), line.line), known[line.kind], *sizes, spaces, reason])
+    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, spaces, reason])
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -171,7 +172,7 @@ def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
     by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
     if not by_group and not by_line:
         return []
-    keys: Line = [Key(key, group) for group, key in corpus.group_keys]
+    keys: Line = [ChartKey(key, group) for group, key in corpus.group_keys]
     return [
         Heading("Each group, all vocabularies", 4),
         Multiples(list(by_group.values())),
@@ -216,7 +217,7 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
         for place, drawing in charts.by_place.items():
             headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
             yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
-    lines = tuple((line.line, size_key(number)) for number, line in enumerate(sizes.lines))
+    lines = tuple((line.line, line_key(number)) for number, line in enumerate(sizes.lines))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:

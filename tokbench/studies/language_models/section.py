@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tokbench.report.cells import legends
-from tokbench.report.document import (
+from tokbench.plugin import (
+    CellTables,
+    Chart,
+    ChartKey,
     Column,
     Heading,
-    Key,
     MeasuredCell,
     Multiples,
     Name,
@@ -19,18 +20,18 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    SectionSpec,
     Strong,
     Table,
     TableCell,
     Term,
     TextCell,
     legend_lines,
+    legends,
 )
-from tokbench.report.section import Chart, SectionSpec
-from tokbench.report.sections.bits_charts import bits_charts, by_block
-from tokbench.report.sections.bits_verdicts import depends, differences, explanation, limits, sentence, summary
-from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BITS_PER_BYTE, BitsComparison, BitsPerByte, ModelTraining
+from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, ModelTraining
+from tokbench.studies.language_models.charts import bits_charts, by_block
+from tokbench.studies.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
 
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
@@ -74,7 +75,7 @@ def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
             " The second chart shows the models that decide from near: what each tokenizer needs beyond the mean of "
             f"all but the baselines. Where two lines cross there by more than chance, the verdict {depends(study)}."
         )
-    keys = Paragraph([Key(stroke, name) for name, stroke in charts.keys], "legend")
+    keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts.keys], "legend")
     return [Rich([keys, Multiples(charts.drawings, look="profiles"), Paragraph(legend, "legend")])]
 
 

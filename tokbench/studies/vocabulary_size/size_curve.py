@@ -11,8 +11,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.report.charts.labels import Box, Label, place
-from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
+from tokbench.plugin import Axis, Box, Drawing, Label, Tick, line_css, place
 
 _TOLERANCE: Final = 0.3
 """A path may leave the curve by so many pixels, which cannot be seen."""
@@ -131,7 +130,7 @@ def size_chart(
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
-        with drawing.group(_css(styles[trace.line], trace.kind), _tooltip(names[trace.line], trace)):
+        with drawing.group(line_css(styles[trace.line], trace.kind), _tooltip(names[trace.line], trace)):
             _draw_line(drawing, plane, trace, large=chart.labelled)
             drawing.label(label)
     for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):
@@ -139,17 +138,6 @@ def size_chart(
     if marks.take and (star := plane.spot(*marks.take)):
         drawing.text(star[0], star[1] + 7, "★", "middle", "star")
     return drawing
-
-
-def size_key(style: int) -> Drawing:
-    """Return a short stroke in the colour and with the dashes of a line."""
-    drawing = Drawing(26, 10, css=f"{_css(style)} key")
-    drawing.draw("path", css="trace", d="M1 5H25")
-    return drawing
-
-
-def _css(style: int, kind: str = "curve") -> str:
-    return f"line p{style % COLOURS} d{style // COLOURS}" + ("" if kind == "curve" else " steps")
 
 
 def _tooltip(name: str, trace: SizeTrace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tokbench.results.study_blocks import BlockType
+from tokbench.plugin import BlockType
 
 Verdict = Literal["better", "level", "depends", "unknown"]
 """The outcome of a comparison; :class:`BitsComparison` describes it."""

@@ -1,0 +1,86 @@
+"""The tables of vocabulary sizes in CSV: ``curve.csv`` of every size, ``sizes.csv`` of measured sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from tokbench import plugin
+from tokbench.plugin import WHOLE, ReporterSpec, Role, csv_text
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
+
+if TYPE_CHECKING:
+    from tokbench.plugin import CellTables, Results
+    from tokbench.studies.vocabulary_size.size_lines import SizeLines
+
+CURVE_COLUMNS = (
+    "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
+    "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample",
+)  # fmt: skip
+
+_OF_ROW = (
+    "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility", "fertility_low", "fertility_high",
+    "unit", "entropy", "used", "gain",
+)  # fmt: skip
+
+SIZE_COLUMNS = (
+    "line", "body", "vocab_size", "seed", "share", "n_bytes", "bits_per_byte", "tokens", "flops",
+    "learning_rate", "seconds",
+)  # fmt: skip
+
+
+def curve_csv(results: Results) -> str:
+    """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
+    from tokbench.studies.vocabulary_size.size_lines import SizeLines  # not with the list of formats
+
+    return csv_text(CURVE_COLUMNS, _rows(SizeLines(results), plugin.Report(results).tables))
+
+
+def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:
+    ratio = tables.with_role(Role.TEXT_PER_TOKEN)
+    for line in lines.lines:
+        for corpus in lines.corpora:
+            for group in [*lines.groups(corpus), WHOLE]:
+                cell = tables.cell(ratio, corpus, group, line.tokenizers[0])
+                for row in _of_group(lines, line.line, corpus, group):
+                    yield [line.line, corpus, group, *row, cell.in_sample if cell else None]
+
+
+def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
+    [line] = [line for line in lines.lines if line.line == name]
+    rows = {row.vocab_size: [getattr(row, each) for each in _OF_ROW] for row in lines.rows(name, corpus, group)}
+    trace = lines.trace(line, corpus, group) if lines.found.points == "all" else None
+    if trace is None:
+        yield from rows.values()
+        return
+    unit = lines.rows(name, corpus, group)[0].unit
+    for k, (size, tokens) in enumerate(zip(trace.sizes.tolist(), trace.tokens.tolist(), strict=True)):
+        fertility = tokens / trace.words if trace.words else None
+        entropy = None if trace.entropy is None else float(trace.entropy[k])
+        between = [size, tokens, float(trace.ratio[k]), None, None, fertility, None, None, unit, entropy, None, None]
+        yield rows.get(size, between)
+
+
+def sizes_csv(results: Results) -> str:
+    """Return every training of the measured sizes."""
+    sizes = results.studies.get(VOCABULARY_SIZES)
+    found = sizes.measured if sizes else None
+    trained = found.trained if found else []
+    return csv_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
+
+
+SPECS: Final = (
+    ReporterSpec(
+        name="curve",
+        filename="curve.csv",
+        render=curve_csv,
+        summary="compression over vocabulary sizes, one row for each size",
+    ),
+    ReporterSpec(
+        name="sizes",
+        filename="sizes.csv",
+        render=sizes_csv,
+        summary="bits per byte at several vocabulary sizes, one row for each training and amount",
+    ),
+)
+"""The formats of this file: a table each."""

@@ -214,17 +214,16 @@ _NO_WEIGHTS: Final = np.empty(0, np.int64)
 
 
 class Counts(NamedTuple):
-    """Different chunks in the order in which they first occur.
+    """Different chunks in the order in which they first occur."""
 
-    Attributes:
-        data: uint8[n], the UTF-8 of all chunks, one after the other.
-        offsets: int64[c + 1]; chunk ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
-        counts: int64[c], how often each occurs.
-    """
+    data: NDArray[Any]
+    """uint8[n], the UTF-8 of all chunks, one after the other; or uint32[n], their ids."""
 
-    data: NDArray[np.uint8]
     offsets: NDArray[np.int64]
+    """int64[c + 1]; chunk ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
+
     counts: NDArray[np.int64]
+    """int64[c], how often each occurs."""
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:

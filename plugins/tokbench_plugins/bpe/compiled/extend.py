@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.plugin import TrainProgress, compiled, silent
+from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.train import (
     ARENA,
     COUNT,
@@ -34,9 +34,7 @@ _MOST_SLOTS: Final = 2**31 - 1
 
 
 def continue_counts(
-    ids: NDArray[np.uint32],
-    offsets: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    chunks: Counts,
     made: range,
     progress: TrainProgress = silent,
     tie: Tie = "first",
@@ -45,9 +43,7 @@ def continue_counts(
     """Learn merges from any ids on.
 
     Args:
-        ids: uint32[n], the ids of all different chunks, one after the other, in the order in which chunks first occur.
-        offsets: int64[c + 1]; chunk ``k`` is ``ids[offsets[k]:offsets[k + 1]]``.
-        counts: int64[c], how often each chunk occurs.
+        chunks: the different chunks in the order in which they first occur; their data are ids, not bytes.
         made: the ids that the merges make, in order of rank; above all others.
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
@@ -61,15 +57,15 @@ def continue_counts(
         ValueError: the different chunks have more than two thousand million ids.
 
     >>> ids, offsets = np.array([256, 32, 256, 99, 256, 99], dtype=np.uint32), np.array([0, 4, 6])
-    >>> continue_counts(ids, offsets, np.array([1, 1]), range(300, 301))
+    >>> continue_counts(Counts(ids, offsets, np.array([1, 1])), range(300, 301))
     [Learned(pair=(256, 99), times=2)]
     """
-    if len(ids) + len(counts) >= _MOST_SLOTS:
+    if len(chunks.data) + len(chunks.counts) >= _MOST_SLOTS:
         raise ValueError(
-            f"{len(ids):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
+            f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
         )
     forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
-    pairs, text = merge_all(laid_out(ids, offsets, counts, made), tie, progress, forbid)
+    pairs, text = merge_all(laid_out(chunks, made), tie, progress, forbid)
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     used = np.bincount(text.flat[heads], weights=text.weights[text.weighs[heads]], minlength=made.stop).astype(np.int64)
     # An id stands in the text, or was merged into an id that was made later.
@@ -96,8 +92,9 @@ def _forbid_best(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> in
     return int(text.state[MADE]) + 1
 
 
-def laid_out(ids: NDArray[Any], offsets: NDArray[np.int64], counts: NDArray[np.int64], made: range) -> Text:
+def laid_out(chunks: Counts, made: range) -> Text:
     """Return the text with all its pairs; each id takes one slot, whatever its bytes are."""
+    ids, offsets, counts = chunks
     weights, weight_of = np.unique(counts, return_inverse=True)
     weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
     lengths = np.diff(offsets)

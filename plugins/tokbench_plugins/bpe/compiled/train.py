@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.plugin import TrainProgress, compiled, inlined, silent
 from tokbench_plugins.bpe.compiled.count import Counts, grown
@@ -450,7 +451,12 @@ def merge_all(
         progress(int(text.state[MADE]) - first, last - first)
     merges = text.merges[first : text.state[MADE]]
     progress(merges.size, merges.size)
-    return list(zip((merges >> 32).tolist(), (merges & 0xFFFF_FFFF).tolist(), strict=True)), text
+    return pairs_of(merges), text
+
+
+def pairs_of(keys: NDArray[np.int64]) -> list[Pair]:
+    """Return the pairs that are written as numbers."""
+    return list(zip((keys >> 32).tolist(), (keys & 0xFFFF_FFFF).tolist(), strict=True))
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tokbench.plugin import TrainProgress, silent
-from tokbench_plugins.bpe.adaptation.extend import extend
+from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.fast.train import LinkedText
@@ -69,7 +69,7 @@ def train_boundless(
         chunks_of = ([chunk.encode() for chunk in split(text)] for text in documents)
         return BoundlessMerges(*train_boundless_literally(chunks_of, vocab_size, tie))
     chunks, text = _numbered(documents, pattern)
-    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, progress, tie)
+    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, MergeRule(tie), progress)
     times = [before - after for before, after in pairwise(learned.tokens)]
     runs = _runs(learned.vocabulary, chunks, text)
     text_of_runs = _Superwords(runs, tie, _Inside(chunks))

@@ -26,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import compiled, inlined, valid_unicode
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN, hash_of, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.fast.parallel import batches, in_order
 from tokbench_plugins.bpe.fast.train import count_chunks
 
 _BLOCK: Final = 1024  # chunks counted at a time; there must be room for all of them
 
-_FIRST_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio: odd, and its bits are well mixed
-_SECOND_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _ONE = np.uint64(1)
 _BYTE = np.uint64(8)
 _HALF = np.uint64(32)
@@ -51,30 +50,20 @@ _SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LO
 
 
 @inlined
-def _word(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
-    at = np.uint64(at)
-    word = np.uint64(0)
-    for i in range(8):
-        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
-    return word
-
-
-@inlined
 def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
     """Return the key of the chunk ``data[start:end]``, which is not empty."""
     size = end - start
     if size >= _LONG:
         key = np.uint64(size)
         for i in range(start, end - 8, 8):
-            key = (key ^ _word(data, i)) * _FIRST_FACTOR
+            key = (key ^ word_at(data, i)) * GOLDEN
             key ^= key >> _HALF
-        key = (key ^ _word(data, end - 8)) * _FIRST_FACTOR  # may overlap the one before
+        key = (key ^ word_at(data, end - 8)) * GOLDEN  # may overlap the one before
         return key ^ key >> _HALF, _LONG_KEY
     second = np.uint64(size) << _TOP_BYTE
     if start + 8 <= data.size:
-        behind = _word(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
-        return _word(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
+        behind = word_at(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
+        return word_at(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
     first = np.uint64(0)
     for i in range(size):
         first |= np.uint64(data[start + i]) << np.uint64(8 * i)
@@ -84,8 +73,7 @@ def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
 @inlined
 def _slot(first: Any, second: Any, table: Any) -> Any:
     """Return the slot where the search for a key begins."""
-    mixed = (first ^ second >> _TOP_BYTE ^ second << _BYTE) * _FIRST_FACTOR
-    mixed = (mixed ^ mixed >> _HALF) * _SECOND_FACTOR
+    mixed = hash_of(first ^ second >> _TOP_BYTE ^ second << _BYTE)
     return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
 
 
@@ -94,12 +82,9 @@ def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any
     """Return True if a long chunk is the different chunk ``number``."""
     size = end - start
     base = offsets[number]
-    if offsets[number + 1] - base != size:
-        return False
-    for i in range(0, size - 8, 8):
-        if _word(data, start + i) != _word(arena, base + i):
-            return False
-    return _word(data, end - 8) == _word(arena, base + size - 8)
+    return offsets[number + 1] - base == size and same_bytes(
+        data, np.uint64(start), arena, np.uint64(base), np.uint64(size)
+    )
 
 
 @compiled

@@ -27,6 +27,7 @@ import numpy as np
 
 from tokbench.plugin import compiled, inlined
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.intrinsics import prefetch
 
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
@@ -40,8 +41,7 @@ _LONG: Final = np.uint64(1 << 63)
 _COUNT: Final = np.uint64(0x7F)
 _ID: Final = np.uint64((1 << 28) - 1)
 _WHERE: Final = np.uint64((1 << 40) - 1)
-_MIX_A: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-_MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
+_FACTOR: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
 _PROBES: Final = 64  # a search this long is given up, so that no text can make the table slow
 _INLINE: Final = np.uint64(4)  # ids that fit into a row
@@ -68,18 +68,9 @@ class Tables(NamedTuple):
 
 
 @compiled
-def word_at(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest: a single load."""
-    word = np.uint64(data[at])
-    for i in range(1, 8):
-        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
-    return word
-
-
-@compiled
 def _mix(a: Any, b: Any) -> Any:
-    mixed = (a ^ (b * _MIX_B)) * _MIX_A
-    mixed = (mixed ^ (mixed >> _U32)) * _MIX_B
+    mixed = (a ^ (b * _FACTOR)) * GOLDEN
+    mixed = (mixed ^ (mixed >> _U32)) * _FACTOR
     return mixed ^ (mixed >> _U28)
 
 
@@ -109,18 +100,6 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 
 @compiled
-def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
-    """Compare 16 bytes or more, in words; the last one may overlap the one before."""
-    last = length - _U8
-    at = _U0
-    while at < last:
-        if word_at(a, at_a + at) != word_at(b, at_b + at):
-            return False
-        at += _U8
-    return word_at(a, at_a + last) == word_at(b, at_b + last)
-
-
-@compiled
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
     """Return the row of a key and whether it is there; if not, and the row is free, it belongs there."""
     mask = np.uint64(len(rows) - 1)
@@ -132,7 +111,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
         if rows[row] == first:
             if there == second:
                 return row, True
-            if there & _LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
+            if there & _LONG and there & ~_WHERE == second and same_bytes(keys, there & _WHERE, data, start, length):
                 return row, True
         row = (row + _U4) & mask
     return row, False

@@ -35,6 +35,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tokbench.plugin import compiled
+from tokbench_plugins.bpe.compiled.hashing import hash_of
 from tokbench_plugins.bpe.compiled.intrinsics import HALF_VECTOR, VECTOR, lowest_of_half, lowest_of_vector
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
@@ -54,7 +55,6 @@ _LEAST: Final = 1 << 12
 _FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ID_BITS: Final = np.uint64(21)
 _RANK: Final = np.uint64((1 << 21) - 1)
-_MIX: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _ONE: Final = np.uint64(1)
 _STEP: Final = np.uint64(3)  # from these bits on the hash says the step, ...
 _BUCKET: Final = np.uint64(24)  # ... the bucket ...
@@ -72,8 +72,7 @@ _copied = njit(inline="always")
 def _hash(left: Any, right: Any) -> tuple[Any, Any]:
     """Return the pair as one number, and its hash."""
     key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
-    mixed = key * _MIX
-    return key, (mixed ^ (mixed >> _HALF)) * _MIX
+    return key, hash_of(key)
 
 
 @_copied

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokbench.plugin import TrainProgress, compiled, silent
 from tokbench_plugins.bpe.compiled.count import Counts
-from tokbench_plugins.bpe.compiled.train import (
+from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     COUNT,
     END,
@@ -24,8 +24,8 @@ from tokbench_plugins.bpe.compiled.train import (
     best_pair,
     drop_best,
     fill_table,
-    merge_all,
 )
+from tokbench_plugins.bpe.compiled.train import merge_all
 from tokbench_plugins.bpe.fast.train import Learned
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import Pair

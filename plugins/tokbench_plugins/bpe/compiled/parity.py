@@ -1,9 +1,9 @@
 """The kernels of parity-aware training, see :mod:`..parity.compiled_parity`, which lays out what they work on.
 
 They stand here because kept machine code is checked against the sources of its own folder, and they call the functions
-of :mod:`.train`.
+of :mod:`.train` and :mod:`.pairs`.
 
-Each language has the arrays of :class:`.train.Text`. numba takes no list of them, so the arrays of all languages lie
+Each language has the arrays of :class:`.pairs.Text`. numba takes no list of them, so the arrays of all languages lie
 one after the other, and :func:`_view` cuts out those of one. The texts that are only measured follow those of training;
 their pairs never enter a heap.
 """
@@ -15,21 +15,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench.plugin import compiled, inlined
-from tokbench_plugins.bpe.compiled.train import (
-    COUNT,
-    DONE,
-    END,
-    EXHAUSTED,
-    KEY,
-    PAIRS,
-    START,
-    TABLE_FULL,
-    Text,
-    best_pair,
-    drop_best,
-    merge_row,
-    row_of,
-)
+from tokbench_plugins.bpe.compiled.pairs import COUNT, END, KEY, PAIRS, START, Text, best_pair, drop_best, row_of
+from tokbench_plugins.bpe.compiled.train import DONE, EXHAUSTED, TABLE_FULL, merge_row
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE
 
 _NO_PAIR: Final = -1
@@ -46,7 +33,7 @@ class Stack(NamedTuple):
     """The texts of all languages; t texts, those of n languages first.
 
     ``flat``, ``weighs``, ``pairs``, ``table``, ``arena`` and ``heap`` are those of all texts one after the other, see
-    :class:`.train.Text`; ``weights``, ``widths``, ``around``, ``met`` and ``merges`` are shared by all texts.
+    :class:`.pairs.Text`; ``weights``, ``widths``, ``around``, ``met`` and ``merges`` are shared by all texts.
     """
 
     flat: Any

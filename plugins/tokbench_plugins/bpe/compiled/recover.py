@@ -15,12 +15,12 @@ import numpy as np
 
 from tokbench.plugin import compiled
 from tokbench_plugins.bpe.compiled.encode_merge import NO_RANK, merge_by_heap
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.recovery.recovered import Candidate
 
-_SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _LONGEST_SCANNED: Final = 256  # parts; above, the heap is faster
 _ANY, _NEVER = -1, -2  # instead of the left half of a pair
@@ -31,7 +31,7 @@ _ROOM: Final = 1 << 10
 def _find(table: Any, key: Any) -> Any:
     """Return the row of a key, or the free one where it would stand."""
     mask = np.uint64(len(table) - 1)
-    row = (key * _SPREAD >> np.uint64(20)) & mask
+    row = (key * GOLDEN >> np.uint64(20)) & mask
     while table[row] != key and table[row] != _EMPTY:
         row = (row + np.uint64(1)) & mask
     return row

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import TrainProgress, silent
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.extend import laid_out
+from tokbench_plugins.bpe.compiled.pairs import ARENA, PAIRS, THRESHOLD, Text, fill_table, pairs_of
 from tokbench_plugins.bpe.compiled.parity import (
     ARENA_ENDS,
     LACKING,
@@ -24,17 +25,7 @@ from tokbench_plugins.bpe.compiled.parity import (
     Turns,
     merge_in_turns,
 )
-from tokbench_plugins.bpe.compiled.train import (
-    ARENA,
-    DONE,
-    EXHAUSTED,
-    PAIRS,
-    TABLE_FULL,
-    THRESHOLD,
-    Text,
-    fill_table,
-    pairs_of,
-)
+from tokbench_plugins.bpe.compiled.train import DONE, EXHAUSTED, TABLE_FULL
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.parity.literal_parity import ParityRule
 from tokbench_plugins.bpe.parity.train_parity import LanguageText

@@ -52,7 +52,7 @@ class Tables(NamedTuple):
     """The tables of the kernels; those of the cache change, the others do not.
 
     Attributes:
-        merging: see :func:`.encode_merge.merge_chunks`.
+        merging: see :class:`.encode_merge.Merging`.
         rows: uint64[4 * rows], the cache; the number of rows is a power of two.
         keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
         spans: uint32[n], the ids of chunks of more than four.
@@ -175,7 +175,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
         ids: uint32[tokens + 3], their ids.
 
     Returns:
-        Whether all found a place; if not, the rows are too few.
+        False if the rows are too few for all of them.
     """
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
@@ -329,7 +329,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
             end = _look_ahead(data, ends[at:stop], end, longest, rows, step)
             new = _find_all(data, longest, cache, step, places[at - first : stop - first], new_chunks, new)
         if new:
-            merge_chunks(data, new_chunks[0], new_chunks[1], new, tables.merging, room, merged, counts)
+            merge_chunks(data, (new_chunks[0], new_chunks[1], new), tables.merging, room, merged, counts)
             _learn(cache, new_chunks, new, merged, counts)
         for k in range(last - first):
             place, begin = places[k], start

@@ -67,7 +67,9 @@ def continue_counts(
     forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
     pairs, text = merge_all(laid_out(chunks, made), tie, progress, forbid)
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
-    used = np.bincount(text.flat[heads], weights=text.weights[text.weighs[heads]], minlength=made.stop).astype(np.int64)
+    used = np.bincount(text.flat[heads], weights=text.weights[text.weight_index[heads]], minlength=made.stop).astype(
+        np.int64
+    )
     # An id stands in the text, or was merged into an id that was made later.
     for (left, right), token_id in zip(reversed(pairs), reversed(made[: len(pairs)]), strict=True):
         used[left] += used[token_id]
@@ -101,8 +103,8 @@ def laid_out(chunks: Counts, made: range) -> Text:
     slots = np.arange(len(ids)) + np.repeat(np.arange(len(counts)), lengths) + 1  # a gap before each chunk
     flat = np.full(len(ids) + len(counts) + 1, GAP, dtype=np.int32)
     flat[slots] = ids
-    weighs = np.zeros(flat.size, dtype=weight_of.dtype)
-    weighs[slots] = np.repeat(weight_of, lengths)
+    weight_index = np.zeros(flat.size, dtype=weight_of.dtype)
+    weight_index[slots] = np.repeat(weight_of, lengths)
     positions = np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0))
     keys = flat[positions].astype(np.int64) << 32 | flat[positions + 1]
     order = np.argsort(keys, kind="stable")
@@ -111,7 +113,7 @@ def laid_out(chunks: Counts, made: range) -> Text:
     rows = 1 << max(17, (max(2 * taken, flat.size // 4) - 1).bit_length())
     pairs = np.empty((rows, 4), np.int64)
     pairs[:taken, KEY] = found
-    pairs[:taken, COUNT] = np.bincount(number, weights=weights[weighs[positions[order]]], minlength=taken)
+    pairs[:taken, COUNT] = np.bincount(number, weights=weights[weight_index[positions[order]]], minlength=taken)
     pairs[:taken, START] = first
     pairs[:taken, END] = np.append(first[1:], len(positions))
     arena = np.empty(max(2 * flat.size, 4 * len(positions)), np.int32)
@@ -122,15 +124,15 @@ def laid_out(chunks: Counts, made: range) -> Text:
     state[MADE], state[PAIRS], state[ARENA] = made.start, taken, len(positions)
     return Text(
         flat=flat,
-        weighs=weighs,
+        weight_index=weight_index,
         weights=weights,
         widths=np.ones(made.stop, np.int32),
         pairs=pairs,
         table=table,
         arena=arena,
         heap=np.empty((rows, 3), np.int64),
-        around=np.zeros((made.stop, 4), np.int64),
-        met=np.empty((2, made.stop), np.int32),
+        neighbour_counts=np.zeros((made.stop, 4), np.int64),
+        neighbours=np.empty((2, made.stop), np.int32),
         merges=np.zeros(made.stop, np.int64),
         state=state,
     )

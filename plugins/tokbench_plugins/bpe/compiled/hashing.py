@@ -5,7 +5,7 @@ them costs more than the 2 % that can be measured:
 
 - ``count`` has rows of four words, so that the key, the number and the count of a chunk lie in one cache line;
 - ``encode_chunks`` has rows of four words, too, whose search is given up after some steps;
-- ``encode_merge`` has a perfect hash table, without a search;
+- ``pair_tables`` has a perfect hash table, without a search;
 - ``pairs`` has a table of rows of another array, and ``recover`` one of keys.
 """
 

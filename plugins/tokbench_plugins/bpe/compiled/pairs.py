@@ -21,36 +21,44 @@ MADE, PAIRS, ARENA, HEAP, THRESHOLD, STATE = range(6)  # the entries of ``state`
 
 
 class Text(NamedTuple):
-    """Everything the kernels know; n slots, v ids at most.
-
-    Attributes:
-        flat: int32[n], the ids.
-        weighs: uint16[n] or uint32[n], which of ``weights`` the slot's chunk has.
-        weights: int64[w], the different numbers of times that chunks occur.
-        widths: int32[v], the number of bytes of each id.
-        pairs: int64[p, 4]: (left << 32 | right, count, start and end in ``arena``).
-        table: int32[t], a hash table with open addressing: rows of ``pairs``, or -1; t is a power of two.
-        arena: int32[a], positions.
-        heap: int64[p, 3]: (count, rank, row of ``pairs``), the highest count and then the lowest rank first.
-        around: int64[v, 4], zeros between two merges: for each id that stands left of the pair to be
-            merged how often in all and at how many positions; the same to the right.
-        met: int32[2, v], the ids that stand left and right of it.
-        merges: int64[v], the merged pairs as numbers.
-        state: int64[5]: ids made, rows of ``pairs`` taken, of ``arena``, of ``heap``, the threshold.
-    """
+    """Everything the kernels know; n slots, v ids at most."""
 
     flat: Any
-    weighs: Any
+    """int32[n], the ids."""
+
+    weight_index: Any
+    """uint16[n] or uint32[n], the index in ``weights`` of the slot's chunk."""
+
     weights: Any
+    """int64[w], the different numbers of times that chunks occur."""
+
     widths: Any
+    """int32[v], the number of bytes of each id."""
+
     pairs: Any
+    """int64[p, 4]: (left << 32 | right, count, start and end in ``arena``)."""
+
     table: Any
+    """int32[t], a hash table with open addressing: rows of ``pairs``, or -1; t is a power of two."""
+
     arena: Any
+    """int32[a], positions."""
+
     heap: Any
-    around: Any
-    met: Any
+    """int64[p, 3]: (count, rank, row of ``pairs``), the highest count and then the lowest rank first."""
+
+    neighbour_counts: Any
+    """int64[v, 4], zeros between two merges: how often each id stands left of the pair to be merged, and at how many
+    positions; the same to the right."""
+
+    neighbours: Any
+    """int32[2, v], the ids that stand left and right of it."""
+
     merges: Any
+    """int64[v], the merged pairs as numbers."""
+
     state: Any
+    """int64[5]: ids made, rows of ``pairs`` taken, of ``arena``, of ``heap``, the threshold."""
 
 
 @inlined

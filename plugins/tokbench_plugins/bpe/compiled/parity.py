@@ -32,18 +32,19 @@ MADE, CHOSEN, LACKING = range(3)
 class Stack(NamedTuple):
     """The texts of all languages; t texts, those of n languages first.
 
-    ``flat``, ``weighs``, ``pairs``, ``table``, ``arena`` and ``heap`` are those of all texts one after the other, see
-    :class:`.pairs.Text`; ``weights``, ``widths``, ``around``, ``met`` and ``merges`` are shared by all texts.
+    ``flat``, ``weight_index``, ``pairs``, ``table``, ``arena`` and ``heap`` are those of all texts one after the other,
+    see :class:`.pairs.Text`; ``weights``, ``widths``, ``neighbour_counts``, ``neighbours`` and ``merges`` are shared by
+    all texts.
     """
 
     flat: Any
-    weighs: Any
+    weight_index: Any
     pairs: Any
     table: Any
     arena: Any
     heap: Any
     ends: Any
-    """int64[4, t + 1], where those of each text begin and end: ``flat`` and ``weighs``; ``pairs`` and ``heap``;
+    """int64[4, t + 1], where those of each text begin and end: ``flat`` and ``weight_index``; ``pairs`` and ``heap``;
     ``table``; ``arena``."""
 
     state: Any
@@ -51,8 +52,8 @@ class Stack(NamedTuple):
 
     weights: Any
     widths: Any
-    around: Any
-    met: Any
+    neighbour_counts: Any
+    neighbours: Any
     merges: Any
 
 
@@ -99,15 +100,15 @@ def _view(stack: Any, text: Any) -> Any:
     pairs = slice(ends[PAIRS_ENDS, text], ends[PAIRS_ENDS, text + 1])
     return Text(
         stack.flat[flat],
-        stack.weighs[flat],
+        stack.weight_index[flat],
         stack.weights,
         stack.widths,
         stack.pairs[pairs],
         stack.table[ends[TABLE_ENDS, text] : ends[TABLE_ENDS, text + 1]],
         stack.arena[ends[ARENA_ENDS, text] : ends[ARENA_ENDS, text + 1]],
         stack.heap[pairs],
-        stack.around,
-        stack.met,
+        stack.neighbour_counts,
+        stack.neighbours,
         stack.merges,
         stack.state[text],
     )
@@ -207,7 +208,7 @@ def merge_in_turns(stack: Any, turns: Any, given: Any, until: Any, smallest: Any
                 if text >= languages or stack.state.shape[0] == languages:
                     times = 0
                     for at in range(start, end):
-                        times += view.weights[view.weighs[view.arena[at]]]
+                        times += view.weights[view.weight_index[view.arena[at]]]
                     turns.tokens[text % languages] -= times
         stack.merges[made] = key
         stack.widths[made] = stack.widths[key >> 32] + stack.widths[key & 0xFFFF_FFFF]

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tokbench.plugin import compiled
-from tokbench_plugins.bpe.compiled.encode_merge import NO_RANK, merge_by_heap
+from tokbench_plugins.bpe.compiled.encode_merge import merge_by_heap
 from tokbench_plugins.bpe.compiled.hashing import GOLDEN
+from tokbench_plugins.bpe.compiled.pair_tables import NO_RANK
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: A
     if count <= _LONGEST_SCANNED:
         return _merged_by_scan(parts, lows, count, table, ranks, merges)
     lows[count - 1] = NO_RANK
-    return merge_by_heap(parts, lows, count, table, ranks, merges[:, 2], _rank)
+    return merge_by_heap(parts[:count], lows[:count], table, ranks, merges[:, 2], _rank)
 
 
 @compiled

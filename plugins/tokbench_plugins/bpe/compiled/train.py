@@ -53,13 +53,13 @@ _MOST_SLOTS: Final = 2**31 - 1
 _REPORTS: Final = 200  # calls of ``progress``, about; between two of them nothing can be interrupted
 
 
-_LEFT, _LEFT_AT, _RIGHT, _RIGHT_AT = range(4)  # the columns of ``around``
+_LEFT, _LEFT_AT, _RIGHT, _RIGHT_AT = range(4)  # the columns of ``neighbour_counts``
 _BLOCK: Final = 1024  # positions gone through twice while the processor's cache still has them
 DONE, EXHAUSTED, ARENA_FULL, PAIRS_FULL, TABLE_FULL = range(5)  # what merge_up_to returns
 
 
 @compiled
-def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weighs: Any) -> Any:
+def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weight_index: Any) -> Any:
     """Spread the chunks that have any pair over ``flat``, and return the number of slots taken."""
     flat[0] = GAP
     slot = 1
@@ -67,7 +67,7 @@ def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weighs: Any) -> 
         if offsets[chunk + 1] - offsets[chunk] > 1:
             for i in range(offsets[chunk], offsets[chunk + 1]):
                 flat[slot] = data[i]
-                weighs[slot] = weight_of[chunk]
+                weight_index[slot] = weight_of[chunk]
                 slot += 1
             flat[slot] = GAP
             slot += 1
@@ -89,7 +89,7 @@ def index_pairs(text: Any) -> None:
     for position in range(1, flat.size - 1):
         if flat[position] >= 0 and flat[position + 1] >= 0:
             pair = flat[position] << 8 | flat[position + 1]
-            text.pairs[rows[pair], COUNT] += text.weights[text.weighs[position]]
+            text.pairs[rows[pair], COUNT] += text.weights[text.weight_index[position]]
             text.arena[nexts[pair]] = position
             nexts[pair] += 1
 
@@ -115,11 +115,11 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
 @inlined
 def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts: Any, rights: Any) -> tuple[Any, Any]:
     """Add up which ids stand before and after ``made``, and keep the two of each position."""
-    flat, around, met, arena = text.flat, text.around, text.met, text.arena
+    flat, neighbour_counts, neighbours, arena = text.flat, text.neighbour_counts, text.neighbours, text.arena
     width = text.widths[made]
     for at in range(start, end):
         position = arena[at]
-        weight = text.weights[text.weighs[position]]
+        weight = text.weights[text.weight_index[position]]
         before, after = flat[position - 1], flat[position + width]
         if before < GAP:
             before = TAIL - before
@@ -128,17 +128,17 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
         arena[beside], arena[beside + 1] = before, after
         beside += 2
         if before != GAP:
-            if around[before, _LEFT_AT] == 0:
-                met[0, lefts] = before
+            if neighbour_counts[before, _LEFT_AT] == 0:
+                neighbours[0, lefts] = before
                 lefts += 1
-            around[before, _LEFT] += weight
-            around[before, _LEFT_AT] += 1
+            neighbour_counts[before, _LEFT] += weight
+            neighbour_counts[before, _LEFT_AT] += 1
         if after != GAP:
-            if around[after, _RIGHT_AT] == 0:
-                met[1, rights] = after
+            if neighbour_counts[after, _RIGHT_AT] == 0:
+                neighbours[1, rights] = after
                 rights += 1
-            around[after, _RIGHT] += weight
-            around[after, _RIGHT_AT] += 1
+            neighbour_counts[after, _RIGHT] += weight
+            neighbour_counts[after, _RIGHT_AT] += 1
     return lefts, rights
 
 
@@ -148,34 +148,34 @@ def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> No
 
     From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
     """
-    pairs, around = text.pairs, text.around
+    pairs, neighbour_counts = text.pairs, text.neighbour_counts
     left, right = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFF_FFFF
     for i in range(lefts):
-        before = np.int64(text.met[0, i])
-        pairs[find_pair(text, before << 32 | left), COUNT] -= around[before, _LEFT]
-        new = new_pair(text, before << 32 | made, around[before, _LEFT], around[before, _LEFT_AT])
-        around[before, _LEFT_AT] = pairs[new, START]
+        before = np.int64(text.neighbours[0, i])
+        pairs[find_pair(text, before << 32 | left), COUNT] -= neighbour_counts[before, _LEFT]
+        new = new_pair(text, before << 32 | made, neighbour_counts[before, _LEFT], neighbour_counts[before, _LEFT_AT])
+        neighbour_counts[before, _LEFT_AT] = pairs[new, START]
     for i in range(rights):
-        after = np.int64(text.met[1, i])
+        after = np.int64(text.neighbours[1, i])
         lost = left if after == made else after
-        pairs[find_pair(text, right << 32 | lost), COUNT] -= around[after, _RIGHT]
-        new = new_pair(text, made << 32 | after, around[after, _RIGHT], around[after, _RIGHT_AT])
-        around[after, _RIGHT_AT] = pairs[new, START]
+        pairs[find_pair(text, right << 32 | lost), COUNT] -= neighbour_counts[after, _RIGHT]
+        new = new_pair(text, made << 32 | after, neighbour_counts[after, _RIGHT], neighbour_counts[after, _RIGHT_AT])
+        neighbour_counts[after, _RIGHT_AT] = pairs[new, START]
 
 
 @compiled
 def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
     """Write down the positions of the new pairs."""
-    arena, around = text.arena, text.around
+    arena, neighbour_counts = text.arena, text.neighbour_counts
     for at in range(start, end):
         before, after = arena[beside], arena[beside + 1]
         beside += 2
         if before != GAP:
-            arena[around[before, _LEFT_AT]] = arena[at] - text.widths[before]
-            around[before, _LEFT_AT] += 1
+            arena[neighbour_counts[before, _LEFT_AT]] = arena[at] - text.widths[before]
+            neighbour_counts[before, _LEFT_AT] += 1
         if after != GAP:
-            arena[around[after, _RIGHT_AT]] = arena[at]
-            around[after, _RIGHT_AT] += 1
+            arena[neighbour_counts[after, _RIGHT_AT]] = arena[at]
+            neighbour_counts[after, _RIGHT_AT] += 1
 
 
 @compiled
@@ -201,9 +201,9 @@ def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
     _update_pairs(text, row, made, lefts, rights)
     _write_down(text, start, end, beside)
     for i in range(lefts):
-        text.around[text.met[0, i]] = 0
+        text.neighbour_counts[text.neighbours[0, i]] = 0
     for i in range(rights):
-        text.around[text.met[1, i]] = 0
+        text.neighbour_counts[text.neighbours[1, i]] = 0
     text.pairs[row, COUNT] = 0
     for new in range(fresh, text.state[PAIRS]):
         if text.pairs[new, COUNT] >= text.state[THRESHOLD]:
@@ -287,22 +287,22 @@ def _laid_out(counts: Counts, ids: int) -> Text:
     weights, weight_of = np.unique(counts.counts, return_inverse=True)
     weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
     # The system gives memory only where something is written, so there is room to spare.
-    flat, weighs = np.empty(most, np.int32), np.empty(most, weight_of.dtype)
-    slots = lay_out(counts.data, counts.offsets, weight_of, flat, weighs)
+    flat, weight_index = np.empty(most, np.int32), np.empty(most, weight_of.dtype)
+    slots = lay_out(counts.data, counts.offsets, weight_of, flat, weight_index)
     rows = 1 << max(17, (slots // 4 - 1).bit_length())  # twice as many as there are pairs of bytes, at least
     state = np.zeros(STATE, np.int64)
     state[MADE] = FIRST_MERGE
     return Text(
         flat=flat[:slots],
-        weighs=weighs[:slots],
+        weight_index=weight_index[:slots],
         weights=weights,
         widths=np.ones(ids, np.int32),
         pairs=np.empty((rows, 4), np.int64),
         table=np.full(1 << 18, -1, np.int32),
         arena=np.empty(2 * slots, np.int32),
         heap=np.empty((rows, 3), np.int64),
-        around=np.zeros((ids, 4), np.int64),
-        met=np.empty((2, ids), np.int32),
+        neighbour_counts=np.zeros((ids, 4), np.int64),
+        neighbours=np.empty((2, ids), np.int32),
         merges=np.zeros(ids, np.int64),
         state=state,
     )

@@ -101,7 +101,7 @@ def _stacked(chunks: Sequence[Counts], ids: int) -> Stack:
         arena[arena_start : arena_start + positions] = text.arena[:positions]
     return Stack(
         flat=np.concatenate([text.flat for text in texts]),
-        weighs=np.concatenate([_renumbered(text, weights) for text in texts]),
+        weight_index=np.concatenate([_renumbered(text, weights) for text in texts]),
         pairs=pairs,
         table=np.concatenate([text.table for text in texts]),
         arena=arena,
@@ -110,15 +110,15 @@ def _stacked(chunks: Sequence[Counts], ids: int) -> Stack:
         state=state,
         weights=weights,
         widths=np.ones(ids, np.int32),
-        around=np.zeros((ids, 4), np.int64),
-        met=np.empty((2, ids), np.int32),
+        neighbour_counts=np.zeros((ids, 4), np.int64),
+        neighbours=np.empty((2, ids), np.int32),
         merges=np.zeros(ids, np.int64),
     )
 
 
 def _renumbered(text: Text, weights: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Return which of the weights of all texts each slot has."""
-    renumbered: NDArray[np.uint32] = np.searchsorted(weights, text.weights).astype(np.uint32)[text.weighs]
+    renumbered: NDArray[np.uint32] = np.searchsorted(weights, text.weights).astype(np.uint32)[text.weight_index]
     return renumbered
 
 

@@ -188,7 +188,7 @@ def train(
 
 
 def trains_compiled(engine: Engine, characters: int) -> bool:
-    """Return True if training on split text of so many characters runs in numba.
+    """Return True if training on split text of this length runs in numba.
 
     Raises:
         BackendUnavailable: the engine is not installed.

@@ -107,7 +107,7 @@ def continue_literally(
         ids: the ids that the merges make, in order of rank.
         tie: which of several most frequent pairs; see :func:`most_frequent`.
         on_merge: called for each merge with its pair and the number of times that the pair occurs.
-        allowed: tells whether a pair may be merged.
+        allowed: returns True if a pair may be merged.
 
     Returns:
         A merge for each of the ids; fewer if no pair is left.
@@ -124,7 +124,7 @@ def continue_literally(
         if not counts:
             break
         best = most_frequent(counts, tie)
-        sequences = [merge_pair(each, best, made) for each in sequences]
+        sequences = [merge_pair(sequence, best, made) for sequence in sequences]
         merges.append(best)
         on_merge(best, counts[best])
     return merges
@@ -183,7 +183,7 @@ def drop_literally(
     """
     while True:
         possible = [(rank_of[pair], start) for start, pair in enumerate(pairwise(ids)) if pair in rank_of]
-        kept = next((each for each in sorted(possible) if draw() >= dropout), None)
+        kept = next((merge for merge in sorted(possible) if draw() >= dropout), None)
         if kept is None:
             return ids
         rank, start = kept

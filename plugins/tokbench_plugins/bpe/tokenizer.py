@@ -35,7 +35,7 @@ class Encodes(Protocol):
         """Return the ids of a text."""
 
 
-_LONG: Final = 4096  # characters; a text of so many is encoded as a batch
+_LONG: Final = 4096  # characters; a text of this length or more is encoded as a batch
 _LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
 _SLOW: Final = ("python", "literal")  # engines without another one for batches
 

@@ -20,8 +20,9 @@ from tokbench_plugins.bpe.picky.picky_tokenizer import PickyEvents, PickyTokeniz
 from tokbench_plugins.bpe.picky.train_picky import train_picky
 from tokbench_plugins.bpe.sampled import made_with
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.superword.boundless import BoundlessMerges, train_boundless
+from tokbench_plugins.bpe.superword.boundless import train_boundless
 from tokbench_plugins.bpe.superword.boundless_tokenizer import BoundlessTokenizer
+from tokbench_plugins.bpe.superword.literal_superwords import BoundlessMerges
 from tokbench_plugins.bpe.superword.rules import MOST_WORDS, STAGE_TWO
 from tokbench_plugins.bpe.superword.superbpe import SuperBPERule, size_of_stage_one, train_superbpe
 from tokbench_plugins.bpe.tokenizer import BPETokenizer

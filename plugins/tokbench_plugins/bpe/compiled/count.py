@@ -87,6 +87,32 @@ def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any
     )
 
 
+class Chunks(NamedTuple):
+    """Chunks to be counted, none of them empty."""
+
+    data: Any
+    """uint8[n], the bytes of all chunks, one after the other."""
+
+    bounds: Any
+    """int64[c + 1], where each chunk begins, and where the last one ends."""
+
+    weights: Any
+    """int64[c], how often each chunk is to be counted; empty for once."""
+
+
+class Store(NamedTuple):
+    """The different chunks so far."""
+
+    arena: Any
+    """uint8[a], the bytes of all different chunks, one after the other."""
+
+    offsets: Any
+    """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
+
+    table: Any
+    """uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none."""
+
+
 @compiled
 def _move_table(table: Any, larger: Any) -> None:
     """Enter all chunks of a table into an empty one."""
@@ -109,7 +135,7 @@ def _read_counts(table: Any, counts: Any) -> None:
 
 @compiled
 def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
-    """Return True if there is room for so many more different chunks, of ``size`` bytes in all."""
+    """Return True if there is room for ``chunks`` more different chunks, of ``size`` bytes in all."""
     return (
         4 * (known + chunks) <= 3 * table.shape[0]
         and known + chunks < offsets.size
@@ -118,25 +144,27 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 
 
 @inlined
-def _count_found(firsts: Any, seconds: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
+def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
     """Count the chunks of a block that are found at once; write down the others, and return how many."""
+    firsts, seconds = keys
     left: Any = 0
     for i in range(size):
         slot = _slot(firsts[i], seconds[i], table)
         differ = (table[slot, _FIRST] ^ firsts[i]) | (table[slot, _SECOND] ^ seconds[i])
-        found = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
-        table[slot, _COUNT] += found * (np.uint64(weights[begin + i]) if weights.size else _ONE)
+        hit = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
+        table[slot, _COUNT] += hit * (np.uint64(weights[begin + i]) if weights.size else _ONE)
         rest[left] = i
-        left += 1 - np.int64(found)
+        left += 1 - np.int64(hit)
     return left
 
 
 @inlined
-def _count(
-    first: Any, second: Any, data: Any, start: Any, end: Any, weight: Any, arena: Any, offsets: Any, known: Any,
-    table: Any,
-) -> Any:  # fmt: skip
+def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: Any) -> Any:
     """Count any chunk, and return how many are known then."""
+    data, bounds, weights = chunks
+    arena, offsets, table = store
+    start, end = bounds[chunk], bounds[chunk + 1]
+    weight = np.uint64(weights[chunk]) if weights.size else _ONE
     slot = _slot(first, second, table)
     while table[slot, _SECOND]:
         if (
@@ -157,40 +185,32 @@ def _count(
 
 
 @compiled
-def _add_chunks(
-    data: Any, bounds: Any, weights: Any, begin: Any, arena: Any, offsets: Any, known: Any, table: Any
-) -> tuple[Any, Any]:
-    """Count the chunks ``begin``, ``begin + 1``, … of ``data`` until all are counted or room may run out.
+def _add_chunks(chunks: Any, begin: Any, store: Any, known: Any) -> tuple[Any, Any]:
+    """Count the chunks ``begin``, ``begin + 1``, … until all are counted or room may run out.
 
     Args:
-        data: uint8[n], the bytes of all chunks, one after the other; no chunk is empty.
-        bounds: int64[c + 1], where each chunk begins, and where the last one ends.
-        weights: int64[c], how often each chunk is to be counted; empty for once.
+        chunks: the chunks, see :class:`Chunks`.
         begin: the chunk to begin with.
-        arena: uint8[a], the bytes of all different chunks, one after the other.
-        offsets: int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``.
+        store: the different chunks so far, see :class:`Store`.
         known: how many different chunks there are.
-        table: uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none.
 
     Returns:
         The number of the first chunk that was not counted, and how many different chunks there are now.
     """
+    data, bounds, weights = chunks
+    arena, offsets, table = store
     firsts, seconds = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
     rest = np.empty(_BLOCK, np.int64)
-    chunks = bounds.size - 1
-    while begin < chunks:
-        size = min(_BLOCK, chunks - begin)
+    n_chunks = bounds.size - 1
+    while begin < n_chunks:
+        size = min(_BLOCK, n_chunks - begin)
         if not _has_room(size, bounds[begin + size] - bounds[begin], arena, offsets, known, table):
             break
         for i in range(size):
             firsts[i], seconds[i] = _key(data, bounds[begin + i], bounds[begin + i + 1])
-        for at in range(_count_found(firsts, seconds, weights, begin, size, table, rest)):
+        for at in range(_count_found((firsts, seconds), weights, begin, size, table, rest)):
             i = rest[at]
-            chunk = begin + i
-            weight = np.uint64(weights[chunk]) if weights.size else _ONE
-            known = _count(
-                firsts[i], seconds[i], data, bounds[chunk], bounds[chunk + 1], weight, arena, offsets, known, table
-            )
+            known = _count(firsts[i], seconds[i], chunks, begin + i, store, known)
         begin += size
     return begin, known
 
@@ -248,13 +268,13 @@ class ChunkCounter:
             offsets: int64[c + 1], where each of them begins, and where the last one ends.
             weights: int64[c], how often each is counted; empty for once.
         """
+        given = Chunks(data, offsets, weights)
         first, chunks = 0, offsets.size - 1
         while first < chunks:
             last = min(first + _BLOCK, chunks)
             self._make_room(last - first, int(offsets[last] - offsets[first]))
-            first, self.known = _add_chunks(
-                data, offsets, weights, first, self._data, self._offsets, self.known, self._table
-            )
+            store = Store(self._data, self._offsets, self._table)
+            first, self.known = _add_chunks(given, first, store, self.known)
 
     def counts(self) -> Counts:
         """Return all chunks so far."""
@@ -263,7 +283,7 @@ class ChunkCounter:
         return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
 
     def _make_room(self, chunks: int, size: int) -> None:
-        """Make room for so many more different chunks, of ``size`` bytes in all."""
+        """Make room for ``chunks`` more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self.known])
         if used + size > self._data.size:
             self._data = grown(self._data, used, used + size)
@@ -289,7 +309,17 @@ def grown(array: NDArray[Any], used: int, least: int = 0) -> NDArray[Any]:
     return copy
 
 
-def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+class Utf8Documents(NamedTuple):
+    """Documents as UTF-8."""
+
+    data: NDArray[np.uint8]
+    """uint8[n], the bytes of all documents, one after the other."""
+
+    offsets: NDArray[np.int64]
+    """int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
+
+
+def encode_documents(documents: Sequence[str]) -> Utf8Documents:
     """Return the UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
 
     >>> data, offsets = encode_documents(["né", "", "o"])
@@ -302,7 +332,7 @@ def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArr
         encoded = [valid_unicode(document).encode() for document in documents]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+    return Utf8Documents(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:

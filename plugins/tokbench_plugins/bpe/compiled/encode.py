@@ -58,9 +58,9 @@ class CompiledEncoder:
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._split = Splitter(pattern)
         self._scanner = None if pattern is None else scanner(pattern)
-        self._tables = _tables(vocabulary)
+        longest = max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)])
+        self._tables = _tables(vocabulary, longest)
         self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
-        self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
@@ -76,7 +76,7 @@ class CompiledEncoder:
             ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
             ends = self._ends(data, slab, borders)
             with self._lock:
-                count = encode_chunks(data, ends, borders[1:], self._tables, self._longest, out, ends_of_ids)
+                count = encode_chunks(data, ends, borders[1:], self._tables, out, ends_of_ids)
             ends_of_ids += written
             ids.append(out[:count].copy())
             written += count
@@ -111,8 +111,8 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
         yield slab
 
 
-def _tables(vocabulary: Vocabulary) -> Tables:
-    """Return the vocabulary as arrays, and a new cache that knows its tokens.
+def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
+    """Return the vocabulary as arrays, and a new cache that knows its tokens and takes chunks up to ``longest`` bytes.
 
     Raises:
         ValueError: there are more ids than fit the lanes of merging.
@@ -129,7 +129,7 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     while True:
         state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0, 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
-        tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, state)
+        tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, np.uint64(longest), state)
         if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
             return tables
         rows *= 2
@@ -218,13 +218,13 @@ def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]
     lengths = np.array(list(map(len, tokens)), np.uint64)
     starts = np.cumsum(lengths) - lengths
     data = np.frombuffer(bytearray().join([*tokens, bytes(PADDING)]), np.uint8)
-    found = np.full(len(tokens), -1, np.int64)
+    alone = np.full(len(tokens), -1, np.int64)
     short = np.flatnonzero(lengths <= LONGEST_CACHED)
     first, counts = _merged_short(data, starts[short], lengths[short], merging)
-    found[short[counts == 1]] = first[counts == 1]
+    alone[short[counts == 1]] = first[counts == 1]
     ids = np.empty(int(lengths.max(initial=0)), np.uint32)
     for place in np.flatnonzero(lengths > LONGEST_CACHED):
         if merge_long_chunk(data, np.int64(starts[place]), np.int64(lengths[place]), merging, ids) == 1:
-            found[place] = ids[0]
-    kept: list[int] = found.tolist()
+            alone[place] = ids[0]
+    kept: list[int] = alone.tolist()
     return kept

@@ -49,22 +49,26 @@ _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL, _PROMISED
 
 
 class Tables(NamedTuple):
-    """The tables of the kernels; those of the cache change, the others do not.
-
-    Attributes:
-        merging: see :class:`.encode_merge.Merging`.
-        rows: uint64[4 * rows], the cache; the number of rows is a power of two.
-        keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
-        spans: uint32[n], the ids of chunks of more than four.
-        state: uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
-            by the tokens, whether there was no room for a chunk, what the claimed rows may yet take of ``spans``.
-    """
+    """The tables of the kernels; those of the cache change, the others do not."""
 
     merging: Any
+    """See :class:`.encode_merge.Merging`."""
+
     rows: Any
+    """uint64[4 * rows], the cache; the number of rows is a power of two."""
+
     keys: Any
+    """uint8[n], the bytes of the tokens, then those of long learned chunks."""
+
     spans: Any
+    """uint32[n], the ids of chunks of more than four."""
+
+    longest: Any
+    """uint64, chunks of more bytes are not looked up."""
+
     state: Any
+    """uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys`` by the tokens,
+    whether there was no room for a chunk, what the claimed rows may yet take of ``spans``."""
 
 
 @compiled
@@ -101,7 +105,7 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 @compiled
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
-    """Return the row of a key and whether it is there; if not, and the row is free, it belongs there."""
+    """Return the row of a key, and True if the key is there; otherwise it belongs there if the row is free."""
     mask = np.uint64(len(rows) - 1)
     row = begin
     for _ in range(_PROBES):
@@ -119,7 +123,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
 
 @inlined
 def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
-    """Copy the ids of a row to ``out[n:]``; returns where they end.
+    """Copy the ids of a row to ``out[n:]``, and return where they end.
 
     Four ids are written always, and those that are too many overwritten by the next chunk: to ask how
     many there are would cost six times as much, in branches that are mispredicted.
@@ -191,7 +195,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
 
 @compiled
 def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any) -> bool:
-    """Write a key at the free row where :func:`find` missed it; returns whether there was room.
+    """Write a key at the free row where :func:`find` missed it. Return False if there was no room.
 
     The ids follow, before the next block: until then the row says that the chunk will be there.
     """
@@ -294,7 +298,7 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 
 @compiled
-def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any, out: Any, offsets: Any) -> Any:
+def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, out: Any, offsets: Any) -> Any:
     """Encode documents that lie one behind the other.
 
     Args:
@@ -302,7 +306,6 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         ends: int64[chunks], where each chunk ends, rising; the borders of documents are among them.
         borders: int64[d], where each document ends.
         tables: the vocabulary and the cache.
-        longest: uint64, chunks of more bytes are not looked up.
         out: uint32[n + 4], gets the ids.
         offsets: int64[d], gets for each document where its ids end.
 
@@ -311,7 +314,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
     cache = rows, _, spans, state = tables.rows, tables.keys, tables.spans, tables.state
-    room = lanes()
+    longest, room = tables.longest, lanes()
     starts, lengths = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
     firsts, seconds, begins = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
     step = starts, lengths, firsts, seconds, begins

@@ -47,7 +47,7 @@ def continue_counts(
         made: the ids that the merges make, in order of rank; above all others.
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        allowed: tells whether a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
+        allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
             any pair may be merged.
 
     Returns:
@@ -67,9 +67,8 @@ def continue_counts(
     forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
     pairs, text = merge_all(laid_out(chunks, made), tie, progress, forbid)
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
-    used = np.bincount(text.flat[heads], weights=text.weights[text.weight_index[heads]], minlength=made.stop).astype(
-        np.int64
-    )
+    weights = text.weights[text.weight_index[heads]]
+    used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
     # An id stands in the text, or was merged into an id that was made later.
     for (left, right), token_id in zip(reversed(pairs), reversed(made[: len(pairs)]), strict=True):
         used[left] += used[token_id]
@@ -108,11 +107,11 @@ def laid_out(chunks: Counts, made: range) -> Text:
     positions = np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0))
     keys = flat[positions].astype(np.int64) << 32 | flat[positions + 1]
     order = np.argsort(keys, kind="stable")
-    found, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
-    taken = len(found)
+    distinct, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
+    taken = len(distinct)
     rows = 1 << max(17, (max(2 * taken, flat.size // 4) - 1).bit_length())
     pairs = np.empty((rows, 4), np.int64)
-    pairs[:taken, KEY] = found
+    pairs[:taken, KEY] = distinct
     pairs[:taken, COUNT] = np.bincount(number, weights=weights[weight_index[positions[order]]], minlength=taken)
     pairs[:taken, START] = first
     pairs[:taken, END] = np.append(first[1:], len(positions))

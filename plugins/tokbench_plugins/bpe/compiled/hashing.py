@@ -43,7 +43,7 @@ def word_at(data: Any, at: Any) -> Any:
 
 @inlined
 def same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
-    """Return True if ``length`` bytes of two arrays are equal: eight or more, of which the last word may overlap."""
+    """Return True if ``length`` bytes of two arrays are equal; at least eight, and the last word may overlap."""
     last = length - _WORD
     at = np.uint64(0)
     while at < last:

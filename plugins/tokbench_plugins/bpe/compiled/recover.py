@@ -83,7 +83,7 @@ def _merged_by_scan(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, m
 
 @compiled
 def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
-    """Do all merges of some parts, in place; returns how many parts are left."""
+    """Do all merges of some parts in place, and return how many parts are left."""
     for k in range(count - 1):
         lows[k] = _rank(table, ranks, parts[k], parts[k + 1])
     if count <= _LONGEST_SCANNED:
@@ -93,7 +93,7 @@ def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: A
 
 
 @compiled
-def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any, parts: Any, lows: Any) -> Any:
+def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any, room: Any) -> Any:
     """Go through candidates up to one that is left over, or whose pair is watched.
 
     Returns:
@@ -101,6 +101,7 @@ def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any,
         merges are known.
     """
     units, offsets, wanted, pairs = candidates
+    parts, lows = room
     table, ranks, merges, _ = tables
     for k in range(first, len(wanted)):
         count = offsets[k + 1] - offsets[k]
@@ -127,13 +128,15 @@ class CompiledRanks:
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        lengths = np.fromiter((len(each.units) for each in candidates), np.int64, len(candidates))
+        lengths = np.fromiter((len(candidate.units) for candidate in candidates), np.int64, len(candidates))
         self._candidates = candidates
         self._longest = int(lengths.max(initial=0))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        units = np.fromiter(chain.from_iterable(each.units for each in candidates), np.int64, int(lengths.sum()))
-        wanted = np.fromiter((each.made for each in candidates), np.int64, len(candidates))
-        pairs = np.array([_wanted(each.pair) for each in candidates], np.int64).reshape(-1, 2)
+        units = np.fromiter(
+            chain.from_iterable(candidate.units for candidate in candidates), np.int64, int(lengths.sum())
+        )
+        wanted = np.fromiter((candidate.made for candidate in candidates), np.int64, len(candidates))
+        pairs = np.array([_wanted(candidate.pair) for candidate in candidates], np.int64).reshape(-1, 2)
         self._arrays = units, offsets, wanted, pairs
         # There are never more merges than candidates.
         rows = 1 << (2 * len(candidates) + 2).bit_length()
@@ -163,8 +166,8 @@ class CompiledRanks:
         if 2 * self._watching >= len(self._watched):
             before = self._watched[self._watched != _EMPTY]
             self._watched = np.full(2 * len(self._watched), _EMPTY)
-            for each in before:
-                self._watched[_find(self._watched, each)] = each
+            for key in before:
+                self._watched[_find(self._watched, key)] = key
         row = _find(self._watched, _key(*pair))
         self._watching += int(self._watched[row] == _EMPTY)
         self._watched[row] = _key(*pair)
@@ -174,7 +177,7 @@ class CompiledRanks:
         at = 0
         parts, lows = np.zeros(self._longest, np.int64), np.zeros(self._longest, np.uint32)
         while at < len(self._candidates):
-            at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, parts, lows)
+            at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, (parts, lows))
             if count:
                 yield self._candidates[at], parts[:count].tolist()
             at += 1

@@ -2,7 +2,7 @@
 
 **Text.** All chunks lie in one array, ``flat``, with a gap before and after each. An id that stands for ``w`` bytes
 keeps ``w`` slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single byte holds the id), and
-those between mean nothing. So the next id begins ``w`` slots further on, and the slot before an id tells which id
+those between mean nothing. So the next id begins ``w`` slots further on, and the slot before an id says which id
 ends there. No links are needed, and smaller positions are always earlier in the text.
 
 **Heap.** The heap holds the pairs that occur at least ``threshold`` times. When it is empty, the threshold falls to
@@ -17,7 +17,7 @@ up once, however often it occurs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -112,9 +112,24 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
     return kept
 
 
+class Met(NamedTuple):
+    """How many different neighbours of a pair were met."""
+
+    lefts: Any
+    """Those to the left."""
+
+    rights: Any
+    """Those to the right."""
+
+
 @inlined
-def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts: Any, rights: Any) -> tuple[Any, Any]:
-    """Add up which ids stand before and after ``made``, and keep the two of each position."""
+def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: Any) -> Any:
+    """Add up which ids stand before and after ``made``, and keep the two of each position.
+
+    Returns:
+        How many different ids were met on the left and on the right, as in ``met`` before.
+    """
+    lefts, rights = met.lefts, met.rights
     flat, neighbour_counts, neighbours, arena = text.flat, text.neighbour_counts, text.neighbours, text.arena
     width = text.widths[made]
     for at in range(start, end):
@@ -139,7 +154,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
                 rights += 1
             neighbour_counts[after, _RIGHT] += weight
             neighbour_counts[after, _RIGHT_AT] += 1
-    return lefts, rights
+    return Met(lefts, rights)
 
 
 @compiled
@@ -189,14 +204,14 @@ def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
     text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
     beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
     end = seen = start
-    lefts = rights = 0
+    met = Met(0, 0)
     for block in range(start, last, _BLOCK):
         end = _replace(text, row, block, min(block + _BLOCK, last), end, made)
         # The last one waits: the id to its right may be replaced with the next block.
         ready = max(seen, end - 1)
-        lefts, rights = _look_around(text, seen, ready, made, beside + 2 * (seen - start), lefts, rights)
+        met = _look_around(text, seen, ready, made, beside + 2 * (seen - start), met)
         seen = ready
-    lefts, rights = _look_around(text, seen, end, made, beside + 2 * (seen - start), lefts, rights)
+    lefts, rights = _look_around(text, seen, end, made, beside + 2 * (seen - start), met)
     fresh = text.state[PAIRS]
     _update_pairs(text, row, made, lefts, rights)
     _write_down(text, start, end, beside)
@@ -255,13 +270,23 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
     text = _laid_out(counts, max(vocab_size, FIRST_MERGE))
     del counts  # frees the memory, if the caller has not kept them
     index_pairs(text)
-    return merge_all(text, tie, progress)[0]
+    return merge_all(text, tie, progress).pairs
+
+
+class MergedText(NamedTuple):
+    """What training gives."""
+
+    pairs: list[Pair]
+    """The merges in order of rank."""
+
+    text: Text
+    """The text with all merges done."""
 
 
 def merge_all(
     text: Text, tie: Tie, progress: TrainProgress, before_each: Callable[[Text], int] | None = None
-) -> tuple[list[Pair], Text]:
-    """Merge until there are as many ids as there is room for, or no pair is left; return the merges and the text."""
+) -> MergedText:
+    """Merge until there are as many ids as there is room for, or no pair is left."""
     first, last = int(text.state[MADE]), text.merges.size
     stride = max(1, (last - first) // _REPORTS)
     progress(0, last - first)
@@ -275,7 +300,7 @@ def merge_all(
         progress(int(text.state[MADE]) - first, last - first)
     merges = text.merges[first : text.state[MADE]]
     progress(merges.size, merges.size)
-    return pairs_of(merges), text
+    return MergedText(pairs_of(merges), text)
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:

@@ -15,9 +15,13 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.adaptation import extend
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.superword.boundless import BoundlessMerges, train_boundless
+from tokbench_plugins.bpe.superword.boundless import train_boundless
 from tokbench_plugins.bpe.superword.boundless_tokenizer import BoundlessTokenizer
-from tokbench_plugins.bpe.superword.literal_superwords import encode_boundless_literally, train_superbpe_literally
+from tokbench_plugins.bpe.superword.literal_superwords import (
+    BoundlessMerges,
+    encode_boundless_literally,
+    train_superbpe_literally,
+)
 from tokbench_plugins.bpe.superword.rules import STAGE_TWO, may_cross
 from tokbench_plugins.bpe.superword.superbpe import SuperBPERule, size_of_stage_one, train_superbpe
 from tokbench_plugins.bpe.vocabulary import Vocabulary

@@ -52,7 +52,7 @@ class TrainingText(NamedTuple):
     """Its digest, 64 hexadecimal digits."""
 
     documents: int
-    """How many documents it has."""
+    """The number of its documents."""
 
     bytes: int
     """Their size as UTF-8."""
@@ -102,7 +102,7 @@ class TrainingRecord(NamedTuple):
     """The number of ids asked for; the text may have given fewer."""
 
     tie: Tie | None = None
-    """Which of several most frequent pairs was merged."""
+    """The rule that broke ties between most frequent pairs."""
 
     corpus: TrainingText | None = None
     """The text."""
@@ -132,10 +132,10 @@ class Artefact(NamedTuple):
     """The special tokens."""
 
     training: TrainingRecord = _UNKNOWN
-    """How it was trained."""
+    """The record of its training."""
 
     sampling: Sampling = _NO_SAMPLING
-    """What it samples at encoding."""
+    """The sampling at encoding."""
 
 
 def _kind(pattern: str | None) -> Kind:

@@ -52,16 +52,16 @@ ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 
 
 class TrainSettings(TypedDict, total=False):
-    """How training is done; any of these may be left out."""
+    """The settings of training; any of them may be left out."""
 
     tie: Tie
-    """Which of several most frequent pairs is merged, ``first`` by default; see :func:`..literal.most_frequent`."""
+    """The rule that breaks ties, ``first`` by default; see :func:`..literal.most_frequent`."""
 
     engine: Engine
     """The engine to train with, ``auto`` by default; ``gigatoken``, which does not train here, stands for ``auto``."""
 
     processes: int
-    """How many parts of the text are split and counted at a time, 1 by default."""
+    """The number of parts of the text that are split and counted at a time, 1 by default."""
 
 
 # From this number of characters on, the compiled trainer finishes first, even if it has to load.

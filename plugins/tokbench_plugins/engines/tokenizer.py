@@ -33,13 +33,13 @@ class Engine:
     """The same as ``decode`` of many lists, where there is such a call."""
 
     given: int | None = None
-    """How many ids it was given, from 0 on, where it reads foreign memory for any other."""
+    """The number of ids that it was given, from 0 on; set if it reads foreign memory for any other."""
 
     detours: Callable[[], int] = lambda: 0
     """Counts the texts that the engine cannot encode and that were encoded in another way."""
 
     notes: tuple[str, ...] = ()
-    """What a reader of a report must know."""
+    """The notes that a reader of a report needs."""
 
 
 class EngineTokenizer(EncodesAroundSpecial):

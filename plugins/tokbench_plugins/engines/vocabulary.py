@@ -126,7 +126,7 @@ class EngineVocabulary:
     """Tokens and merges, where they were read from a file that lists them."""
 
     notes: tuple[str, ...] = ()
-    """What the file says besides."""
+    """The rest of what the file says."""
 
     encoding: str = ""
     """Its name if it is one of OpenAI's."""

@@ -27,7 +27,7 @@ class ByteRule(NamedTuple):
     """The bytes of a token that is written so in the vocabulary."""
 
     dummy_prefix: bytes
-    """What the decoder takes off the beginning of the whole text."""
+    """The text that the decoder takes off the beginning of the whole text."""
 
 
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:

@@ -37,7 +37,7 @@ class _Texts:
     """True if one of them was not empty."""
 
     error: Exception | None = None
-    """What went wrong in the documents, and not in the trainer."""
+    """The error that the documents raised, not the trainer."""
 
     def __iter__(self) -> Iterator[str]:
         try:

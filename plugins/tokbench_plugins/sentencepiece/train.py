@@ -36,16 +36,16 @@ class _Lines:
     """The longest line in bytes that the trainer takes."""
 
     seen: int = 0
-    """How many lines there were."""
+    """The number of lines."""
 
     too_long: int = 0
-    """How many of them were left out because they are longer."""
+    """The number of lines that were left out because they are longer."""
 
     reserved: int = 0
-    """How many of them were left out because they have a character that the trainer reserves."""
+    """The number of lines that were left out because they have a symbol that the trainer reserves."""
 
     error: Exception | None = None
-    """What went wrong in the documents; the trainer would hide it behind an error of its own."""
+    """The error that the documents raised; the trainer would hide it behind an error of its own."""
 
     def __iter__(self) -> Iterator[str]:
         try:

@@ -33,7 +33,7 @@ class Adapted(NamedTuple):
 
 
 class AdaptationPlan(NamedTuple):
-    """What is removed from a vocabulary and added to it."""
+    """The tokens that are removed from a vocabulary and added to it."""
 
     first_id: int
     """The id of the first token that is added; above all others, those of special tokens too."""
@@ -45,7 +45,7 @@ class AdaptationPlan(NamedTuple):
     """The number of tokens to remove; ``None`` for all that the text does not need."""
 
     tie: Tie = "first"
-    """Which of several most frequent pairs is merged; see :func:`..literal.most_frequent`."""
+    """The rule that breaks ties between most frequent pairs; see :func:`..literal.most_frequent`."""
 
 
 def adapt(

@@ -39,7 +39,7 @@ class MergeRule(NamedTuple):
     """The rule that says which pair is merged next: the most frequent one that may be merged."""
 
     tie: Tie = "first"
-    """Which of several most frequent pairs; see :func:`..literal.most_frequent`."""
+    """The rule that breaks ties between most frequent pairs; see :func:`..literal.most_frequent`."""
 
     may_make: Callable[[bytes], bool] | None = None
     """Returns True if a merge may make a token of these bytes; ``None`` if any may be made."""

@@ -1,12 +1,11 @@
-"""What the hash tables of compiled code share: reading bytes in words, comparing them, and the hash of a number.
+"""The code that hash tables of compiled code share: reading bytes in words, comparing them, and the hash of a number.
 
-Importing this file needs numba. The tables themselves differ, because each is made for its use, and a common form of
-them costs more than the 2 % that can be measured:
+Importing this file needs numba. The tables themselves differ, because each is laid out for its use:
 
 - ``count`` has rows of four words, so that the key, the number and the count of a chunk lie in one cache line;
-- ``encode_chunks`` has rows of four words, too, whose search is given up after some steps;
+- ``encode_chunks`` has rows of a key and ids, some of which are forgotten, and gives a long search up;
 - ``pair_tables`` has a perfect hash table, without a search;
-- ``pairs`` has a table of rows of another array, and ``recover`` one of keys.
+- ``pairs`` has the numbers of rows of another array, and ``recover`` has keys, with the ranks in an array beside them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What merging looks up, compiled: the ranks of pairs of ids, and the first merges of pairs of bytes.
+"""The tables of merging, compiled: the ranks of pairs of ids, and the first merges of pairs of bytes.
 
 Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
 compute in floats.

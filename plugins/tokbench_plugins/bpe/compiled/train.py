@@ -113,7 +113,7 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
 
 
 class Met(NamedTuple):
-    """How many different neighbours of a pair were met."""
+    """The numbers of different neighbours of a pair that were met."""
 
     lefts: Any
     """Those to the left."""
@@ -274,7 +274,7 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
 
 
 class MergedText(NamedTuple):
-    """What training gives."""
+    """The result of training."""
 
     pairs: list[Pair]
     """The merges in order of rank."""

@@ -67,7 +67,7 @@ class Learned(NamedTuple):
     """The two ids."""
 
     times: int
-    """How often it replaced the pair; the text lost as many ids."""
+    """The number of times that it replaced the pair; the text lost as many ids."""
 
 
 def continue_merges(

@@ -22,4 +22,4 @@ class Parts:
     """The special tokens; none of them is in ``vocabulary``."""
 
     notes: tuple[str, ...] = ()
-    """What a file says besides, which changes no id of ordinary text, and which is left out."""
+    """The rest of the file, which changes no id of ordinary text and is left out."""

@@ -32,7 +32,7 @@ class ParityRule(NamedTuple):
     (moving-window variant); 0 passes over none."""
 
     alpha: float = 2.0
-    """How many times its equal share of the window a language may choose; more is too often."""
+    """The multiple of its equal share of the window that a language may choose; more is too often."""
 
     def most_choices(self, languages: int) -> float:
         """Return how often a language may stand among the last choices and choose again.

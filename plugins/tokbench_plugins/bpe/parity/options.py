@@ -23,7 +23,7 @@ _ENDING: Final = ".txt"
 
 
 class ParityTraining(NamedTuple):
-    """How parity between languages is measured and reached."""
+    """The measure of parity between languages, and the rule to reach it."""
 
     unit: Unit
     """The unit of text: the worst off language has the most tokens for each."""

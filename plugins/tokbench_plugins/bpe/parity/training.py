@@ -29,13 +29,13 @@ _log = logging.getLogger("tokbench")
 
 
 class ParityMerges(NamedTuple):
-    """What parity-aware training gives."""
+    """The result of parity-aware training."""
 
     merges: list[Pair]
     """The merges in order of rank."""
 
     record: TrainingRecord
-    """How they were trained, for the artefact."""
+    """The record of their training, for the artefact."""
 
 
 def train_by_parity(

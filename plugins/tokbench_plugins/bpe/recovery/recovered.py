@@ -29,10 +29,10 @@ class WholeChunk(NamedTuple):
     """Its id."""
 
     parts: tuple[int, ...]
-    """What the merges of lower rank leave of its bytes."""
+    """The ids that the merges of lower rank leave of its bytes."""
 
     rank: int
-    """How many merges these are."""
+    """The number of these merges."""
 
     pair: Pair | tuple[()] | None = None
     """As it was given."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench.plugin import BackendError
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.adaptation.adapt import adapt
+from tokbench_plugins.bpe.adaptation.adapt import AdaptationPlan, adapt
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.literal import Tie
@@ -84,17 +84,9 @@ def _train(
     if vocab_size < first:
         raise BackendError(f"vocab_size is {vocab_size}, but the vocabulary has {first:,} ids; give {first} or more")
     digest = CorpusDigest(documents)
-    adapted = adapt(
-        given.vocabulary,
-        given.pattern,
-        digest,
-        first,
-        add=vocab_size - first,
-        remove=None if options.remove == "unused" else options.remove,
-        progress=progress,
-        tie=options.tie,
-        processes=options.processes,
-    )
+    remove = None if options.remove == "unused" else options.remove
+    plan = AdaptationPlan(first, vocab_size - first, remove, options.tie)
+    adapted = adapt(given.vocabulary, given.pattern, digest, plan, progress, options.processes)
     record = TrainingRecord(vocab_size, options.tie, digest.corpus)
     return AdaptedBPE(adapted.vocabulary, given.pattern, given.special, engine=options.engine, training=record)
 

@@ -7,8 +7,8 @@ new id (of equally frequent pairs the one that occurs first), and repeats this u
 >>> from itertools import pairwise
 >>> def merge(ids, pair, new):
 ...     merged = []
-...     for each in ids:
-...         merged.append(each)
+...     for token_id in ids:
+...         merged.append(token_id)
 ...         if tuple(merged[-2:]) == pair:
 ...             merged[-2:] = [new]
 ...     return merged

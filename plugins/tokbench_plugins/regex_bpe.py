@@ -11,8 +11,8 @@ The loop is that of ``naive_bpe``, but it counts and merges pairs within each ch
 ...     return [list(chunk.encode()) for chunk in regex.findall(PATTERNS["gpt4"], text)]
 >>> def merge(ids, pair, new):
 ...     merged = []
-...     for each in ids:
-...         merged.append(each)
+...     for token_id in ids:
+...         merged.append(token_id)
 ...         if tuple(merged[-2:]) == pair:
 ...             merged[-2:] = [new]
 ...     return merged
@@ -31,7 +31,7 @@ crosses from one chunk to the next. Encoding repeats the merges within each chun
 ...     chunks = split(text)
 ...     for pair, new in merges.items():
 ...         chunks = [merge(ids, pair, new) for ids in chunks]
-...     return [each for ids in chunks for each in ids]
+...     return [token_id for ids in chunks for token_id in ids]
 >>> encode("low low low lower")
 [257, 258, 258, 259, 114]
 

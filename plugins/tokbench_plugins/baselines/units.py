@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import Encoded, Offsets, check_id, offsets_of
 
-_TWO_BYTES, _THREE_BYTES = 0x80, 0x800  # the first characters with so many in UTF-8
+_TWO_BYTES, _THREE_BYTES = 0x80, 0x800  # the first characters that have two and three bytes in UTF-8
 _SURROGATES, _SURROGATES_END = 0xD800, 0xE000  # halves of a character beyond U+FFFF
 
 
 class _Units:
-    """One token per code unit of ``codec``; ``unit`` is how numpy reads one."""
+    """One token per code unit of ``codec``; ``dtype`` is how numpy reads one."""
 
     codec: ClassVar[str]
-    unit: ClassVar[str]
+    dtype: ClassVar[str]
     vocab_size: ClassVar[int]
     special_ids: ClassVar[Mapping[str, int]] = MappingProxyType({})
     lossless: ClassVar[bool] = True
@@ -28,14 +28,14 @@ class _Units:
 
     def encode(self, text: str, /) -> list[int]:
         """Encode a text into code units."""
-        ids: list[int] = np.frombuffer(text.encode(self.codec), dtype=self.unit).tolist()
+        ids: list[int] = np.frombuffer(text.encode(self.codec), dtype=self.dtype).tolist()
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts into code units."""
         buffers = [text.encode(self.codec) for text in texts]
-        ids = np.frombuffer(b"".join(buffers), dtype=self.unit).astype(np.uint32)
-        return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.unit).itemsize)
+        ids = np.frombuffer(b"".join(buffers), dtype=self.dtype).astype(np.uint32)
+        return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.dtype).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode code units; what is not text becomes U+FFFD.
@@ -50,7 +50,7 @@ class _Units:
         if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
             wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
             raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} ids")
-        return ids.astype(self.unit).tobytes()
+        return ids.astype(self.dtype).tobytes()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         """Decode all documents.
@@ -59,7 +59,7 @@ class _Units:
             ValueError: one of the ids is not in ``range(vocab_size)``.
         """
         data = self._units(encoded.ids)
-        ends = (encoded.offsets * np.dtype(self.unit).itemsize).tolist()
+        ends = (encoded.offsets * np.dtype(self.dtype).itemsize).tolist()
         return [data[start:end].decode(self.codec, errors="replace") for start, end in pairwise(ends)]
 
 
@@ -71,7 +71,7 @@ class Utf8Bytes(_Units):
     """
 
     codec = "utf-8"
-    unit = "u1"
+    dtype = "u1"
     vocab_size = 256
 
     def token_bytes(self, token_id: int, /) -> bytes:
@@ -95,7 +95,7 @@ class Utf16Units(_Units):
     """
 
     codec = "utf-16-le"
-    unit = "<u2"
+    dtype = "<u2"
     vocab_size = 1 << 16
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
@@ -118,7 +118,7 @@ class Utf32Units(_Units):
     """
 
     codec = "utf-32-le"
-    unit = "<u4"
+    dtype = "<u4"
     vocab_size = 0x110000
 
     def token_bytes(self, token_id: int, /) -> bytes:

@@ -46,17 +46,16 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class TrainingText(NamedTuple):
-    """The text that a tokenizer was trained on; see :class:`CorpusDigest`.
-
-    Attributes:
-        sha256: its digest, 64 hexadecimal digits.
-        documents: how many documents it has.
-        bytes: their size as UTF-8.
-    """
+    """The text that a tokenizer was trained on; see :class:`CorpusDigest`."""
 
     sha256: str
+    """Its digest, 64 hexadecimal digits."""
+
     documents: int
+    """The number of its documents."""
+
     bytes: int
+    """Their size as UTF-8."""
 
 
 class CorpusDigest:
@@ -97,22 +96,23 @@ class CorpusDigest:
 
 
 class TrainingRecord(NamedTuple):
-    """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known.
-
-    Attributes:
-        vocab_size: the number of ids asked for; the text may have given fewer.
-        tie: which of several most frequent pairs was merged.
-        corpus: the text.
-        parity: the options of parity between languages, names and values; empty for plain BPE.
-        rule: for a rule of training other than plain BPE: its ``name``, its options, and what encoding needs besides
-            the merges, as JSON has it.
-    """
+    """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known."""
 
     vocab_size: int | None = None
+    """The number of ids asked for; the text may have given fewer."""
+
     tie: Tie | None = None
+    """The rule that broke ties between most frequent pairs."""
+
     corpus: TrainingText | None = None
+    """The text."""
+
     parity: tuple[tuple[str, str | int | float], ...] = ()
+    """The options of parity between languages, names and values; empty for plain BPE."""
+
     rule: Mapping[str, Any] | None = None
+    """For a rule of training other than plain BPE: its ``name``, its options, and what encoding needs besides the
+    merges, as JSON has it."""
 
 
 _UNKNOWN: Final = TrainingRecord()
@@ -120,21 +120,22 @@ _NO_SAMPLING: Final = Sampling()
 
 
 class Artefact(NamedTuple):
-    """The content of the file.
-
-    Attributes:
-        merges: the merges in order of rank.
-        pattern: the regular expression of the split, ``None`` for naive BPE.
-        special: the special tokens.
-        training: how it was trained.
-        sampling: what it samples at encoding.
-    """
+    """The content of the file."""
 
     merges: list[Pair]
+    """The merges in order of rank."""
+
     pattern: str | None
+    """The regular expression of the split, ``None`` for naive BPE."""
+
     special: SpecialTokens = NO_SPECIAL
+    """The special tokens."""
+
     training: TrainingRecord = _UNKNOWN
+    """The record of its training."""
+
     sampling: Sampling = _NO_SAMPLING
+    """The sampling at encoding."""
 
 
 def _kind(pattern: str | None) -> Kind:
@@ -251,19 +252,19 @@ def _checked(content: Any, kind: Kind) -> Artefact:
     return Artefact(merges, pattern, special, training._replace(rule=rule), sampling)
 
 
-def _check_format(found: Any) -> None:
-    if isinstance(found, str) and found in {_FORMAT, _FORMAT_WITH_RULE}:
+def _check_format(written: Any) -> None:
+    if isinstance(written, str) and written in {_FORMAT, _FORMAT_WITH_RULE}:
         return
-    version = _VERSION.fullmatch(found) if isinstance(found, str) else None
+    version = _VERSION.fullmatch(written) if isinstance(written, str) else None
     if version is None:
-        raise ValueError(f"not a file saved by tokbench's BPE: its format is {found!r}")
+        raise ValueError(f"not a file saved by tokbench's BPE: its format is {written!r}")
     if int(version[1]) < int(_FORMAT.rpartition("/")[2]):
         raise ValueError(
-            f"format {found!r} is of an older tokbench, this one reads {_FORMAT!r}; train again: "
+            f"format {written!r} is of an older tokbench, this one reads {_FORMAT!r}; train again: "
             "the same text and options give the same merges"
         )
     raise ValueError(
-        f"format {found!r} is of a newer tokbench, this one reads up to {_FORMAT_WITH_RULE!r}; "
+        f"format {written!r} is of a newer tokbench, this one reads up to {_FORMAT_WITH_RULE!r}; "
         "pip install --upgrade tokbench, or train again"
     )
 
@@ -289,18 +290,18 @@ def _training(options: dict[str, Any], corpus: Any) -> TrainingRecord:
             raise ValueError(f"its corpus is {corpus!r}, not sha256, documents and bytes")
 
 
-def _parity(found: Any) -> tuple[tuple[str, str | int | float], ...]:
-    if not isinstance(found, dict) or not all(isinstance(value, str | int | float) for value in found.values()):
-        raise ValueError(f"its options of parity are {found!r}, not names and values")
-    return tuple(found.items())
+def _parity(written: Any) -> tuple[tuple[str, str | int | float], ...]:
+    if not isinstance(written, dict) or not all(isinstance(value, str | int | float) for value in written.values()):
+        raise ValueError(f"its options of parity are {written!r}, not names and values")
+    return tuple(written.items())
 
 
-def _sampling(found: Any) -> Sampling:
-    match found:
-        case {} if not found:
+def _sampling(written: Any) -> Sampling:
+    match written:
+        case {} if not written:
             return _NO_SAMPLING
         case {"dropout": int() | float() as dropout, "stochastok": int() | float() as stochastok, "seed": seed} if (
-            len(found) == len(Sampling._fields)
+            len(written) == len(Sampling._fields)
             and 0 <= dropout <= 1
             and 0 <= stochastok <= 1
             and _is_count(seed)
@@ -308,7 +309,7 @@ def _sampling(found: Any) -> Sampling:
         ):
             return Sampling(dropout, stochastok, seed)
         case _:
-            raise ValueError(f"its options of sampling are {found!r}, not dropout, stochastok and seed")
+            raise ValueError(f"its options of sampling are {written!r}, not dropout, stochastok and seed")
 
 
 def _special(ids: Any, ordinary: Sequence[bytes]) -> SpecialTokens:

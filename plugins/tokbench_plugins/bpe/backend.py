@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, TrainingRecord, read_artefact
-from tokbench_plugins.bpe.engines import Engine, train
+from tokbench_plugins.bpe.engines import Engine, TrainSettings, train
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.parity import ParityTraining, train_with_parity
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
@@ -51,6 +50,11 @@ class BPETrainOptions(SamplingOptions):
     engine: Engine = _ENGINE
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
+    @property
+    def settings(self) -> TrainSettings:
+        """The options of training, together."""
+        return TrainSettings(tie=self.tie, engine=self.engine, processes=self.processes)
+
 
 def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
     """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
@@ -70,33 +74,10 @@ def train_tokenizer(
     options: BPETrainOptions,
     progress: plugin.TrainProgress,
     pattern: str | None = None,
-    parity: ParityTraining | None = None,
 ) -> BPETokenizer:
-    """Train, and keep the facts for the artefact; special tokens come on top of ``vocab_size``.
-
-    Raises:
-        BackendError: parity is asked for, and the text has no languages that can be compared.
-    """
+    """Train, and keep the facts for the artefact; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)
-    if parity is None:
-        merges = train(digest, vocab_size, pattern, progress, options.tie, options.engine, options.processes)
-    else:
-        text = list(_with_languages(documents, digest))
-        merges = train_with_parity(
-            text, vocab_size, pattern, parity, progress, options.tie, options.engine, options.processes
-        )
+    merges = train(digest, vocab_size, pattern, progress, **options.settings)
     special = SpecialTokens({}).with_more(options.special_tokens, 256 + len(merges))
-    training = TrainingRecord(vocab_size, options.tie, digest.corpus, parity.record if parity else ())
+    training = TrainingRecord(vocab_size, options.tie, digest.corpus)
     return made_with(options.sampling, options.engine, training)(merges, pattern, special)
-
-
-def _with_languages(documents: Iterable[str], digest: CorpusDigest) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of each document, and count it."""
-    if not isinstance(documents, plugin.GroupedText):
-        raise plugin.BackendError(
-            "parity is between languages, but the training text has no groups; give a corpus whose groups are "
-            "languages, or tokbench.train a mapping of languages to texts"
-        )
-    for language, text in documents.grouped():
-        digest.add(text)
-        yield language, text

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from itertools import chain
 from platform import python_implementation, python_version
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, Protocol, TypedDict, Unpack, get_args
 
 from pydantic import Field
 
@@ -49,6 +49,20 @@ Engine = Literal["auto", "python", "numba", "gigatoken", "literal"]
 """The engines for a vocabulary that is trained here."""
 
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
+
+
+class TrainSettings(TypedDict, total=False):
+    """The settings of training; any of them may be left out."""
+
+    tie: Tie
+    """The rule that breaks ties, ``first`` by default; see :func:`..literal.most_frequent`."""
+
+    engine: Engine
+    """The engine to train with, ``auto`` by default; ``gigatoken``, which does not train here, stands for ``auto``."""
+
+    processes: int
+    """The number of parts of the text that are split and counted at a time, 1 by default."""
+
 
 # From this number of characters on, the compiled trainer finishes first, even if it has to load.
 _LONG_SPLIT: Final = 4_000_000
@@ -128,9 +142,7 @@ def train(
     vocab_size: int,
     pattern: str | None,
     progress: TrainProgress = silent,
-    tie: Tie = "first",
-    engine: Engine = "auto",
-    processes: int = 1,
+    **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
     """Train byte-level BPE.
 
@@ -141,10 +153,7 @@ def train(
         vocab_size: number of ids to reach, the 256 bytes included.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         progress: called with (merges done, merges in all).
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        engine: the engine to train with; the merges are the same. ``gigatoken``, which does
-            not train here, stands for ``auto``.
-        processes: how many parts of the text are split and counted at a time.
+        settings: the rule for ties, the engine and the processes; the merges are the same with any engine.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
@@ -162,6 +171,8 @@ def train(
         raise ValueError(f"vocab_size is {vocab_size}, but the 256 bytes alone take {FIRST_MERGE} ids")
     if pattern is not None:
         resolve_pattern(pattern)
+    tie, engine = settings.get("tie", "first"), settings.get("engine", "auto")
+    processes = settings.get("processes", 1)
     if engine == "literal":
         return _train_literally(documents, vocab_size, pattern, progress, tie)
     if engine in {"auto", "gigatoken"}:
@@ -177,7 +188,7 @@ def train(
 
 
 def trains_compiled(engine: Engine, characters: int) -> bool:
-    """Return True if training on split text of so many characters runs in numba.
+    """Return True if training on split text of this length runs in numba.
 
     Raises:
         BackendUnavailable: the engine is not installed.

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tokbench.plugin import silent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
@@ -108,7 +107,7 @@ def continue_literally(
         ids: the ids that the merges make, in order of rank.
         tie: which of several most frequent pairs; see :func:`most_frequent`.
         on_merge: called for each merge with its pair and the number of times that the pair occurs.
-        allowed: tells whether a pair may be merged.
+        allowed: returns True if a pair may be merged.
 
     Returns:
         A merge for each of the ids; fewer if no pair is left.
@@ -125,7 +124,7 @@ def continue_literally(
         if not counts:
             break
         best = most_frequent(counts, tie)
-        sequences = [merge_pair(each, best, made) for each in sequences]
+        sequences = [merge_pair(sequence, best, made) for sequence in sequences]
         merges.append(best)
         on_merge(best, counts[best])
     return merges
@@ -184,98 +183,8 @@ def drop_literally(
     """
     while True:
         possible = [(rank_of[pair], start) for start, pair in enumerate(pairwise(ids)) if pair in rank_of]
-        kept = next((each for each in sorted(possible) if draw() >= dropout), None)
+        kept = next((merge for merge in sorted(possible) if draw() >= dropout), None)
         if kept is None:
             return ids
         rank, start = kept
         ids = [*ids[:start], made[rank], *ids[start + 2 :]]
-
-
-class ParityRule(NamedTuple):
-    """The rule by which parity-aware BPE finds the language that chooses the next merge.
-
-    The language that is worst off chooses: that with the most tokens per unit of its text (Foroutan et al. 2025,
-    "Parity-Aware Byte-Pair Encoding"). A unit is a byte, or a document that has a translation in each language.
-
-    Attributes:
-        global_merges: the number of first merges that are those of plain BPE on all languages (hybrid variant).
-        window: a language that chose too often among so many last choices is passed over (moving-window variant);
-            0 passes over none.
-        alpha: "too often" is more than ``alpha`` times an equal share of the window.
-    """
-
-    global_merges: int = 0
-    window: int = 0
-    alpha: float = 2.0
-
-    def most_choices(self, languages: int) -> float:
-        """Return how often a language may stand among the last choices and choose again.
-
-        >>> ParityRule(window=100).most_choices(4), ParityRule().most_choices(4)
-        (50.0, inf)
-        """
-        return self.alpha * self.window / languages if self.window else inf
-
-
-def train_parity_literally(
-    text: Iterable[tuple[str, bytes]],
-    vocab_size: int,
-    rule: ParityRule,
-    units: Mapping[str, int],
-    measured: Iterable[tuple[str, bytes]] | None = None,
-    tie: Tie = "first",
-    on_merge: Callable[[Pair, str], None] = silent,
-) -> list[Pair]:
-    """Train so that the language that is worst off chooses each merge, which is then done in all languages.
-
-    It chooses the most frequent pair of its own text. A language without a pair chooses no more. If all others are
-    passed over because of the window, the worst off of them chooses all the same.
-
-    Args:
-        text: the language and the UTF-8 of each chunk of the training text.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        rule: how the language is found.
-        units: for each language, the number of units of its text that is measured; of equals, the first one chooses.
-        measured: the chunks whose tokens are counted to find the language; the training text by default.
-        tie: which of several most frequent pairs; see :func:`most_frequent`.
-        on_merge: called for each merge with its pair and the language that chose it; ``*`` for plain BPE.
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank.
-
-    The second language is short of merges, so it chooses, though the first has the more frequent pair:
-
-    >>> text = [("en", b"low"), ("en", b"low"), ("xx", b"zzz")]
-    >>> train_parity_literally(text, 257, ParityRule(), {"en": 6, "xx": 1})
-    [(122, 122)]
-    >>> train_parity_literally(text, 257, ParityRule(global_merges=1), {"en": 6, "xx": 1})
-    [(108, 111)]
-    """
-    chunks = [(language, list(chunk)) for language, chunk in text]
-    counted = None if measured is None else [(language, list(chunk)) for language, chunk in measured]
-    most = rule.most_choices(len(units))
-    merges: list[Pair] = []
-    choices: list[str] = []
-    for made in range(FIRST_MERGE, vocab_size):
-        if len(merges) < rule.global_merges:
-            languages = ["*"]
-        else:
-            tokens = dict.fromkeys(units, 0)
-            for language, ids in chunks if counted is None else counted:
-                tokens[language] += len(ids)
-            recent = choices[-rule.window :] if rule.window else []
-            passed_over = {language for language in units if recent.count(language) > most}
-            worst_first = sorted(units, key=lambda each: -tokens[each] / units[each])
-            languages = sorted(worst_first, key=passed_over.__contains__)
-        for chooser in languages:
-            if counts := count_pairs(ids for language, ids in chunks if chooser in {"*", language}):
-                break
-        else:
-            break
-        best = most_frequent(counts, tie)
-        chunks = [(language, merge_pair(ids, best, made)) for language, ids in chunks]
-        counted = counted and [(language, merge_pair(ids, best, made)) for language, ids in counted]
-        choices += [chooser] * (chooser != "*")
-        merges.append(best)
-        on_merge(best, chooser)
-    return merges

@@ -48,7 +48,7 @@ def names_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     >>> names_of_sets(["<|pad|>", "end_of_text"])
     ('<|pad|>', '<|endoftext|>')
     """
-    return tuple(token for each in names for token in SPECIAL_SETS.get(each, (each,)))
+    return tuple(token for name in names for token in SPECIAL_SETS.get(name, (name,)))
 
 
 class SpecialTokens:
@@ -191,9 +191,9 @@ class SpecialTokens:
             if refused != "all":
                 raise ValueError(f"disallowed_special is {refused!r}; give 'all' or a set of names: {{{refused!r}}}")
             refused = self.ids.keys() - allowed
-        if (unwanted := _any_of(frozenset(refused))) is not None and (found := unwanted.search(text)) is not None:
+        if (unwanted := _any_of(frozenset(refused))) is not None and (match := unwanted.search(text)) is not None:
             raise ValueError(
-                f"the text has the special token {found[0]!r} at character {found.start()}. To get its id, add it "
+                f"the text has the special token {match[0]!r} at character {match.start()}. To get its id, add it "
                 "to allowed_special; to read it as ordinary text, leave it out of disallowed_special, or pass "
                 "disallowed_special=() for all of them"
             )
@@ -201,13 +201,13 @@ class SpecialTokens:
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:
         """Yield where allowed names start and end, from left to right."""
         position = 0
-        while allowed and self._any is not None and (found := self._any.search(text, position)) is not None:
-            if found[0] in allowed:
-                yield found.span()
-                position = found.end()
+        while allowed and self._any is not None and (match := self._any.search(text, position)) is not None:
+            if match[0] in allowed:
+                yield match.span()
+                position = match.end()
             else:
                 # Ordinary text, and the next name may begin in the middle of it.
-                position = found.start() + 1
+                position = match.start() + 1
 
 
 @lru_cache

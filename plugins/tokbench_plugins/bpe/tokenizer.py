@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 from tokbench.plugin import Adaptation, BackendError, Encoded, TrainProgress, silent
-from tokbench_plugins.bpe.adaptation.adapt import adapt
+from tokbench_plugins.bpe.adaptation.adapt import AdaptationPlan, adapt
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine, engine_version
@@ -35,7 +35,7 @@ class Encodes(Protocol):
         """Return the ids of a text."""
 
 
-_LONG: Final = 4096  # characters; a text of so many is encoded as a batch
+_LONG: Final = 4096  # characters; a text of this length or more is encoded as a batch
 _LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
 _SLOW: Final = ("python", "literal")  # engines without another one for batches
 
@@ -250,13 +250,12 @@ class BPETokenizer(EncodesAroundSpecial):
     ) -> Adaptation:
         """Return a tokenizer that is fitted to a text; see :func:`tokbench_plugins.bpe.adaptation.adapt.adapt`.
 
-        >>> found = BPETokenizer([(108, 111)], "gpt2").adapt(["low low"], add=1, remove=0)
-        >>> found.tokenizer.token_bytes(257), found.n_bytes, found.tokens_adding
+        >>> adapted = BPETokenizer([(108, 111)], "gpt2").adapt(["low low"], add=1, remove=0)
+        >>> adapted.tokenizer.token_bytes(257), adapted.n_bytes, adapted.tokens_adding
         (b'low', 7, [5, 3])
         """
-        adapted = adapt(
-            self.vocabulary, self.pattern, documents, self.vocab_size, add=add, remove=remove, progress=progress
-        )
+        plan = AdaptationPlan(self.vocab_size, add, remove)
+        adapted = adapt(self.vocabulary, self.pattern, documents, plan, progress)
         tokenizer = BPETokenizer(adapted.vocabulary, self.pattern, self.special_tokens, engine=self.engine)
         return Adaptation(tokenizer, adapted.n_bytes, adapted.removed, adapted.tokens_removing, adapted.tokens_adding)
 

@@ -1,4 +1,4 @@
-"""Trainers of ``regex_bpe`` beside plain BPE: merges across words, and removal of scaffold tokens."""
+"""Trainers of ``regex_bpe`` beside plain BPE: merges across words, removal of scaffold tokens, and parity."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.artefact import Artefact, CorpusDigest, TrainingRecord, read_artefact
 from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, train_tokenizer
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.parity import ParityOptions, ParityTraining
-from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
+from tokbench_plugins.bpe.parity.options import ParityOptions
+from tokbench_plugins.bpe.parity.training import train_by_parity
+from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.picky.literal_picky import train_picky_literally
 from tokbench_plugins.bpe.picky.picky_tokenizer import PickyEvents, PickyTokenizer, read_events
 from tokbench_plugins.bpe.picky.train_picky import train_picky
 from tokbench_plugins.bpe.sampled import made_with
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.superword.boundless import BoundlessMerges, train_boundless
+from tokbench_plugins.bpe.superword.boundless import train_boundless
 from tokbench_plugins.bpe.superword.boundless_tokenizer import BoundlessTokenizer
+from tokbench_plugins.bpe.superword.literal_superwords import BoundlessMerges
 from tokbench_plugins.bpe.superword.rules import MOST_WORDS, STAGE_TWO
-from tokbench_plugins.bpe.superword.superbpe import size_of_stage_one, train_superbpe
+from tokbench_plugins.bpe.superword.superbpe import SuperBPERule, size_of_stage_one, train_superbpe
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
@@ -88,42 +90,30 @@ def train_by_options(
     pattern: str,
 ) -> BPETokenizer:
     """Train with the trainer that the options name; special tokens come on top of ``vocab_size``."""
-    parity = ParityTraining.of(options)
+    parity = options.parity_training()
     digest = CorpusDigest(documents)
 
     def record(rule: dict[str, Any] | None = None) -> TrainingRecord:  # after training, when the digest has seen all
         return TrainingRecord(vocab_size, options.tie, digest.corpus, rule=rule)
 
     if options.picky is not None:
-        learned = _train_picky(digest, vocab_size, options, progress, pattern)
-        special = _special(options, len(learned.final_ids))
-        return PickyTokenizer(learned, pattern, special, engine=options.engine, training=record())
+        events = _train_picky(digest, vocab_size, options, progress, pattern)
+        special = _special(options, len(events.final_ids))
+        return PickyTokenizer(events, pattern, special, engine=options.engine, training=record())
     if options.superwords == "boundless":
         across = train_boundless(digest, vocab_size, pattern, tie=options.tie, engine=options.engine, progress=progress)
         special = _special(options, FIRST_MERGE + len(across.merges))
         return BoundlessTokenizer(across, pattern, special, engine=options.engine, training=record())
     if options.superwords == "superbpe":
-        stage_one = size_of_stage_one(options.stage_one, vocab_size)
-        merges = train_superbpe(
-            digest,
-            vocab_size,
-            pattern,
-            stage_one,
-            most_words=options.most_words,
-            tie=options.tie,
-            engine=options.engine,
-            processes=options.processes,
-            progress=progress,
-        )
-        rule = {
-            "name": "superbpe",
-            "pattern": resolve_pattern(pattern),
-            "stage_one": stage_one,
-            "most_words": options.most_words,
-        }
-        make = made_with(options.sampling, options.engine, record(rule))
+        rule = SuperBPERule(pattern, size_of_stage_one(options.stage_one, vocab_size), options.most_words)
+        merges = train_superbpe(digest, vocab_size, rule, progress, **options.settings)
+        make = made_with(options.sampling, options.engine, record(rule.record))
         return make(merges, STAGE_TWO, _special(options, FIRST_MERGE + len(merges)))
-    return train_tokenizer(documents, vocab_size, options, progress, pattern, parity)
+    if parity is not None:
+        learned = train_by_parity(documents, vocab_size, pattern, parity, progress, **options.settings)
+        make = made_with(options.sampling, options.engine, learned.record)
+        return make(learned.merges, pattern, _special(options, FIRST_MERGE + len(learned.merges)))
+    return train_tokenizer(documents, vocab_size, options, progress, pattern)
 
 
 def _special(options: BPETrainOptions, first: int) -> SpecialTokens:

@@ -27,13 +27,6 @@ FIRST_MERGE: Final = 256
 class Vocabulary:
     """The tokens of a byte-level BPE and the merges that build them.
 
-    Attributes:
-        tokens: the bytes of each id; ``b""`` for an id that is not used.
-        byte_ids: for each of the 256 bytes, the id that stands for it alone.
-        merges: (left id, right id, made id) in order of rank: the first is preferred to all others.
-        whole_chunks: ids that no merge builds; they are given to a chunk of exactly their bytes, before
-            any merge is tried. Empty for every vocabulary that was trained by merging.
-
     Raises:
         ValueError: a byte has no id of its own, a merge does not make the bytes of its two halves, or
             a pair is merged twice.
@@ -44,9 +37,17 @@ class Vocabulary:
     """
 
     tokens: tuple[bytes, ...]
+    """The bytes of each id; ``b""`` for an id that is not used."""
+
     byte_ids: tuple[int, ...]
+    """For each of the 256 bytes, the id that stands for it alone."""
+
     merges: tuple[Merge, ...]
+    """(left id, right id, made id) in order of rank: the first is preferred to all others."""
+
     whole_chunks: frozenset[int] = frozenset()
+    """Ids that no merge builds; they are given to a chunk of exactly their bytes, before any merge is tried. Empty for
+    every vocabulary that was trained by merging."""
 
     def __post_init__(self) -> None:
         size = len(self.tokens)
@@ -61,7 +62,7 @@ class Vocabulary:
             raise ValueError("a whole chunk has an id that is not used")
 
     def _merges_are_sound(self) -> bool:
-        """Tell whether every merge makes the bytes of its halves and none comes twice, without a loop in Python."""
+        """Return True if every merge makes the bytes of its halves and none comes twice, without a loop in Python."""
         if not self.merges:
             return True
         import numpy as np  # late: nothing else here needs it
@@ -135,7 +136,7 @@ class Vocabulary:
             size: how many tokens are left, 256 or more.
 
         Raises:
-            ValueError: there are not so many merges, or one comes before a merge that makes one of its halves.
+            ValueError: there are fewer merges, or one comes before a merge that makes one of its halves.
 
         >>> whole = Vocabulary.trained([(104, 105), (256, 33)])
         >>> whole.cut(257).merges

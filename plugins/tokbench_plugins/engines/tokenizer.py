@@ -18,25 +18,28 @@ from tokbench_plugins.registration import registers
 
 @dataclass(frozen=True)
 class Engine:
-    """The functions of an engine, on one thread.
-
-    Attributes:
-        encode: the ids of ordinary text.
-        decode: bytes or text of ids; ``None`` or an error where it cannot.
-        encode_many: the ids of many texts in arrays, where that is faster than one by one.
-        decode_many: the same as ``decode`` of many lists, where there is such a call.
-        given: how many ids it was given, from 0 on, where it reads foreign memory for any other.
-        detours: counts the texts that the engine cannot encode and that were encoded in another way.
-        notes: what a reader of a report must know.
-    """
+    """The functions of an engine, on one thread."""
 
     encode: Callable[[str], Sequence[int]]
+    """The ids of ordinary text."""
+
     decode: Callable[[list[int]], bytes | str | None]
+    """Bytes or text of ids; ``None`` or an error where it cannot."""
+
     encode_many: Callable[[list[str]], Encoded] | None = None
+    """The ids of many texts in arrays, where that is faster than one by one."""
+
     decode_many: Callable[[list[list[int]]], list[Any]] | None = None
+    """The same as ``decode`` of many lists, where there is such a call."""
+
     given: int | None = None
+    """The number of ids that it was given, from 0 on; set if it reads foreign memory for any other."""
+
     detours: Callable[[], int] = lambda: 0
+    """Counts the texts that the engine cannot encode and that were encoded in another way."""
+
     notes: tuple[str, ...] = ()
+    """The notes that a reader of a report needs."""
 
 
 class EngineTokenizer(EncodesAroundSpecial):
@@ -147,8 +150,8 @@ class EngineTokenizer(EncodesAroundSpecial):
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if self._engine.decode_many is not None:
             try:
-                found = self._engine.decode_many(documents)
-                return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in found]
+                decoded = self._engine.decode_many(documents)
+                return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in decoded]
             except BaseException as error:  # noqa: BLE001 - then one by one
                 _failure(self._name, error)
         return list(map(self._decode, documents))

@@ -34,15 +34,13 @@ EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "r50k_base
 
 
 class Encoding(NamedTuple):
-    """The parts of an encoding that a file of ranks does not contain.
-
-    Attributes:
-        pattern: the name of the pre-tokenization split.
-        special: the special tokens and their ids.
-    """
+    """The parts of an encoding that a file of ranks does not contain."""
 
     pattern: str
+    """The name of the pre-tokenization split."""
+
     special: Mapping[str, int]
+    """The special tokens and their ids."""
 
 
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
@@ -110,25 +108,28 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
 class EngineVocabulary:
     r"""A byte-level vocabulary: in ranks if its merges follow its ids, else as it was read.
 
-    Attributes:
-        pattern: the pre-tokenization split, by name where it has one; ``None`` for none.
-        special: special tokens and their ids.
-        ranks: the id of each token, by its bytes; ``None`` where ranks do not say which merges come first.
-        merged: tokens and merges, where they were read from a file that lists them.
-        notes: what the file says besides.
-        encoding: its name if it is one of OpenAI's.
-
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 257}
     >>> EngineVocabulary("gpt4", {"<end>": 256}, ranks).tokens[255:]
     (b'\xff', b'<end>', b'hi')
     """
 
     pattern: str | None
+    """The pre-tokenization split, by name where it has one; ``None`` for none."""
+
     special: Mapping[str, int]
+    """Special tokens and their ids."""
+
     ranks: Mapping[bytes, int] | None
+    """The id of each token, by its bytes; ``None`` where ranks do not say which merges come first."""
+
     merged: Vocabulary | None = None
+    """Tokens and merges, where they were read from a file that lists them."""
+
     notes: tuple[str, ...] = ()
+    """The rest of what the file says."""
+
     encoding: str = ""
+    """Its name if it is one of OpenAI's."""
 
     @classmethod
     @cache

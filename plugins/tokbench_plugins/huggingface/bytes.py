@@ -21,15 +21,13 @@ _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contig
 
 
 class ByteRule(NamedTuple):
-    """The rule by which bytes come from tokens.
-
-    Attributes:
-        bytes_of: the bytes of a token that is written so in the vocabulary.
-        dummy_prefix: what the decoder takes off the beginning of the whole text.
-    """
+    """The rule by which bytes come from tokens."""
 
     bytes_of: Callable[[str], bytes]
+    """The bytes of a token that is written so in the vocabulary."""
+
     dummy_prefix: bytes
+    """The text that the decoder takes off the beginning of the whole text."""
 
 
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tokbench.plugin import is_utf8
 from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
@@ -55,12 +55,22 @@ def steps(part: Mapping[str, Any] | None, plural: str) -> Iterator[Mapping[str, 
         yield part
 
 
-def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Leave out what changes the ids of a text for reasons outside the text; return the rest, and notes on it.
+class OrdinaryFile(NamedTuple):
+    """A file without what changes the ids of a text for reasons outside the text."""
+
+    content: dict[str, Any]
+    """The rest of the file."""
+
+    notes: tuple[str, ...]
+    """Notes for the report on what was left out."""
+
+
+def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
+    """Leave out what changes the ids of a text for reasons outside the text.
 
     Texts are not cut or filled up to a length, and dropout is off. The decoder stays as it is.
 
-    >>> ordinary({"padding": None, "truncation": {"max_length": 8}, "model": {"dropout": 0.1}})[1]
+    >>> ordinary({"padding": None, "truncation": {"max_length": 8}, "model": {"dropout": 0.1}}).notes
     ('the file cuts texts at 8 tokens; here they are whole', 'dropout 0.1 of the file is off: ids are not random')
     """
     changed = copy.copy(dict(content))
@@ -71,7 +81,7 @@ def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...
     if dropout := content["model"].get("dropout"):
         notes.append(f"dropout {dropout} of the file is off: ids are not random")
         changed["model"] = {**content["model"], "dropout": None}
-    return changed, tuple(notes)
+    return OrdinaryFile(changed, tuple(notes))
 
 
 def special_names(content: Mapping[str, Any]) -> list[str]:

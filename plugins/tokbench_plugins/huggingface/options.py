@@ -104,7 +104,7 @@ class HuggingFaceTrainOptions(plugin.Options):
     def _fits_the_model(self) -> Self:
         for name in sorted(self.model_fields_set & _BELONGS_TO.keys()):
             if self.model not in _BELONGS_TO[name]:
-                owners = ", ".join(each for each in _DEFAULT_SPLIT if each in _BELONGS_TO[name])
+                owners = ", ".join(model for model in _DEFAULT_SPLIT if model in _BELONGS_TO[name])
                 raise ValueError(f"{name!r} is an option of {owners}, not of {self.model}")
         if "prepend_scheme" in self.model_fields_set and self.split != "metaspace":
             raise ValueError("'prepend_scheme' goes with pre_tokenization: metaspace")

@@ -53,7 +53,7 @@ class HuggingFaceTokenizer:
         vocab_size: the highest id and one.
         special_ids: special tokens by name, but for the unknown token.
         unk_id: what the model gives for what it does not know; ``None`` where it knows everything.
-        lossless: whether every text comes back: byte-level BPE without normalization.
+        lossless: True if every text comes back: byte-level BPE without normalization.
         notes: remarks for the report, on changes to the file among them.
         identity: set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`.
 
@@ -115,7 +115,7 @@ class HuggingFaceTokenizer:
         if not allowed:
             return self.encode(text)
         if self._with_special is None or self._with_special[0] != allowed:
-            content, _ = ordinary(_content(self._source))
+            content = ordinary(_content(self._source)).content
             self._with_special = allowed, _engine(with_special_only(content, allowed))
         return self._with_special[1].encode(valid_unicode(text), add_special_tokens=False).ids
 
@@ -219,7 +219,7 @@ class HuggingFaceBPE(HuggingFaceBytes):
         Raises:
             NoMergesError: they are not in order of rank.
         """
-        content, _ = ordinary(_content(self._source))
+        content = ordinary(_content(self._source)).content
         return merges_of_content(without_special(content) or content, self.token_bytes)
 
 

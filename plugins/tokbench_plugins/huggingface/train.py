@@ -22,23 +22,22 @@ from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, ma
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 
 _BYTE_NOTE = "the library takes the text <0x41> for the byte token of that name, and decodes it to A"
-_STEP = 1e-4  # by which the library tells characters apart that no piece of the model needs
+_STEP = 1e-4  # the library separates by this step the characters that no piece of the model needs
 _DECIMALS = 6  # sums that are added up in another order differ from the eleventh on
 
 
 @dataclass
 class _Texts:
-    """The documents as the trainer reads them.
-
-    Attributes:
-        documents: the training texts.
-        seen: whether one of them was not empty.
-        error: what went wrong in the documents, and not in the trainer.
-    """
+    """The documents as the trainer reads them."""
 
     documents: Iterable[str]
+    """The training texts."""
+
     seen: bool = False
+    """True if one of them was not empty."""
+
     error: Exception | None = None
+    """The error that the documents raised, not the trainer."""
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -99,10 +98,10 @@ def _train(texts: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptio
     prefix, suffix = options.prefix, options.end_of_word_suffix
     if limit or prefix or suffix:
         texts = list(texts)
-        found = _fit(texts, 0, options, [], sorted(alphabet)).get_vocab()
-        alphabet = _most_frequent((token for token in found if len(token) == 1), alphabet, texts, options, limit)
+        known = _fit(texts, 0, options, [], sorted(alphabet)).get_vocab()
+        alphabet = _most_frequent((token for token in known if len(token) == 1), alphabet, texts, options, limit)
         kept = set(alphabet)
-        marked = (token for token in found if len(token) > 1)
+        marked = (token for token in known if len(token) > 1)
         inside = sorted(token for token in marked if token.removeprefix(prefix).removesuffix(suffix) in kept)
     byte_tokens = BYTE_TOKENS if options.byte_fallback else ()
     first = list(dict.fromkeys([*special, *byte_tokens, *inside]))
@@ -132,14 +131,14 @@ def _fit(
 
 
 def _most_frequent(
-    found: Iterable[str],
+    characters: Iterable[str],
     wanted: Sequence[str],
     texts: Iterable[str],
     options: HuggingFaceTrainOptions,
     limit: int | None,
 ) -> list[str]:
     """Choose the characters that get a token: wanted ones, marks of pre-tokenization, then the most frequent."""
-    letters = set(found)
+    letters = set(characters)
     if limit is None or limit >= len(letters):
         return list(letters)
     normalizer = make_pipeline(options).normalizer

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench.plugin import BackendError
-from tokbench_plugins.pretokenized.pieces import Spelling, piece_bytes, read_vocabulary
+from tokbench_plugins.pretokenized.pieces import PieceVocabulary, Spelling, piece_bytes, read_vocabulary
 from tokbench_plugins.pretokenized.rows import read_rows
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
 from tokbench_plugins.registration import registers
@@ -58,7 +58,7 @@ class _Ids:
         self._tokens = tokens
         self._size = len(tokens) or options.vocab_size or 0
         self._highest = -1
-        self._prefixed = True  # whether every row so far begins with a space of the model's own
+        self._prefixed = True  # True if every row so far begins with a space of the model's own
 
     def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
         """Check the ids of a row.
@@ -89,7 +89,7 @@ class _Ids:
 
 
 class _PieceIds(_Ids):
-    """Gives pieces ids: those of the vocabulary, or else in the order in which they come."""
+    """Gives pieces ids: those of the vocabulary, or else numbers in order of first occurrence."""
 
     def __init__(self, options: PretokenizedLoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
         super().__init__(options, tokens)
@@ -142,15 +142,17 @@ def _shown(value: Any) -> str:
 
 def _load(options: PretokenizedLoadOptions) -> Pretokenized:
     field = options.pieces or options.ids or "ids"
-    known, tokens = ({}, []) if options.vocab is None else read_vocabulary(options.vocab, options.spelling)
-    ids_of = _PieceIds(options, known, tokens) if options.pieces else _Ids(options, tokens)
+    known = PieceVocabulary({}, [])
+    if options.vocab is not None:
+        known = read_vocabulary(options.vocab, options.spelling)
+    ids_of = _PieceIds(options, known.ids, known.tokens) if options.pieces else _Ids(options, known.tokens)
     table = LookUp()
-    for where, (text, found) in read_rows(options.path, (options.text, field)):
+    for where, (text, given) in read_rows(options.path, (options.text, field)):
         if not isinstance(text, str):
             raise BackendError(f"{where}: {options.text!r} is {_shown(text)}, not a text")
-        if not isinstance(found, list):
-            raise BackendError(f"{where}: {field!r} is {_shown(found)}, not a list")
-        if not table.add(text, ids_of(where, found)):
+        if not isinstance(given, list):
+            raise BackendError(f"{where}: {field!r} is {_shown(given)}, not a list")
+        if not table.add(text, ids_of(where, given)):
             raise BackendError(f"{where}: the text {_shown(text)} was there before, with other {field}")
     if not len(table):
         raise BackendError(f"{options.path}: has no rows")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from tokbench.plugin import BackendError, read_file
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
@@ -37,8 +37,18 @@ def piece_bytes(piece: str, spelling: Spelling) -> bytes:
     return piece.encode()
 
 
-def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], list[bytes]]:
-    """Return the id of each piece and the bytes of each id, none for ids that are not used.
+class PieceVocabulary(NamedTuple):
+    """The vocabulary of a file."""
+
+    ids: dict[str, int]
+    """The id of each piece."""
+
+    tokens: list[bytes]
+    """The bytes of each id, none for an id that is not used."""
+
+
+def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
+    """Read the pieces of a vocabulary and their ids.
 
     Args:
         path: ``.json`` with a list of pieces or an object of ids by piece; or lines of pieces, the first of id 0.
@@ -50,10 +60,10 @@ def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], lis
     data = read_file(path, text=True)
     try:
         text = data.decode("utf-8")
-        found = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
+        listed = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
     except (ValueError, RecursionError) as error:
         raise BackendError(f"{path}: not {'JSON' if path.suffix == '.json' else 'UTF-8'}: {error}") from error
-    ids = _ids(path, found)
+    ids = _ids(path, listed)
     tokens = [b""] * (max(ids.values(), default=-1) + 1)
     for piece, token_id in ids.items():
         try:
@@ -62,7 +72,7 @@ def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], lis
             raise BackendError(
                 f"{_place(path, token_id)}: piece {piece!r} is not spelled {spelling!r}: {error}"
             ) from error
-    return ids, tokens
+    return PieceVocabulary(ids, tokens)
 
 
 _MOST: Final = 1 << 24
@@ -72,18 +82,18 @@ def _place(path: Path, token_id: int) -> str:
     return f"{path}: id {token_id}" if path.suffix == ".json" else f"{path}:{token_id + 1}"
 
 
-def _ids(path: Path, found: Any) -> dict[str, int]:
-    if isinstance(found, Mapping):
-        for piece, token_id in found.items():
+def _ids(path: Path, listed: Any) -> dict[str, int]:
+    if isinstance(listed, Mapping):
+        for piece, token_id in listed.items():
             if type(token_id) is not int or not 0 <= token_id < _MOST:
                 raise BackendError(f"{path}: the id of {piece!r} is {token_id!r}, not an integer from 0 to {_MOST - 1}")
-        if len(set(found.values())) < len(found):
+        if len(set(listed.values())) < len(listed):
             raise BackendError(f"{path}: two pieces have the same id")
-        return dict(found)
-    if not isinstance(found, list):
+        return dict(listed)
+    if not isinstance(listed, list):
         raise BackendError(f"{path}: neither a list of pieces nor an object of ids by piece")
     ids: dict[str, int] = {}
-    for token_id, piece in enumerate(found):
+    for token_id, piece in enumerate(listed):
         if not isinstance(piece, str):
             raise BackendError(f"{_place(path, token_id)}: {piece!r} is not a piece of text")
         if ids.setdefault(piece, token_id) != token_id:

@@ -102,13 +102,13 @@ class Pretokenized:
         return Encoded(np.array(ids, np.uint32), offsets)
 
     def _find(self, text: str) -> array[int]:
-        found = self._table.get(text)
-        if found is None and text:
+        ids = self._table.get(text)
+        if ids is None and text:
             raise BackendError(
                 f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with exactly this "
                 "text and its ids, or leave out the corpus or metric that needs it"
             )
-        return array("I") if found is None else found
+        return array("I") if ids is None else ids
 
     def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
         """Refuse.

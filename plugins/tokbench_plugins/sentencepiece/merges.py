@@ -18,8 +18,8 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     merged: no piece that has one in it is made.
 
     Runs of spaces share the lowest score in the models of Llama and Mistral; the shorter ones come first here. Where
-    only some of them are kept, a longer run is told as one of these and single spaces, and the library might join the
-    rest again: at those few sizes, the highest, counts may be too high for texts with long runs.
+    only some of them are kept, a longer run is written as one of these and single spaces, and the library might
+    join the rest again: at those few sizes, the highest, counts may be too high for texts with long runs.
 
     Raises:
         NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or

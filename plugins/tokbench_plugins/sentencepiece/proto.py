@@ -1,8 +1,8 @@
 """The pieces of a SentencePiece model file, read without protobuf.
 
 The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
-field 2 the trainer's settings, of which field 3 is the kind of model. Protobuf's encoding: each field begins with
-8 * number + wire type (0 varint, 1 eight bytes, 2 a length and so many bytes, 5 four bytes).
+field 2 the trainer's settings, whose field 3 is the kind of model. Protobuf's encoding: each field begins with
+8 * number + wire type (0 varint, 1 eight bytes, 2 a length and that number of bytes, 5 four bytes).
 """
 
 from __future__ import annotations

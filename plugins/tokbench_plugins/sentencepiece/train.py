@@ -27,21 +27,25 @@ _REMEDIES = {
 
 @dataclass
 class _Lines:
-    """The lines of the documents, as the trainer reads them, and how many of them it leaves out.
-
-    Attributes:
-        documents: the training texts.
-        longest: the longest line in bytes that the trainer takes.
-        seen, too_long, reserved: how many lines there were, and how many were left out for which reason.
-        error: what went wrong in the documents; the trainer would hide it behind an error of its own.
-    """
+    """The lines of the documents, as the trainer reads them, and how many of them it leaves out."""
 
     documents: Iterable[str]
+    """The training texts."""
+
     longest: int
+    """The longest line in bytes that the trainer takes."""
+
     seen: int = 0
+    """The number of lines."""
+
     too_long: int = 0
+    """The number of lines that were left out because they are longer."""
+
     reserved: int = 0
+    """The number of lines that were left out because they have a symbol that the trainer reserves."""
+
     error: Exception | None = None
+    """The error that the documents raised; the trainer would hide it behind an error of its own."""
 
     def __iter__(self) -> Iterator[str]:
         try:

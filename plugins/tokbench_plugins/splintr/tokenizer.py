@@ -91,7 +91,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
         }
         known = set(named.values())
         tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in known)
-        before = takewhile(lambda each: len(each[1]) != 1, tokens if self._byte_level else ())
+        before = takewhile(lambda numbered: len(numbered[1]) != 1, tokens if self._byte_level else ())
         return named | {token.decode(): token_id for token_id, token in before if token}
 
     def encode(self, text: str, /) -> list[int]:
@@ -128,10 +128,10 @@ class SplintrTokenizer(EncodesAroundSpecial):
             head, tail = self._head * _BYTES_PER_ID, self._tail * _BYTES_PER_ID
             buffers = [buffer[head : len(buffer) - tail] for buffer in buffers]
         encoded = from_buffers(buffers)
-        found = np.flatnonzero(self._is_special[encoded.ids])
-        if not len(found):
+        places = np.flatnonzero(self._is_special[encoded.ids])
+        if not len(places):
             return encoded
-        for document in np.unique(np.searchsorted(encoded.offsets, found, side="right") - 1).tolist():
+        for document in np.unique(np.searchsorted(encoded.offsets, places, side="right") - 1).tolist():
             buffers[document] = np.array(self.encode(texts[document]), dtype="<u4").tobytes()
         return from_buffers(buffers)
 

@@ -32,7 +32,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
 
     Args:
         encoding: what encodes and decodes.
-        lossless: whether its pattern matches all of every text and its ranks have every byte.
+        lossless: True if its pattern matches all of every text and its ranks have every byte.
 
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
@@ -117,7 +117,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     def _ranks(self) -> dict[bytes, int]:
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
         ranks = {token: i for i in ids if (token := self.token_bytes(i))}
-        with suppress(KeyError):  # an empty token cannot be told from an unused id by its bytes
+        with suppress(KeyError):  # an empty token and an unused id have the same bytes
             ranks[b""] = self._encoding.encode_single_token(b"")
         return ranks
 
@@ -202,7 +202,7 @@ def make_encoding(
 
 
 def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | Iterable[str]) -> tiktoken.Encoding:
-    """Return an encoding with further special tokens, made as tiktoken's own documentation does it.
+    """Return an encoding with further special tokens, made in the way of tiktoken's own documentation.
 
     Args:
         encoding: the encoding; it is not changed.

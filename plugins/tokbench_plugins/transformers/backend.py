@@ -44,14 +44,14 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
 
     trust = options.trust_remote_code
     if options.path is not None:
-        found = from_folder(options.path, trust_remote_code=trust)
+        foreign = from_folder(options.path, trust_remote_code=trust)
     else:
         assert options.name is not None
-        found = from_hub(options.name, options.revision, trust_remote_code=trust)
+        foreign = from_hub(options.name, options.revision, trust_remote_code=trust)
     notes = ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
-    tokenizer = behind_the_contract(found, notes, options.special_tokens)
+    tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
     if options.name is not None:  # what a name stands for may change
-        tokenizer.identity = digest(found)
+        tokenizer.identity = digest(foreign)
     return tokenizer
 
 

@@ -105,12 +105,12 @@ def _reason(error: Exception) -> str:
 
 
 def behind_the_contract(
-    found: Any, notes: tuple[str, ...], special_tokens: tuple[str, ...] = ()
+    foreign: Any, notes: tuple[str, ...], special_tokens: tuple[str, ...] = ()
 ) -> HuggingFaceTokenizer | PythonTokenizer:
     """Put a tokenizer behind the contract: a pipeline of ``tokenizers`` with all its capabilities, or Python.
 
     Args:
-        found: the tokenizer of ``AutoTokenizer``.
+        foreign: the tokenizer of ``AutoTokenizer``.
         notes: remarks for the report.
         special_tokens: special tokens to add to a pipeline, by name or set.
 
@@ -118,26 +118,28 @@ def behind_the_contract(
         BackendError: the pipeline has no file that describes it, or it is of neither kind; or special tokens are to be
             added, and it is Python, or has an ordinary token of the name.
     """
-    if not hasattr(found, "is_fast"):
-        hint = "; the backend mistral has Mistral's own vocabularies" if "Mistral" in type(found).__name__ else ""
-        raise BackendError(f"AutoTokenizer makes a {type(found).__name__} of it, which is run by another library{hint}")
-    if not found.is_fast:
+    if not hasattr(foreign, "is_fast"):
+        hint = "; the backend mistral has Mistral's own vocabularies" if "Mistral" in type(foreign).__name__ else ""
+        raise BackendError(
+            f"AutoTokenizer makes a {type(foreign).__name__} of it, which is run by another library{hint}"
+        )
+    if not foreign.is_fast:
         if special_tokens:
             raise BackendError(
-                f"{type(found).__name__} is written in Python, and special tokens can be added to pipelines alone; "
+                f"{type(foreign).__name__} is written in Python, and special tokens can be added to pipelines alone; "
                 "leave special_tokens out"
             )
-        return PythonTokenizer(found, notes)
+        return PythonTokenizer(foreign, notes)
     try:
-        source = with_special(found.backend_tokenizer.to_str(), special_tokens)
+        source = with_special(foreign.backend_tokenizer.to_str(), special_tokens)
         return make_tokenizer(source, notes)
     except ValueError as error:
         raise BackendError(f"its pipeline: {error}") from error
 
 
-def digest(found: Any) -> str:
+def digest(foreign: Any) -> str:
     """Return the sha256 of a pipeline of ``tokenizers``; an empty string for Python code, which nothing describes."""
-    return hashlib.sha256(found.backend_tokenizer.to_str().encode()).hexdigest() if found.is_fast else ""
+    return hashlib.sha256(foreign.backend_tokenizer.to_str().encode()).hexdigest() if foreign.is_fast else ""
 
 
 class PythonTokenizer(EncodesAroundSpecial):
@@ -147,7 +149,7 @@ class PythonTokenizer(EncodesAroundSpecial):
     special are not recognised: the library has one switch for both. Which bytes an id stands for is not known.
 
     Args:
-        found: what ``AutoTokenizer`` returned.
+        foreign: what ``AutoTokenizer`` returned.
         notes: remarks for the report.
 
     Attributes:
@@ -161,21 +163,21 @@ class PythonTokenizer(EncodesAroundSpecial):
     lossless = False
     thread_safe = False
 
-    def __init__(self, found: Any, notes: tuple[str, ...] = ()) -> None:
-        self._found = found
+    def __init__(self, foreign: Any, notes: tuple[str, ...] = ()) -> None:
+        self._foreign = foreign
         self.notes = notes
-        ids = found.get_vocab().values()
-        self.vocab_size = max(len(found), max(ids, default=-1) + 1)
-        self.unk_id: int | None = found.unk_token_id
-        special = zip(found.all_special_tokens, found.all_special_ids, strict=True)
+        ids = foreign.get_vocab().values()
+        self.vocab_size = max(len(foreign), max(ids, default=-1) + 1)
+        self.unk_id: int | None = foreign.unk_token_id
+        special = zip(foreign.all_special_tokens, foreign.all_special_ids, strict=True)
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text, without a warning that it is longer than the model's longest."""
-        ids: list[int] = self._found.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
+        ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids, special tokens by name, spaces not tidied up."""
-        text: str = self._found.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        text: str = self._foreign.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text

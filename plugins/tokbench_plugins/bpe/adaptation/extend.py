@@ -26,15 +26,26 @@ _WORTH_COMPILING: Final = 100_000
 
 
 class Extension(NamedTuple):
-    """A vocabulary with more merges.
-
-    Attributes:
-        vocabulary: the vocabulary, extended.
-        tokens: the number of ids of the training text: before, and after each merge.
-    """
+    """A vocabulary with more merges."""
 
     vocabulary: Vocabulary
+    """The vocabulary, extended."""
+
     tokens: list[int]
+    """The number of ids of the training text: before, and after each merge."""
+
+
+class MergeRule(NamedTuple):
+    """The rule that says which pair is merged next: the most frequent one that may be merged."""
+
+    tie: Tie = "first"
+    """The rule that breaks ties between most frequent pairs; see :func:`..literal.most_frequent`."""
+
+    may_make: Callable[[bytes], bool] | None = None
+    """Returns True if a merge may make a token of these bytes; ``None`` if any may be made."""
+
+
+_ANY_TOKEN: Final = MergeRule()
 
 
 def extend(
@@ -42,9 +53,8 @@ def extend(
     chunks: Mapping[str, int],
     n_more: int,
     first_id: int,
+    rule: MergeRule = _ANY_TOKEN,
     progress: TrainProgress = silent,
-    tie: Tie = "first",
-    may_make: Callable[[bytes], bool] | None = None,
 ) -> Extension:
     """Add merges to a vocabulary.
 
@@ -56,9 +66,8 @@ def extend(
         chunks: the training text: each different chunk, and how often it occurs.
         n_more: the number of merges to add; fewer are added if no pair is left.
         first_id: the id that the first of them makes: above all ids of the vocabulary and of special tokens.
+        rule: the rule that says which pair is merged next.
         progress: called with (merges done, merges in all).
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        may_make: tells whether a merge may make a token of these bytes; ``None`` if any may be made.
 
     >>> base = Vocabulary.trained([(108, 111)])  # lo
     >>> extended = extend(base, {"low": 3, "lower": 2}, 2, first_id=300)
@@ -67,9 +76,9 @@ def extend(
     """
     ids = range(first_id, first_id + n_more)
     encoded = _encode_chunks(vocabulary, chunks)
-    learned = _learned(vocabulary, encoded, ids, progress, tie, may_make)
-    sizes = list(accumulate((-each.times for each in learned), initial=encoded.n_tokens))
-    merges = [(*each.pair, made) for each, made in zip(learned, ids, strict=False)]
+    learned = _learned(vocabulary, encoded, ids, rule, progress)
+    sizes = list(accumulate((-merge.times for merge in learned), initial=encoded.n_tokens))
+    merges = [(*merge.pair, made) for merge, made in zip(learned, ids, strict=False)]
     return Extension(_with_merges(vocabulary, merges, first_id) if merges else vocabulary, sizes)
 
 
@@ -88,17 +97,16 @@ def _tokens_of(vocabulary: Vocabulary, pairs: Iterable[Pair], first_id: int) -> 
 
 
 class _EncodedChunks(NamedTuple):
-    """The different chunks of a text, encoded.
-
-    Attributes:
-        ids: uint32[n], the ids of all chunks.
-        offsets: int64[c + 1], where each chunk begins, and where the last one ends.
-        counts: int64[c], how often each occurs.
-    """
+    """The different chunks of a text, encoded."""
 
     ids: NDArray[np.uint32]
+    """uint32[n], the ids of all chunks."""
+
     offsets: NDArray[np.int64]
+    """int64[c + 1], where each chunk begins, and where the last one ends."""
+
     counts: NDArray[np.int64]
+    """int64[c], how often each occurs."""
 
     @property
     def n_tokens(self) -> int:
@@ -128,24 +136,25 @@ def _learned(
     vocabulary: Vocabulary,
     encoded: _EncodedChunks,
     ids: range,
+    rule: MergeRule,
     progress: TrainProgress,
-    tie: Tie,
-    may_make: Callable[[bytes], bool] | None,
 ) -> list[Learned]:
     """Learn the merges in compiled code where that is worth while, unless they make a token that there is."""
+    tie, may_make = rule
     known = {token for token in vocabulary.tokens if token}
     compiled = has_numba() and len(encoded.ids) >= _WORTH_COMPILING
     if compiled and may_make is None:
+        from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_plugins.bpe.compiled.extend import continue_counts
 
-        found = continue_counts(encoded.ids, encoded.offsets, encoded.counts, ids, progress, tie)
-        made = _tokens_of(vocabulary, [each.pair for each in found], ids.start)
+        learned = continue_counts(Counts(*encoded), ids, progress, tie)
+        made = _tokens_of(vocabulary, [merge.pair for merge in learned], ids.start)
         if known.isdisjoint(made) and len(set(made)) == len(made):
-            return found
+            return learned
     tokens = [*vocabulary.tokens, *[b""] * (ids.start - len(vocabulary.tokens))]
 
-    def allowed(pair: Pair) -> bool:
-        """Tell whether a pair may be merged, and take note of its token: a pair that may be merged is merged next."""
+    def claim(pair: Pair) -> bool:
+        """Return True if a pair may be merged, and take note of its token: the pair is then merged next."""
         token = tokens[pair[0]] + tokens[pair[1]]
         if token in known or (may_make is not None and not may_make(token)):
             return False
@@ -154,7 +163,8 @@ def _learned(
         return True
 
     if compiled:
+        from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_plugins.bpe.compiled.extend import continue_counts
 
-        return continue_counts(encoded.ids, encoded.offsets, encoded.counts, ids, progress, tie, allowed)
-    return list(continue_merges(encoded.sequences(), ids, progress, tie, allowed))
+        return continue_counts(Counts(*encoded), ids, progress, tie, claim)
+    return list(continue_merges(encoded.sequences(), ids, progress, tie, claim))

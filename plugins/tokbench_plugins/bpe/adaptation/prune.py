@@ -18,17 +18,16 @@ from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 
 class Pruned(NamedTuple):
-    """A vocabulary with fewer tokens.
-
-    Attributes:
-        vocabulary: the vocabulary; the ids that are left stay what they are.
-        removed: the ids that are gone, in the order in which they went.
-        tokens: the number of ids of the text: before, and after each removal.
-    """
+    """A vocabulary with fewer tokens."""
 
     vocabulary: Vocabulary
+    """The vocabulary; the ids that are left stay what they are."""
+
     removed: list[int]
+    """The ids that are gone, in the order in which they went."""
+
     tokens: list[int]
+    """The number of ids of the text: before, and after each removal."""
 
 
 def prune(
@@ -86,11 +85,12 @@ class _PrunedText:
         self._used = Counter[int]()
         self._users = defaultdict[int, set[int]](set)  # the chunks that have an id
         for number, (chunk, count) in enumerate(self._chunks):
-            for each in self._encode(chunk):
-                self._used[each] += count
-                self._users[each].add(number)
+            for token_id in self._encode(chunk):
+                self._used[token_id] += count
+                self._users[token_id].add(number)
         self.size = self._used.total()
-        self._leaves = [self._entry(each) for each in {*self._made, *vocabulary.whole_chunks} if self._is_leaf(each)]
+        ids = {*self._made, *vocabulary.whole_chunks}
+        self._leaves = [self._entry(token_id) for token_id in ids if self._is_leaf(token_id)]
         heapq.heapify(self._leaves)
 
     def _encode(self, chunk: bytes) -> list[int]:
@@ -132,20 +132,20 @@ class _PrunedText:
                 changed.add(part)
         for number in users:
             changed.update(self._exchange(number, before[number], self._encode(self._chunks[number][0])))
-        for each in changed:
-            if self._is_leaf(each):
-                heapq.heappush(self._leaves, self._entry(each))
+        for token_id in changed:
+            if self._is_leaf(token_id):
+                heapq.heappush(self._leaves, self._entry(token_id))
 
     def _exchange(self, number: int, before: list[int], after: list[int]) -> set[int]:
         """Count the ids of a chunk anew, and return those whose number has changed."""
         count = self._chunks[number][1]
         self.size += (len(after) - len(before)) * count
-        for each in before:
-            self._used[each] -= count
-            self._users[each].discard(number)
-        for each in after:
-            self._used[each] += count
-            self._users[each].add(number)
+        for token_id in before:
+            self._used[token_id] -= count
+            self._users[token_id].discard(number)
+        for token_id in after:
+            self._used[token_id] += count
+            self._users[token_id].add(number)
         return {*before, *after}
 
     def vocabulary(self) -> Vocabulary:

@@ -26,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import compiled, inlined, valid_unicode
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN, hash_of, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.fast.parallel import batches, in_order
 from tokbench_plugins.bpe.fast.train import count_chunks
 
 _BLOCK: Final = 1024  # chunks counted at a time; there must be room for all of them
 
-_FIRST_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio: odd, and its bits are well mixed
-_SECOND_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _ONE = np.uint64(1)
 _BYTE = np.uint64(8)
 _HALF = np.uint64(32)
@@ -51,30 +50,20 @@ _SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LO
 
 
 @inlined
-def _word(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
-    at = np.uint64(at)
-    word = np.uint64(0)
-    for i in range(8):
-        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
-    return word
-
-
-@inlined
 def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
     """Return the key of the chunk ``data[start:end]``, which is not empty."""
     size = end - start
     if size >= _LONG:
         key = np.uint64(size)
         for i in range(start, end - 8, 8):
-            key = (key ^ _word(data, i)) * _FIRST_FACTOR
+            key = (key ^ word_at(data, i)) * GOLDEN
             key ^= key >> _HALF
-        key = (key ^ _word(data, end - 8)) * _FIRST_FACTOR  # may overlap the one before
+        key = (key ^ word_at(data, end - 8)) * GOLDEN  # may overlap the one before
         return key ^ key >> _HALF, _LONG_KEY
     second = np.uint64(size) << _TOP_BYTE
     if start + 8 <= data.size:
-        behind = _word(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
-        return _word(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
+        behind = word_at(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
+        return word_at(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
     first = np.uint64(0)
     for i in range(size):
         first |= np.uint64(data[start + i]) << np.uint64(8 * i)
@@ -84,8 +73,7 @@ def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
 @inlined
 def _slot(first: Any, second: Any, table: Any) -> Any:
     """Return the slot where the search for a key begins."""
-    mixed = (first ^ second >> _TOP_BYTE ^ second << _BYTE) * _FIRST_FACTOR
-    mixed = (mixed ^ mixed >> _HALF) * _SECOND_FACTOR
+    mixed = hash_of(first ^ second >> _TOP_BYTE ^ second << _BYTE)
     return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
 
 
@@ -94,12 +82,35 @@ def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any
     """Return True if a long chunk is the different chunk ``number``."""
     size = end - start
     base = offsets[number]
-    if offsets[number + 1] - base != size:
-        return False
-    for i in range(0, size - 8, 8):
-        if _word(data, start + i) != _word(arena, base + i):
-            return False
-    return _word(data, end - 8) == _word(arena, base + size - 8)
+    return offsets[number + 1] - base == size and same_bytes(
+        data, np.uint64(start), arena, np.uint64(base), np.uint64(size)
+    )
+
+
+class Chunks(NamedTuple):
+    """Chunks to be counted, none of them empty."""
+
+    data: Any
+    """uint8[n], the bytes of all chunks, one after the other."""
+
+    bounds: Any
+    """int64[c + 1], where each chunk begins, and where the last one ends."""
+
+    weights: Any
+    """int64[c], how often each chunk is to be counted; empty for once."""
+
+
+class Store(NamedTuple):
+    """The different chunks so far."""
+
+    arena: Any
+    """uint8[a], the bytes of all different chunks, one after the other."""
+
+    offsets: Any
+    """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
+
+    table: Any
+    """uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none."""
 
 
 @compiled
@@ -124,7 +135,7 @@ def _read_counts(table: Any, counts: Any) -> None:
 
 @compiled
 def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
-    """Return True if there is room for so many more different chunks, of ``size`` bytes in all."""
+    """Return True if there is room for ``chunks`` more different chunks, of ``size`` bytes in all."""
     return (
         4 * (known + chunks) <= 3 * table.shape[0]
         and known + chunks < offsets.size
@@ -133,25 +144,27 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 
 
 @inlined
-def _count_found(firsts: Any, seconds: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
+def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
     """Count the chunks of a block that are found at once; write down the others, and return how many."""
+    firsts, seconds = keys
     left: Any = 0
     for i in range(size):
         slot = _slot(firsts[i], seconds[i], table)
         differ = (table[slot, _FIRST] ^ firsts[i]) | (table[slot, _SECOND] ^ seconds[i])
-        found = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
-        table[slot, _COUNT] += found * (np.uint64(weights[begin + i]) if weights.size else _ONE)
+        hit = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
+        table[slot, _COUNT] += hit * (np.uint64(weights[begin + i]) if weights.size else _ONE)
         rest[left] = i
-        left += 1 - np.int64(found)
+        left += 1 - np.int64(hit)
     return left
 
 
 @inlined
-def _count(
-    first: Any, second: Any, data: Any, start: Any, end: Any, weight: Any, arena: Any, offsets: Any, known: Any,
-    table: Any,
-) -> Any:  # fmt: skip
+def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: Any) -> Any:
     """Count any chunk, and return how many are known then."""
+    data, bounds, weights = chunks
+    arena, offsets, table = store
+    start, end = bounds[chunk], bounds[chunk + 1]
+    weight = np.uint64(weights[chunk]) if weights.size else _ONE
     slot = _slot(first, second, table)
     while table[slot, _SECOND]:
         if (
@@ -172,40 +185,32 @@ def _count(
 
 
 @compiled
-def _add_chunks(
-    data: Any, bounds: Any, weights: Any, begin: Any, arena: Any, offsets: Any, known: Any, table: Any
-) -> tuple[Any, Any]:
-    """Count the chunks ``begin``, ``begin + 1``, … of ``data`` until all are counted or room may run out.
+def _add_chunks(chunks: Any, begin: Any, store: Any, known: Any) -> tuple[Any, Any]:
+    """Count the chunks ``begin``, ``begin + 1``, … until all are counted or room may run out.
 
     Args:
-        data: uint8[n], the bytes of all chunks, one after the other; no chunk is empty.
-        bounds: int64[c + 1], where each chunk begins, and where the last one ends.
-        weights: int64[c], how often each chunk is to be counted; empty for once.
+        chunks: the chunks, see :class:`Chunks`.
         begin: the chunk to begin with.
-        arena: uint8[a], the bytes of all different chunks, one after the other.
-        offsets: int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``.
+        store: the different chunks so far, see :class:`Store`.
         known: how many different chunks there are.
-        table: uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none.
 
     Returns:
         The number of the first chunk that was not counted, and how many different chunks there are now.
     """
+    data, bounds, weights = chunks
+    arena, offsets, table = store
     firsts, seconds = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
     rest = np.empty(_BLOCK, np.int64)
-    chunks = bounds.size - 1
-    while begin < chunks:
-        size = min(_BLOCK, chunks - begin)
+    n_chunks = bounds.size - 1
+    while begin < n_chunks:
+        size = min(_BLOCK, n_chunks - begin)
         if not _has_room(size, bounds[begin + size] - bounds[begin], arena, offsets, known, table):
             break
         for i in range(size):
             firsts[i], seconds[i] = _key(data, bounds[begin + i], bounds[begin + i + 1])
-        for at in range(_count_found(firsts, seconds, weights, begin, size, table, rest)):
+        for at in range(_count_found((firsts, seconds), weights, begin, size, table, rest)):
             i = rest[at]
-            chunk = begin + i
-            weight = np.uint64(weights[chunk]) if weights.size else _ONE
-            known = _count(
-                firsts[i], seconds[i], data, bounds[chunk], bounds[chunk + 1], weight, arena, offsets, known, table
-            )
+            known = _count(firsts[i], seconds[i], chunks, begin + i, store, known)
         begin += size
     return begin, known
 
@@ -214,17 +219,16 @@ _NO_WEIGHTS: Final = np.empty(0, np.int64)
 
 
 class Counts(NamedTuple):
-    """Different chunks in the order in which they first occur.
+    """Different chunks in the order in which they first occur."""
 
-    Attributes:
-        data: uint8[n], the UTF-8 of all chunks, one after the other.
-        offsets: int64[c + 1]; chunk ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
-        counts: int64[c], how often each occurs.
-    """
+    data: NDArray[Any]
+    """uint8[n], the UTF-8 of all chunks, one after the other; or uint32[n], their ids."""
 
-    data: NDArray[np.uint8]
     offsets: NDArray[np.int64]
+    """int64[c + 1]; chunk ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
+
     counts: NDArray[np.int64]
+    """int64[c], how often each occurs."""
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
@@ -264,13 +268,13 @@ class ChunkCounter:
             offsets: int64[c + 1], where each of them begins, and where the last one ends.
             weights: int64[c], how often each is counted; empty for once.
         """
+        given = Chunks(data, offsets, weights)
         first, chunks = 0, offsets.size - 1
         while first < chunks:
             last = min(first + _BLOCK, chunks)
             self._make_room(last - first, int(offsets[last] - offsets[first]))
-            first, self.known = _add_chunks(
-                data, offsets, weights, first, self._data, self._offsets, self.known, self._table
-            )
+            store = Store(self._data, self._offsets, self._table)
+            first, self.known = _add_chunks(given, first, store, self.known)
 
     def counts(self) -> Counts:
         """Return all chunks so far."""
@@ -279,7 +283,7 @@ class ChunkCounter:
         return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
 
     def _make_room(self, chunks: int, size: int) -> None:
-        """Make room for so many more different chunks, of ``size`` bytes in all."""
+        """Make room for ``chunks`` more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self.known])
         if used + size > self._data.size:
             self._data = grown(self._data, used, used + size)
@@ -305,7 +309,17 @@ def grown(array: NDArray[Any], used: int, least: int = 0) -> NDArray[Any]:
     return copy
 
 
-def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+class Utf8Documents(NamedTuple):
+    """Documents as UTF-8."""
+
+    data: NDArray[np.uint8]
+    """uint8[n], the bytes of all documents, one after the other."""
+
+    offsets: NDArray[np.int64]
+    """int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
+
+
+def encode_documents(documents: Sequence[str]) -> Utf8Documents:
     """Return the UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
 
     >>> data, offsets = encode_documents(["né", "", "o"])
@@ -318,7 +332,7 @@ def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArr
         encoded = [valid_unicode(document).encode() for document in documents]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+    return Utf8Documents(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tokbench.plugin import compiled
-from tokbench_plugins.bpe.compiled.encode_chunks import word_at
+from tokbench_plugins.bpe.compiled.hashing import word_at
 
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)
 

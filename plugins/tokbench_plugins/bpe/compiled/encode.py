@@ -24,15 +24,8 @@ from numpy.typing import NDArray
 from tokbench.plugin import Encoded, open_store, valid_unicode
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import (
-    HIGHEST_ID,
-    PAIRS_VERSION,
-    byte_pairs,
-    lanes,
-    merge_chunks,
-    merge_long_chunk,
-    pair_tables,
-)
+from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks, merge_long_chunk
+from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, PAIRS_VERSION, PairTables, byte_pairs, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -65,9 +58,9 @@ class CompiledEncoder:
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._split = Splitter(pattern)
         self._scanner = None if pattern is None else scanner(pattern)
-        self._tables = _tables(vocabulary)
+        longest = max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)])
+        self._tables = _tables(vocabulary, longest)
         self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
-        self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
@@ -83,7 +76,7 @@ class CompiledEncoder:
             ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
             ends = self._ends(data, slab, borders)
             with self._lock:
-                count = encode_chunks(data, ends, borders[1:], self._tables, self._longest, out, ends_of_ids)
+                count = encode_chunks(data, ends, borders[1:], self._tables, out, ends_of_ids)
             ends_of_ids += written
             ids.append(out[:count].copy())
             written += count
@@ -118,8 +111,8 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
         yield slab
 
 
-def _tables(vocabulary: Vocabulary) -> Tables:
-    """Return the vocabulary as arrays, and a new cache that knows its tokens.
+def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
+    """Return the vocabulary as arrays, and a new cache that knows its tokens and takes chunks up to ``longest`` bytes.
 
     Raises:
         ValueError: there are more ids than fit the lanes of merging.
@@ -136,14 +129,14 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     while True:
         state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0, 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
-        tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, state)
+        tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, np.uint64(longest), state)
         if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
             return tables
         rows *= 2
 
 
-def _merging(vocabulary: Vocabulary) -> Any:
-    """Return the merges as :func:`merge_chunks` needs them.
+def _merging(vocabulary: Vocabulary) -> Merging:
+    """Return the merges as the kernels look them up.
 
     Where ids rise with the ranks of merges, as in published vocabularies, an id serves as the rank: one look-up less.
     """
@@ -155,10 +148,10 @@ def _merging(vocabulary: Vocabulary) -> Any:
     made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
     made_by[ranks] = made
     pairs = byte_pairs(vocabulary, ranked)
-    return np.array(vocabulary.byte_ids, np.uint32), pairs, *_kept_pair_tables(ranked), made_by, ranks_are_ids
+    return Merging(np.array(vocabulary.byte_ids, np.uint32), pairs, *_kept_pair_tables(ranked), made_by, ranks_are_ids)
 
 
-def _kept_pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def _kept_pair_tables(merges: NDArray[np.int64]) -> PairTables:
     """Return :func:`pair_tables`, from the store if they were made before: to make them takes a tenth of a second."""
     store = open_store() if len(merges) >= _WORTH_KEEPING else None
     if store is None:
@@ -166,12 +159,15 @@ def _kept_pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], ND
     key = {"merges": hashlib.sha256(merges.tobytes()).hexdigest(), "version": PAIRS_VERSION}
     kept = store.get(_PAIRS, key)
     if kept is None:
-        pairs, displacements = pair_tables(merges)
-        store.put(_PAIRS, key, len(pairs).to_bytes(8, "little") + pairs.tobytes() + displacements.tobytes())
-        return pairs, displacements
+        tables = pair_tables(merges)
+        size = len(tables.pairs).to_bytes(8, "little")
+        store.put(_PAIRS, key, size + tables.pairs.tobytes() + tables.displacements.tobytes())
+        return tables
     ends = 8, 8 + 8 * int.from_bytes(kept[:8], "little")
     # May be written, as new ones: compiled code has one type of them.
-    return np.frombuffer(kept[slice(*ends)], np.uint64).copy(), np.frombuffer(kept[ends[1] :], np.uint16).copy()
+    return PairTables(
+        np.frombuffer(kept[slice(*ends)], np.uint64).copy(), np.frombuffer(kept[ends[1] :], np.uint16).copy()
+    )
 
 
 def _known_tokens(
@@ -199,7 +195,7 @@ def _merged_short(
     """Merge chunks that fit into lanes, and return for each its first id and the number of its ids."""
     ids = np.empty(int(lengths.sum()), np.uint32)
     counts = np.empty(len(lengths), np.uint64)
-    merge_chunks(data, starts, lengths, len(lengths), merging, lanes(), ids, counts)
+    merge_chunks(data, (starts, lengths, len(lengths)), merging, lanes(), ids, counts)
     places = (np.cumsum(lengths) - lengths).astype(np.int64)
     return ids[places], counts
 
@@ -222,13 +218,13 @@ def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]
     lengths = np.array(list(map(len, tokens)), np.uint64)
     starts = np.cumsum(lengths) - lengths
     data = np.frombuffer(bytearray().join([*tokens, bytes(PADDING)]), np.uint8)
-    found = np.full(len(tokens), -1, np.int64)
+    alone = np.full(len(tokens), -1, np.int64)
     short = np.flatnonzero(lengths <= LONGEST_CACHED)
     first, counts = _merged_short(data, starts[short], lengths[short], merging)
-    found[short[counts == 1]] = first[counts == 1]
+    alone[short[counts == 1]] = first[counts == 1]
     ids = np.empty(int(lengths.max(initial=0)), np.uint32)
     for place in np.flatnonzero(lengths > LONGEST_CACHED):
         if merge_long_chunk(data, np.int64(starts[place]), np.int64(lengths[place]), merging, ids) == 1:
-            found[place] = ids[0]
-    kept: list[int] = found.tolist()
+            alone[place] = ids[0]
+    kept: list[int] = alone.tolist()
     return kept

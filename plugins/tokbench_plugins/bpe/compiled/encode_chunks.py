@@ -27,6 +27,7 @@ import numpy as np
 
 from tokbench.plugin import compiled, inlined
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.intrinsics import prefetch
 
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
@@ -40,8 +41,7 @@ _LONG: Final = np.uint64(1 << 63)
 _COUNT: Final = np.uint64(0x7F)
 _ID: Final = np.uint64((1 << 28) - 1)
 _WHERE: Final = np.uint64((1 << 40) - 1)
-_MIX_A: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-_MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
+_FACTOR: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
 _PROBES: Final = 64  # a search this long is given up, so that no text can make the table slow
 _INLINE: Final = np.uint64(4)  # ids that fit into a row
@@ -49,37 +49,32 @@ _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL, _PROMISED
 
 
 class Tables(NamedTuple):
-    """The tables of the kernels; those of the cache change, the others do not.
-
-    Attributes:
-        merging: see :func:`.encode_merge.merge_chunks`.
-        rows: uint64[4 * rows], the cache; the number of rows is a power of two.
-        keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
-        spans: uint32[n], the ids of chunks of more than four.
-        state: uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
-            by the tokens, whether there was no room for a chunk, what the claimed rows may yet take of ``spans``.
-    """
+    """The tables of the kernels; those of the cache change, the others do not."""
 
     merging: Any
+    """See :class:`.encode_merge.Merging`."""
+
     rows: Any
+    """uint64[4 * rows], the cache; the number of rows is a power of two."""
+
     keys: Any
+    """uint8[n], the bytes of the tokens, then those of long learned chunks."""
+
     spans: Any
+    """uint32[n], the ids of chunks of more than four."""
+
+    longest: Any
+    """uint64, chunks of more bytes are not looked up."""
+
     state: Any
-
-
-@compiled
-def word_at(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest: a single load."""
-    word = np.uint64(data[at])
-    for i in range(1, 8):
-        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
-    return word
+    """uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys`` by the tokens,
+    whether there was no room for a chunk, what the claimed rows may yet take of ``spans``."""
 
 
 @compiled
 def _mix(a: Any, b: Any) -> Any:
-    mixed = (a ^ (b * _MIX_B)) * _MIX_A
-    mixed = (mixed ^ (mixed >> _U32)) * _MIX_B
+    mixed = (a ^ (b * _FACTOR)) * GOLDEN
+    mixed = (mixed ^ (mixed >> _U32)) * _FACTOR
     return mixed ^ (mixed >> _U28)
 
 
@@ -109,20 +104,8 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 
 @compiled
-def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
-    """Compare 16 bytes or more, in words; the last one may overlap the one before."""
-    last = length - _U8
-    at = _U0
-    while at < last:
-        if word_at(a, at_a + at) != word_at(b, at_b + at):
-            return False
-        at += _U8
-    return word_at(a, at_a + last) == word_at(b, at_b + last)
-
-
-@compiled
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
-    """Return the row of a key and whether it is there; if not, and the row is free, it belongs there."""
+    """Return the row of a key, and True if the key is there; otherwise it belongs there if the row is free."""
     mask = np.uint64(len(rows) - 1)
     row = begin
     for _ in range(_PROBES):
@@ -132,7 +115,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
         if rows[row] == first:
             if there == second:
                 return row, True
-            if there & _LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
+            if there & _LONG and there & ~_WHERE == second and same_bytes(keys, there & _WHERE, data, start, length):
                 return row, True
         row = (row + _U4) & mask
     return row, False
@@ -140,7 +123,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
 
 @inlined
 def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
-    """Copy the ids of a row to ``out[n:]``; returns where they end.
+    """Copy the ids of a row to ``out[n:]``, and return where they end.
 
     Four ids are written always, and those that are too many overwritten by the next chunk: to ask how
     many there are would cost six times as much, in branches that are mispredicted.
@@ -196,7 +179,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
         ids: uint32[tokens + 3], their ids.
 
     Returns:
-        Whether all found a place; if not, the rows are too few.
+        False if the rows are too few for all of them.
     """
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
@@ -212,7 +195,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
 
 @compiled
 def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any) -> bool:
-    """Write a key at the free row where :func:`find` missed it; returns whether there was room.
+    """Write a key at the free row where :func:`find` missed it. Return False if there was no room.
 
     The ids follow, before the next block: until then the row says that the chunk will be there.
     """
@@ -315,7 +298,7 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 
 @compiled
-def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any, out: Any, offsets: Any) -> Any:
+def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, out: Any, offsets: Any) -> Any:
     """Encode documents that lie one behind the other.
 
     Args:
@@ -323,7 +306,6 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         ends: int64[chunks], where each chunk ends, rising; the borders of documents are among them.
         borders: int64[d], where each document ends.
         tables: the vocabulary and the cache.
-        longest: uint64, chunks of more bytes are not looked up.
         out: uint32[n + 4], gets the ids.
         offsets: int64[d], gets for each document where its ids end.
 
@@ -332,7 +314,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
     cache = rows, _, spans, state = tables.rows, tables.keys, tables.spans, tables.state
-    room = lanes()
+    longest, room = tables.longest, lanes()
     starts, lengths = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
     firsts, seconds, begins = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
     step = starts, lengths, firsts, seconds, begins
@@ -350,7 +332,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
             end = _look_ahead(data, ends[at:stop], end, longest, rows, step)
             new = _find_all(data, longest, cache, step, places[at - first : stop - first], new_chunks, new)
         if new:
-            merge_chunks(data, new_chunks[0], new_chunks[1], new, tables.merging, room, merged, counts)
+            merge_chunks(data, (new_chunks[0], new_chunks[1], new), tables.merging, room, merged, counts)
             _learn(cache, new_chunks, new, merged, counts)
         for k in range(last - first):
             place, begin = places[k], start

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.plugin import TrainProgress, compiled, silent
-from tokbench_plugins.bpe.compiled.train import (
+from tokbench_plugins.bpe.compiled.count import Counts
+from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     COUNT,
     END,
@@ -24,8 +24,8 @@ from tokbench_plugins.bpe.compiled.train import (
     best_pair,
     drop_best,
     fill_table,
-    merge_all,
 )
+from tokbench_plugins.bpe.compiled.train import merge_all
 from tokbench_plugins.bpe.fast.train import Learned
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import Pair
@@ -34,9 +34,7 @@ _MOST_SLOTS: Final = 2**31 - 1
 
 
 def continue_counts(
-    ids: NDArray[np.uint32],
-    offsets: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    chunks: Counts,
     made: range,
     progress: TrainProgress = silent,
     tie: Tie = "first",
@@ -45,13 +43,11 @@ def continue_counts(
     """Learn merges from any ids on.
 
     Args:
-        ids: uint32[n], the ids of all different chunks, one after the other, in the order in which chunks first occur.
-        offsets: int64[c + 1]; chunk ``k`` is ``ids[offsets[k]:offsets[k + 1]]``.
-        counts: int64[c], how often each chunk occurs.
+        chunks: the different chunks in the order in which they first occur; their data are ids, not bytes.
         made: the ids that the merges make, in order of rank; above all others.
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        allowed: tells whether a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
+        allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
             any pair may be merged.
 
     Returns:
@@ -61,17 +57,18 @@ def continue_counts(
         ValueError: the different chunks have more than two thousand million ids.
 
     >>> ids, offsets = np.array([256, 32, 256, 99, 256, 99], dtype=np.uint32), np.array([0, 4, 6])
-    >>> continue_counts(ids, offsets, np.array([1, 1]), range(300, 301))
+    >>> continue_counts(Counts(ids, offsets, np.array([1, 1])), range(300, 301))
     [Learned(pair=(256, 99), times=2)]
     """
-    if len(ids) + len(counts) >= _MOST_SLOTS:
+    if len(chunks.data) + len(chunks.counts) >= _MOST_SLOTS:
         raise ValueError(
-            f"{len(ids):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
+            f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
         )
     forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
-    pairs, text = merge_all(laid_out(ids, offsets, counts, made), tie, progress, forbid)
+    pairs, text = merge_all(laid_out(chunks, made), tie, progress, forbid)
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
-    used = np.bincount(text.flat[heads], weights=text.weights[text.weighs[heads]], minlength=made.stop).astype(np.int64)
+    weights = text.weights[text.weight_index[heads]]
+    used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
     # An id stands in the text, or was merged into an id that was made later.
     for (left, right), token_id in zip(reversed(pairs), reversed(made[: len(pairs)]), strict=True):
         used[left] += used[token_id]
@@ -96,25 +93,26 @@ def _forbid_best(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> in
     return int(text.state[MADE]) + 1
 
 
-def laid_out(ids: NDArray[Any], offsets: NDArray[np.int64], counts: NDArray[np.int64], made: range) -> Text:
+def laid_out(chunks: Counts, made: range) -> Text:
     """Return the text with all its pairs; each id takes one slot, whatever its bytes are."""
+    ids, offsets, counts = chunks
     weights, weight_of = np.unique(counts, return_inverse=True)
     weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
     lengths = np.diff(offsets)
     slots = np.arange(len(ids)) + np.repeat(np.arange(len(counts)), lengths) + 1  # a gap before each chunk
     flat = np.full(len(ids) + len(counts) + 1, GAP, dtype=np.int32)
     flat[slots] = ids
-    weighs = np.zeros(flat.size, dtype=weight_of.dtype)
-    weighs[slots] = np.repeat(weight_of, lengths)
+    weight_index = np.zeros(flat.size, dtype=weight_of.dtype)
+    weight_index[slots] = np.repeat(weight_of, lengths)
     positions = np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0))
     keys = flat[positions].astype(np.int64) << 32 | flat[positions + 1]
     order = np.argsort(keys, kind="stable")
-    found, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
-    taken = len(found)
+    distinct, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
+    taken = len(distinct)
     rows = 1 << max(17, (max(2 * taken, flat.size // 4) - 1).bit_length())
     pairs = np.empty((rows, 4), np.int64)
-    pairs[:taken, KEY] = found
-    pairs[:taken, COUNT] = np.bincount(number, weights=weights[weighs[positions[order]]], minlength=taken)
+    pairs[:taken, KEY] = distinct
+    pairs[:taken, COUNT] = np.bincount(number, weights=weights[weight_index[positions[order]]], minlength=taken)
     pairs[:taken, START] = first
     pairs[:taken, END] = np.append(first[1:], len(positions))
     arena = np.empty(max(2 * flat.size, 4 * len(positions)), np.int32)
@@ -125,15 +123,15 @@ def laid_out(ids: NDArray[Any], offsets: NDArray[np.int64], counts: NDArray[np.i
     state[MADE], state[PAIRS], state[ARENA] = made.start, taken, len(positions)
     return Text(
         flat=flat,
-        weighs=weighs,
+        weight_index=weight_index,
         weights=weights,
         widths=np.ones(made.stop, np.int32),
         pairs=pairs,
         table=table,
         arena=arena,
         heap=np.empty((rows, 3), np.int64),
-        around=np.zeros((made.stop, 4), np.int64),
-        met=np.empty((2, made.stop), np.int32),
+        neighbour_counts=np.zeros((made.stop, 4), np.int64),
+        neighbours=np.empty((2, made.stop), np.int32),
         merges=np.zeros(made.stop, np.int64),
         state=state,
     )

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tokbench.plugin import compiled
-from tokbench_plugins.bpe.compiled.encode_merge import NO_RANK, merge_by_heap
+from tokbench_plugins.bpe.compiled.encode_merge import merge_by_heap
+from tokbench_plugins.bpe.compiled.hashing import GOLDEN
+from tokbench_plugins.bpe.compiled.pair_tables import NO_RANK
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.recovery.recovered import Candidate
 
-_SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _LONGEST_SCANNED: Final = 256  # parts; above, the heap is faster
 _ANY, _NEVER = -1, -2  # instead of the left half of a pair
@@ -31,7 +32,7 @@ _ROOM: Final = 1 << 10
 def _find(table: Any, key: Any) -> Any:
     """Return the row of a key, or the free one where it would stand."""
     mask = np.uint64(len(table) - 1)
-    row = (key * _SPREAD >> np.uint64(20)) & mask
+    row = (key * GOLDEN >> np.uint64(20)) & mask
     while table[row] != key and table[row] != _EMPTY:
         row = (row + np.uint64(1)) & mask
     return row
@@ -82,17 +83,17 @@ def _merged_by_scan(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, m
 
 @compiled
 def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
-    """Do all merges of some parts, in place; returns how many parts are left."""
+    """Do all merges of some parts in place, and return how many parts are left."""
     for k in range(count - 1):
         lows[k] = _rank(table, ranks, parts[k], parts[k + 1])
     if count <= _LONGEST_SCANNED:
         return _merged_by_scan(parts, lows, count, table, ranks, merges)
     lows[count - 1] = NO_RANK
-    return merge_by_heap(parts, lows, count, table, ranks, merges[:, 2], _rank)
+    return merge_by_heap(parts[:count], lows[:count], table, ranks, merges[:, 2], _rank)
 
 
 @compiled
-def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any, parts: Any, lows: Any) -> Any:
+def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any, room: Any) -> Any:
     """Go through candidates up to one that is left over, or whose pair is watched.
 
     Returns:
@@ -100,6 +101,7 @@ def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any,
         merges are known.
     """
     units, offsets, wanted, pairs = candidates
+    parts, lows = room
     table, ranks, merges, _ = tables
     for k in range(first, len(wanted)):
         count = offsets[k + 1] - offsets[k]
@@ -126,13 +128,15 @@ class CompiledRanks:
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        lengths = np.fromiter((len(each.units) for each in candidates), np.int64, len(candidates))
+        lengths = np.fromiter((len(candidate.units) for candidate in candidates), np.int64, len(candidates))
         self._candidates = candidates
         self._longest = int(lengths.max(initial=0))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        units = np.fromiter(chain.from_iterable(each.units for each in candidates), np.int64, int(lengths.sum()))
-        wanted = np.fromiter((each.made for each in candidates), np.int64, len(candidates))
-        pairs = np.array([_wanted(each.pair) for each in candidates], np.int64).reshape(-1, 2)
+        units = np.fromiter(
+            chain.from_iterable(candidate.units for candidate in candidates), np.int64, int(lengths.sum())
+        )
+        wanted = np.fromiter((candidate.made for candidate in candidates), np.int64, len(candidates))
+        pairs = np.array([_wanted(candidate.pair) for candidate in candidates], np.int64).reshape(-1, 2)
         self._arrays = units, offsets, wanted, pairs
         # There are never more merges than candidates.
         rows = 1 << (2 * len(candidates) + 2).bit_length()
@@ -162,8 +166,8 @@ class CompiledRanks:
         if 2 * self._watching >= len(self._watched):
             before = self._watched[self._watched != _EMPTY]
             self._watched = np.full(2 * len(self._watched), _EMPTY)
-            for each in before:
-                self._watched[_find(self._watched, each)] = each
+            for key in before:
+                self._watched[_find(self._watched, key)] = key
         row = _find(self._watched, _key(*pair))
         self._watching += int(self._watched[row] == _EMPTY)
         self._watched[row] = _key(*pair)
@@ -173,7 +177,7 @@ class CompiledRanks:
         at = 0
         parts, lows = np.zeros(self._longest, np.int64), np.zeros(self._longest, np.uint32)
         while at < len(self._candidates):
-            at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, parts, lows)
+            at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, (parts, lows))
             if count:
                 yield self._candidates[at], parts[:count].tolist()
             at += 1

@@ -72,15 +72,13 @@ def letter_class(case: int, fold: int = 0) -> int:
 
 
 class ClassTables(NamedTuple):
-    """The classes of all characters, in pages of 256 of which equal ones are kept once: about 60 KB.
-
-    Attributes:
-        classes: uint8[256 * p], the classes of the characters of each page; page 0 comes first.
-        pages: int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``.
-    """
+    """The classes of all characters, in pages of 256; equal pages are kept once: about 60 KB."""
 
     classes: NDArray[np.uint8]
+    """uint8[256 * p], the classes of the characters of each page; page 0 comes first."""
+
     pages: NDArray[np.int32]
+    """int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``."""
 
     def class_of(self, character: str) -> int:
         """Return the class of one character."""
@@ -175,7 +173,7 @@ def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: b
         automaton: gets them.
         blank: what may follow the last space in its chunk, if it is U+0020.
         space: the same if it is another one, and no line break.
-        lines: whether the run up to its last line break is a chunk of its own.
+        lines: True if the run up to its last line break is a chunk of its own.
     """
     for prefix, owed in (("", 0), ("lines ", MARKED)) if lines else (("", 0),):
         newline = ([NEWLINE], "lines" if lines else "spaces", 0)
@@ -328,7 +326,7 @@ def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
 
 
 @inlined
-def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, found: Any, tables: Any) -> tuple[Any, Any]:
+def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, n_ends: Any, tables: Any) -> tuple[Any, Any]:
     """Write where chunks end from a place where one begins, until one begins at ``stop`` or behind it.
 
     Returns:
@@ -350,17 +348,17 @@ def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, found: Any, tables:
             character = END
         move = np.int64(table[state + character])
         # Boundaries are always written, and counted only if they are valid: no branch to mispredict.
-        ends[found] = mark
-        found += move & MARKED
-        ends[found] = previous
-        found += (move & BEFORE) // BEFORE
-        ends[found] = i
-        found += (move & HERE) // HERE
+        ends[n_ends] = mark
+        n_ends += move & MARKED
+        ends[n_ends] = previous
+        n_ends += (move & BEFORE) // BEFORE
+        ends[n_ends] = i
+        n_ends += (move & HERE) // HERE
         if move & SET_MARK:
             mark = i
         state = move >> STATE_SHIFT
         if i >= stop and (i >= end or move & HERE):
-            return found, i
+            return n_ends, i
         previous = i
         i += width
 
@@ -377,7 +375,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
             and where those of each page are.
         kind: the pattern in :mod:`.scan_ascii`.
     """
-    found: Any = 0
+    n_ends: Any = 0
     for document in range(offsets.size - 1):
         i, end = offsets[document], offsets[document + 1]
         while i < end:
@@ -387,12 +385,12 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
                     begin = i
                     i += np.int64(highest_bit(starts))
                     while starts:
-                        ends[found] = begin + np.int64(lowest_bit(starts))
-                        found += 1
+                        ends[n_ends] = begin + np.int64(lowest_bit(starts))
+                        n_ends += 1
                         starts &= starts - np.uint64(1)
                     continue
-            found, i = _scan(data, i, min(i + _STRETCH, end), end, ends, found, tables)
-    return found
+            n_ends, i = _scan(data, i, min(i + _STRETCH, end), end, ends, n_ends, tables)
+    return n_ends
 
 
 def scanner(pattern: str) -> Scanner | None:
@@ -441,5 +439,5 @@ class Scanner:
             offsets = np.array([0, data.size], np.int64)
         # The system gives this memory only where something is written.
         room = np.empty(data.size + _SPARE, np.int64)
-        found = _scan_documents(data, offsets, room, self._tables, AUTOMATA[self.name].ascii_kind)
-        return room[:found]
+        n_ends = _scan_documents(data, offsets, room, self._tables, AUTOMATA[self.name].ascii_kind)
+        return room[:n_ends]

@@ -1,7 +1,7 @@
 r"""The named splits on 64 bytes of ASCII at a time, by bits: one bit a byte, one word a class of characters.
 
 Importing this file needs numba. The automaton of :mod:`.scan` reads one character after the other. Here one
-comparison of 64 bytes tells which of them are letters, and a dozen shifts tell where chunks of the named patterns
+comparison of 64 bytes finds the letters among them, and a dozen shifts find where chunks of the named patterns
 begin. The result is the same, since the patterns look at nothing before a chunk: any end of a chunk is a place to start
 anew.
 

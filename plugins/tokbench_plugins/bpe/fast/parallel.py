@@ -45,7 +45,7 @@ def in_order(
         work: a function; for processes, one that can be pickled.
         items: gone through as far as results are asked for, and ``workers`` items further.
         workers: how many; 1 works here and now.
-        threads: threads instead of processes, for work that leaves Python's lock to others.
+        threads: threads instead of processes, for work that releases the GIL.
 
     >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
     ['A', 'B', 'C']

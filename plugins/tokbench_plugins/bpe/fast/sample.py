@@ -39,18 +39,18 @@ SEEDS = 1 << 63
 class Sampling(NamedTuple):
     """The options of sampling at encoding.
 
-    Attributes:
-        dropout: the probability that a possible merge is left out, 0 … 1.
-        stochastok: the number of splits for each token of the finished encoding, 0 … 1.
-        seed: another seed gives another sample.
-
     >>> bool(Sampling()), Sampling(dropout=0.1).described
     (False, 'dropout 0.1, seed 0')
     """
 
     dropout: float = 0.0
+    """The probability that a possible merge is left out, 0 … 1."""
+
     stochastok: float = 0.0
+    """The number of splits for each token of the finished encoding, 0 … 1."""
+
     seed: int = 0
+    """Another seed gives another sample."""
 
     def __bool__(self) -> bool:
         return self.dropout > 0 or self.stochastok > 0
@@ -113,8 +113,8 @@ def drop_merges(
         token = ids[start] = made[rank]
         ids[end] = _NO_TOKEN
         after[start], before[following] = following, start
-        for each in dropped:
-            heapq.heappush(heap, each)
+        for again in dropped:
+            heapq.heappush(heap, again)
         dropped.clear()
         if (possible := rank_of.get((ids[previous], token))) is not None:
             heapq.heappush(heap, possible * size + previous)

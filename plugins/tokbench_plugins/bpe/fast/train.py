@@ -61,15 +61,13 @@ def train_merges(
 
 
 class Learned(NamedTuple):
-    """A merge that was learned.
-
-    Attributes:
-        pair: the two ids.
-        times: how often it replaced the pair: by so many ids the text became shorter.
-    """
+    """A merge that was learned."""
 
     pair: Pair
+    """The two ids."""
+
     times: int
+    """The number of times that it replaced the pair; the text lost as many ids."""
 
 
 def continue_merges(
@@ -86,7 +84,7 @@ def continue_merges(
         ids: the ids that the merges make, in order of rank.
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        allowed: tells whether a pair may be merged; it is asked once for each pair, when its turn comes.
+        allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]
@@ -149,7 +147,7 @@ class LinkedText:
         return -self.counts[pair], self.positions[pair][-1] if self.first_wins else 0, pair
 
     def pop_best(self) -> Pair | None:
-        """Take out the most frequent pair, of equals the one the tie rule says; ``None`` if none is left."""
+        """Take out the most frequent pair, ties broken by the rule; ``None`` if none is left."""
         ids, after = self.ids, self.after
         while self.heap:
             entry = self.heap[0]

@@ -62,21 +62,21 @@ def _without_conditions(pattern: str) -> str:
     is_condition: list[bool] = []
     position = 0
     while position < len(pattern):
-        found = _SHARED.match(pattern, position)
-        if found is None:
+        match = _SHARED.match(pattern, position)
+        if match is None:
             raise ValueError(
                 "Hugging Face's engine may read the pattern differently from character "
                 f"{position} on: {pattern[position : position + 20]!r}; write a{{1,3}}+ as (?>a{{1,3}}) and \\w as "
                 "[\\p{L}\\p{N}_], and do without ^, $, \\b, classes within classes and flags other than (?i:...)"
             )
-        part = found[0]
+        part = match[0]
         if part[0] == "(":
             is_condition.append(part[-1] in "=!")
             part = "(?:(?:" if is_condition[-1] else part
         elif part == ")" and is_condition and is_condition.pop():
             part = "){0})"
         parts.append(part)
-        position = found.end()
+        position = match.end()
     return "".join(parts)
 
 

@@ -90,7 +90,7 @@ def unquoted(text: str) -> bytes:
     >>> unquoted(r'"na\xc3\xafve\x0a"')
     b'na\xc3\xafve\n'
     """
-    return _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text[1:-1].encode())
+    return _ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]), text[1:-1].encode())
 
 
 def read_listing(path: Path) -> Parts:
@@ -107,10 +107,10 @@ def read_listing(path: Path) -> Parts:
     merges: list[Merge] = []
     of_kind: dict[str, list[int]] = {kind: [] for kind in ("byte", "whole", "token", "special")}
     for number, line in enumerate(lines[1:-1], 2):
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             raise BackendError(f"{path}:{number}: {line[:40]!r} is not a line of a listing; write it anew")
-        kind, token_id, made, left, right, shown = found.groups()
+        kind, token_id, made, left, right, shown = match.groups()
         if kind:
             of_kind[kind].append(int(token_id))
         else:

@@ -10,16 +10,16 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Parts:
-    """A byte-level BPE in its parts.
-
-    Attributes:
-        vocabulary: the tokens and merges.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-        special: the special tokens; none of them is in ``vocabulary``.
-        notes: what a file says besides, which changes no id of ordinary text, and which is left out.
-    """
+    """A byte-level BPE in its parts."""
 
     vocabulary: Vocabulary
+    """The tokens and merges."""
+
     pattern: str | None = None
+    """The pre-tokenization split, a name or a regular expression; ``None`` for naive BPE."""
+
     special: SpecialTokens = NO_SPECIAL
+    """The special tokens; none of them is in ``vocabulary``."""
+
     notes: tuple[str, ...] = ()
+    """The rest of the file, which changes no id of ordinary text and is left out."""

@@ -3,8 +3,8 @@
 The ids are those of :func:`.literal_picky.encode_picky_literally`.
 
 A chunk need not try every event. An event that can happen at a place happens when its turn comes, whatever stands
-elsewhere. So a heap holds for each place the next event that may happen there, the earliest event first and, of one
-event, the leftmost place first. What an event makes can only take part in later events.
+elsewhere. So a heap holds for each place the next event that may happen there, the earliest event first and,
+for the same event, the leftmost place first. What an event makes can only take part in later events.
 """
 
 from __future__ import annotations
@@ -99,5 +99,5 @@ class PickyEncoder(ChunkEncoder):
         turns = self._turns.get(happens)
         if turns is None:
             return ()
-        found = bisect_right(turns, turn)
-        return turns[found : found + 1]
+        place = bisect_right(turns, turn)
+        return turns[place : place + 1]

@@ -29,14 +29,13 @@ class Event(NamedTuple):
     """A merge or a removal.
 
     Ids here are those of training: 0 to 255 are the bytes, and each new string of bytes gets the next one.
-
-    Attributes:
-        before: the two ids of a merge, or the one id that is removed.
-        after: the one id that the merge makes, or the ids that stand for the removed one.
     """
 
     before: tuple[int, ...]
+    """The two ids of a merge, or the one id that is removed."""
+
     after: tuple[int, ...]
+    """The one id that the merge makes, or the ids that stand for the removed one."""
 
     @property
     def is_merge(self) -> bool:
@@ -77,7 +76,7 @@ def train_picky_literally(
             tokens.append(token)
         made = tokens.index(token)
         occurrences = Counter(chain.from_iterable(sequences))
-        merged = [merge_pair(each, pair, made) for each in sequences]
+        merged = [merge_pair(sequence, pair, made) for sequence in sequences]
         times = sum(map(len, sequences)) - sum(map(len, merged))
         sequences = merged
         present.add(made)
@@ -86,7 +85,7 @@ def train_picky_literally(
             if half >= FIRST_MERGE and times / occurrences[half] >= threshold:
                 present.remove(half)
                 events.append(Event((half,), parts_of(half, halves, present)))
-                sequences = [replay(each, events[-1]) for each in sequences]
+                sequences = [replay(sequence, events[-1]) for sequence in sequences]
     return events
 
 

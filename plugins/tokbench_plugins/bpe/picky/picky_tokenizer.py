@@ -27,17 +27,16 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token
 class PickyEvents:
     """The events of PickyBPE, and the tokens that they make.
 
-    Attributes:
-        events: the events in order.
-        threshold: the intersection over self from which on a token was removed.
-
     >>> learned = PickyEvents([Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))], 0.9)
     >>> learned.halves, learned.tokens[256:], learned.final_ids[257], 256 in learned.final_ids
     ([(97, 98), (256, 99)], [b'ab', b'abc'], 256, False)
     """
 
     events: Sequence[Event]
+    """The events in order."""
+
     threshold: float
+    """The intersection over self from which on a token was removed."""
 
     @cached_property
     def halves(self) -> list[Pair]:

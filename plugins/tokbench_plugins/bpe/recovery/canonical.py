@@ -1,4 +1,4 @@
-"""Checks of a vocabulary: which tokens come back when their bytes are encoded, and whether bare ranks say it all."""
+"""Checks of a vocabulary: the tokens that come back when their bytes are encoded, and if bare ranks say it all."""
 
 from __future__ import annotations
 

@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 
 class GroupMerge(NamedTuple):
-    """One merge of a group.
-
-    Attributes:
-        left: the id of its left half.
-        right: the id of its right half.
-        made: the id that it makes.
-        place: its place among all candidates: of two merges that are possible, an engine does the lower one.
-    """
+    """One merge of a group."""
 
     left: int
+    """The id of its left half."""
+
     right: int
+    """The id of its right half."""
+
     made: int
+    """The id that it makes."""
+
     place: int
+    """Its place among all candidates: of two merges that are possible, an engine does the lower one."""
 
 
 def check_group(group: Sequence[GroupMerge]) -> None:

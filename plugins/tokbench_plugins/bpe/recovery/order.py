@@ -29,7 +29,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
 
     Args:
         candidates: the tokens of more than one unit in order of rank, as :func:`.recover.recover_from` takes them.
-        looked_up: whether a chunk that is just this token becomes it although no merge builds it.
+        looked_up: True if a chunk that is just this token becomes it although no merge builds it.
 
     Raises:
         NoMergesError: there is no order in which all merges are done.

@@ -179,15 +179,15 @@ def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
     [1, 2]
     """
     joined, ends = b"".join(tokens), list(accumulate(map(len, tokens)))
-    found = set()
+    having = set()
     for part in parts:
         place = joined.find(part)
         while place >= 0:
             token_id = bisect_right(ends, place)
             if place + len(part) <= ends[token_id]:
-                found.add(token_id)
+                having.add(token_id)
             place = joined.find(part, place + 1)
-    return found
+    return having
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
@@ -234,7 +234,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
     Args:
         candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it
             is the pair that lower merges leave of it.
-        late: whether a token may be made after tokens of higher rank, as engines do when these give them its
+        late: True if a token may be made after tokens of higher rank, as engines do when these give them its
             halves. Its merge then stands behind the one that gives the second half.
 
     Raises:
@@ -253,7 +253,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
 
 def _is_large(candidates: Sequence[Candidate]) -> bool:
-    return sum(len(each.units) for each in candidates) >= _WORTH_COMPILED
+    return sum(len(candidate.units) for candidate in candidates) >= _WORTH_COMPILED
 
 
 def _recovered(candidates: Sequence[Candidate], *, late: bool) -> Recovered:

@@ -66,17 +66,17 @@ def _once(key_of: Callable[[], Mapping[str, object]], make: Callable[[], Recover
         return make()
     key = key_of()
     kept = store.get(KIND, key)
-    found = unpacked(kept) if kept is not None else None
-    if found is None:
-        found = make()
-        store.put(KIND, key, packed(found))
-    return found
+    recovered = unpacked(kept) if kept is not None else None
+    if recovered is None:
+        recovered = make()
+        store.put(KIND, key, packed(recovered))
+    return recovered
 
 
 def _digest_of_ranks(ranks: Mapping[bytes, int]) -> str:
     import numpy as np
 
-    ids, lengths = (np.fromiter(each, "<i8", len(ranks)) for each in (ranks.values(), map(len, ranks)))
+    ids, lengths = (np.fromiter(column, "<i8", len(ranks)) for column in (ranks.values(), map(len, ranks)))
     return hashlib.sha256(b"".join([ids.tobytes(), lengths.tobytes(), *ranks])).hexdigest()
 
 
@@ -84,15 +84,16 @@ def _digest(candidates: Sequence[Candidate]) -> str:
     import numpy as np
 
     count = len(candidates)
-    units = [each.units for each in candidates]
-    heads = [np.fromiter((each.made for each in candidates), "<i8", count), np.fromiter(map(len, units), "<i8", count)]
+    units = [candidate.units for candidate in candidates]
+    made = np.fromiter((candidate.made for candidate in candidates), "<i8", count)
+    heads = [made, np.fromiter(map(len, units), "<i8", count)]
     digest = hashlib.sha256(b"".join(map(bytes, heads)))
-    if all(isinstance(each, bytes) for each in units):
+    if all(isinstance(token, bytes) for token in units):
         digest.update(np.frombuffer(b"".join(units), np.uint8).astype("<i4").tobytes())  # type: ignore[arg-type]
     else:
         digest.update(np.fromiter(chain.from_iterable(units), "<i4").tobytes())
-    if any(each.pair is not None for each in candidates):
-        digest.update(np.array([_numbers(each.pair) for each in candidates], "<i8").tobytes())
+    if any(candidate.pair is not None for candidate in candidates):
+        digest.update(np.array([_numbers(candidate.pair) for candidate in candidates], "<i8").tobytes())
     return digest.hexdigest()
 
 
@@ -100,7 +101,7 @@ def _numbers(pair: WantedPair) -> Pair:
     return _ANY if pair is None else pair or _NEVER
 
 
-def packed(found: Recovered) -> bytes:
+def packed(recovered: Recovered) -> bytes:
     """Return what was recovered as bytes.
 
     >>> some = Recovered([(97, 98, 256)], [WholeChunk(257, (120, 121, 122), 1), WholeChunk(258, (97, 98), 1, ())])
@@ -109,15 +110,15 @@ def packed(found: Recovered) -> bytes:
     """
     import numpy as np
 
-    merges, chunks = found
-    parts = list(chain.from_iterable(each.parts for each in chunks))
-    rows = [(each.made, each.rank, *_numbers(each.pair), len(each.parts)) for each in chunks]
+    merges, chunks = recovered
+    parts = list(chain.from_iterable(chunk.parts for chunk in chunks))
+    rows = [(chunk.made, chunk.rank, *_numbers(chunk.pair), len(chunk.parts)) for chunk in chunks]
     numbers = [(len(merges), len(chunks), len(parts)), merges, rows, parts]
-    return b"".join(np.array(each, "<i8").tobytes() for each in numbers)
+    return b"".join(np.array(part, "<i8").tobytes() for part in numbers)
 
 
 def unpacked(data: bytes) -> Recovered | None:
-    """Return what :func:`packed` made bytes of; ``None`` if the numbers cannot be so."""
+    """Return what :func:`packed` made bytes of; ``None`` if the numbers contradict each other."""
     import numpy as np
 
     if len(data) < 8 * _HEAD or len(data) % 8:

@@ -13,33 +13,21 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.plugin import TrainProgress, silent
-from tokbench_plugins.bpe.adaptation.extend import extend
+from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.fast.train import LinkedText
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.superword.literal_superwords import train_boundless_literally
+from tokbench_plugins.bpe.superword.literal_superwords import BoundlessMerges, train_boundless_literally
 from tokbench_plugins.bpe.superword.rules import is_word_like
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
 
 _END: Final = -1  # of a document
 _REPORTS: Final = 200  # calls of ``progress``, about
-
-
-class BoundlessMerges(NamedTuple):
-    """The merges of BoundlessBPE.
-
-    Attributes:
-        merges: all of them in order of rank; the merge of rank ``r`` makes id ``256 + r``.
-        supermerges: the ranks of those that join whole chunks, rising.
-    """
-
-    merges: list[Pair]
-    supermerges: list[int]
 
 
 def train_boundless(
@@ -67,9 +55,9 @@ def train_boundless(
     if engine == "literal":
         split = Splitter(pattern)
         chunks_of = ([chunk.encode() for chunk in split(text)] for text in documents)
-        return BoundlessMerges(*train_boundless_literally(chunks_of, vocab_size, tie))
+        return train_boundless_literally(chunks_of, vocab_size, tie)
     chunks, text = _numbered(documents, pattern)
-    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, progress, tie)
+    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, MergeRule(tie), progress)
     times = [before - after for before, after in pairwise(learned.tokens)]
     runs = _runs(learned.vocabulary, chunks, text)
     text_of_runs = _Superwords(runs, tie, _Inside(chunks))
@@ -119,7 +107,7 @@ def _between_ends(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class _Inside:
-    """Tells whether two tokens stand side by side within one chunk: few do, and most others differ in two bytes."""
+    """Finds out if two tokens stand side by side within one chunk: few do, and most others differ in two bytes."""
 
     def __init__(self, chunks: Iterable[str]) -> None:
         data = [chunk.encode() for chunk in chunks]
@@ -137,7 +125,7 @@ class _Superwords(LinkedText):
     Attributes:
         ranked: the final id of each token that exists, by the id that it has in the runs.
         waiting: the pairs that wait for a token.
-        inside: tells whether ordinary merges may make a token.
+        inside: returns True if ordinary merges may make a token.
     """
 
     def __init__(self, runs: Mapping[tuple[int, ...], int], tie: Tie, inside: _Inside) -> None:

@@ -17,8 +17,7 @@ from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.ruled_tokenizer import RuledTokenizer
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.superword.boundless import BoundlessMerges
-from tokbench_plugins.bpe.superword.literal_superwords import encode_boundless_literally
+from tokbench_plugins.bpe.superword.literal_superwords import BoundlessMerges, encode_boundless_literally
 from tokbench_plugins.bpe.superword.rules import is_word_like
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from tokbench_plugins.bpe.literal import (
     Tie,
@@ -40,7 +41,7 @@ def train_superbpe_literally(
         stage_one: number of ids that stage one ends with.
         vocab_size: number of ids to reach.
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        may_make: tells whether stage two may make a token of these bytes.
+        may_make: returns True if stage two may make a token of these bytes.
 
     Returns:
         The merges of both stages in order of rank.
@@ -62,9 +63,19 @@ def train_superbpe_literally(
     return merges + continue_literally(encoded, range(len(tokens), vocab_size), tie, on_merge, allowed)
 
 
+class BoundlessMerges(NamedTuple):
+    """The merges of BoundlessBPE."""
+
+    merges: list[Pair]
+    """All of them in order of rank; the merge of rank ``r`` makes id ``256 + r``."""
+
+    supermerges: list[int]
+    """The ranks of those that join whole chunks, rising."""
+
+
 def train_boundless_literally(
     documents: Iterable[Iterable[bytes]], vocab_size: int, tie: Tie = "first"
-) -> tuple[list[Pair], list[int]]:
+) -> BoundlessMerges:
     """Merge the most frequent pair within chunks, or of whole chunks, whichever merge is done more often.
 
     A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It is done
@@ -76,11 +87,8 @@ def train_boundless_literally(
         vocab_size: number of ids to reach, the 256 bytes included.
         tie: which of several most frequent pairs of one kind; see :func:`..literal.most_frequent`.
 
-    Returns:
-        The merges in order of rank, and the ranks of the supermerges.
-
     >>> train_boundless_literally([[b"in", b" a"], [b"in", b" a"]], 259)
-    ([(105, 110), (32, 97), (256, 257)], [2])
+    BoundlessMerges(merges=[(105, 110), (32, 97), (256, 257)], supermerges=[2])
     """
     chunks = [list(document) for document in documents]
     texts = [[list(chunk) for chunk in document] for document in chunks]
@@ -102,11 +110,11 @@ def train_boundless_literally(
             best.append((pair, [merge_within(text, pair, made) for text in texts], False))
         if not best:
             break
-        pair, texts, joins = min(best, key=lambda each: _size(each[1]))  # of equals, the supermerge
+        pair, texts, joins = min(best, key=lambda choice: _size(choice[1]))  # of equals, the supermerge
         supermerges += [len(merges)] * joins
         merges.append(pair)
         tokens.append(tokens[pair[0]] + tokens[pair[1]])
-    return merges, supermerges
+    return BoundlessMerges(merges, supermerges)
 
 
 def _size(texts: Sequence[Document]) -> int:
@@ -171,7 +179,7 @@ def encode_boundless_literally(
     while True:
         pairs = [(pair, False) for chunk in document for pair in pairwise(chunk)]
         pairs += [((a[0], b[0]), True) for a, b in pairwise(document) if len(a) == len(b) == 1]
-        ranks = [rank_of[each] for each in pairs if each in rank_of]
+        ranks = [rank_of[pair] for pair in pairs if pair in rank_of]
         if not ranks:
             return [token for chunk in document for token in chunk]
         lowest = min(ranks)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 from tokbench.plugin import TrainProgress, silent
-from tokbench_plugins.bpe.adaptation.extend import extend
-from tokbench_plugins.bpe.engines import Engine, train
+from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
+from tokbench_plugins.bpe.engines import TrainSettings, train
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.patterns import Splitter
+from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
 from tokbench_plugins.bpe.superword.literal_superwords import train_superbpe_literally
 from tokbench_plugins.bpe.superword.rules import MOST_WORDS, STAGE_TWO, may_cross
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
@@ -34,59 +34,69 @@ def size_of_stage_one(stage_one: float, vocab_size: int) -> int:
     return min(max(ids, FIRST_MERGE), vocab_size)
 
 
+class SuperBPERule(NamedTuple):
+    """The two stages of training."""
+
+    pattern: str | None
+    """The split of stage one, a name or a regular expression."""
+
+    stage_one: int
+    """The number of ids with which stage one ends."""
+
+    most_words: int = MOST_WORDS
+    """The words that a token of stage two may have."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The rule as the artefact has it."""
+        pattern = None if self.pattern is None else resolve_pattern(self.pattern)
+        return {"name": "superbpe", **self._asdict(), "pattern": pattern}
+
+
 def train_superbpe(
     documents: Iterable[str],
     vocab_size: int,
-    pattern: str | None,
-    stage_one: int,
-    *,
-    most_words: int = MOST_WORDS,
-    tie: Tie = "first",
-    engine: Engine = "auto",
-    processes: int = 1,
+    rule: SuperBPERule,
     progress: TrainProgress = silent,
+    **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
     """Train both stages.
 
     Args:
         documents: the training texts; they are held, because each stage goes through them.
         vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: the split of stage one, a name or a regular expression.
-        stage_one: number of ids that stage one ends with.
-        most_words: the words that a token of stage two may have.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        engine: the engine of stage one; ``literal`` trains both stages by the textbook loop.
-        processes: how many parts of the text are split and counted at a time.
+        rule: the two stages.
         progress: called with (merges done, merges in all).
+        settings: the rule for ties, the engine of stage one, and the processes; the engine ``literal`` trains both
+            stages by the textbook loop.
 
     Returns:
         The merges of both stages, in order of rank; fewer if no pair is left.
 
-    >>> merges = train_superbpe(["in the end, in the end"], 261, "gpt4", 260)
+    >>> merges = train_superbpe(["in the end, in the end"], 261, SuperBPERule("gpt4", 260))
     >>> Vocabulary.trained(merges).tokens[256:]
     (b'in', b' t', b' th', b' the', b'in the')
     """
     texts = list(documents)
-    may_make = partial(may_cross, most_words=most_words)
-    if engine == "literal":
+    tie, may_make = settings.get("tie", "first"), partial(may_cross, most_words=rule.most_words)
+    if settings.get("engine") == "literal":
         first, second = (
             [chunk.encode() for text in texts for chunk in split(text)]
-            for split in (Splitter(pattern), Splitter(STAGE_TWO))
+            for split in (Splitter(rule.pattern), Splitter(STAGE_TWO))
         )
-        return train_superbpe_literally(first, second, stage_one, vocab_size, tie, may_make)
+        return train_superbpe_literally(first, second, rule.stage_one, vocab_size, tie, may_make)
     total = vocab_size - FIRST_MERGE
 
     def of_stage_one(done: int, _: int) -> None:
         progress(done, total)
 
-    merges = train(texts, stage_one, pattern, of_stage_one, tie, engine, processes)
-    chunks = count_in_processes(texts, STAGE_TWO, processes)
+    merges = train(texts, rule.stage_one, rule.pattern, of_stage_one, **settings)
+    chunks = count_in_processes(texts, STAGE_TWO, settings.get("processes", 1))
     more = vocab_size - FIRST_MERGE - len(merges)
 
     def of_stage_two(done: int, _: int) -> None:
         progress(len(merges) + done, total)
 
-    vocabulary = extend(
-        Vocabulary.trained(merges), chunks, more, FIRST_MERGE + len(merges), of_stage_two, tie, may_make
-    ).vocabulary
-    return [(left, right) for left, right, _ in vocabulary.merges]
+    base = Vocabulary.trained(merges)
+    extended = extend(base, chunks, more, FIRST_MERGE + len(merges), MergeRule(tie, may_make), of_stage_two)
+    return [(left, right) for left, right, _ in extended.vocabulary.merges]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.adaptation.extend import extend
+from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.formats import ranks_of
@@ -30,7 +30,7 @@ def test_equal_to_the_loop(before, documents, pattern, tie):
     chunks = [chunk.encode() for text in before for chunk in Splitter(pattern)(text)]
     base = Vocabulary.trained(train_literally(chunks, 262))
     counted = count_chunks(documents, pattern)
-    found = extend(base, counted, 6, 300, tie=tie)
+    found = extend(base, counted, 6, 300, MergeRule(tie))
     assert list(found.vocabulary.merges[len(base.merges) :]) == by_the_loop(base, documents, pattern, 6, 300, tie)
     encode = Encoder(found.vocabulary, pattern)
     assert sum(len(encode(text)) for text in documents) == found.tokens[-1]

@@ -21,7 +21,8 @@ pytest.importorskip("numba")
 from tokbench_plugins.bpe.compiled import encode as encode_compiled
 from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED
-from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, pair_tables
+from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
+from tokbench_plugins.bpe.compiled.pair_tables import pair_tables
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]
 TEXT = st.one_of(

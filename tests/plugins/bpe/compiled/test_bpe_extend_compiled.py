@@ -11,6 +11,7 @@ from tokbench_plugins.bpe.fast.train import continue_merges
 
 pytest.importorskip("numba")
 
+from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.extend import continue_counts
 
 chunks = st.lists(st.tuples(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4)), max_size=8)
@@ -20,7 +21,8 @@ TIES = ["first", "smallest"]
 def compiled(sequences, made, tie):
     ids = np.array([each for sequence, _ in sequences for each in sequence], dtype=np.uint32)
     offsets = np.cumsum([0, *(len(sequence) for sequence, _ in sequences)])
-    return continue_counts(ids, offsets, np.array([count for _, count in sequences], dtype=np.int64), made, tie=tie)
+    counts = np.array([count for _, count in sequences], dtype=np.int64)
+    return continue_counts(Counts(ids, offsets, counts), made, tie=tie)
 
 
 @given(chunks, st.integers(0, 20), st.sampled_from(TIES))

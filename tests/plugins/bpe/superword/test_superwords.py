@@ -15,11 +15,15 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.adaptation import extend
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.superword.boundless import BoundlessMerges, train_boundless
+from tokbench_plugins.bpe.superword.boundless import train_boundless
 from tokbench_plugins.bpe.superword.boundless_tokenizer import BoundlessTokenizer
-from tokbench_plugins.bpe.superword.literal_superwords import encode_boundless_literally, train_superbpe_literally
+from tokbench_plugins.bpe.superword.literal_superwords import (
+    BoundlessMerges,
+    encode_boundless_literally,
+    train_superbpe_literally,
+)
 from tokbench_plugins.bpe.superword.rules import STAGE_TWO, may_cross
-from tokbench_plugins.bpe.superword.superbpe import size_of_stage_one, train_superbpe
+from tokbench_plugins.bpe.superword.superbpe import SuperBPERule, size_of_stage_one, train_superbpe
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.regex_bpe import SPEC
 
@@ -32,7 +36,7 @@ TALK = ["by the way, in the end of the day we go by the sea", "in the end of the
 
 @given(texts, patterns, ties, st.integers(256, 270), st.integers(1, 3))
 def test_superbpe_is_the_loop(documents, pattern, tie, stage_one, most_words):
-    trained = partial(train_superbpe, documents, 274, pattern, stage_one, most_words=most_words, tie=tie)
+    trained = partial(train_superbpe, documents, 274, SuperBPERule(pattern, stage_one, most_words), tie=tie)
     assert trained() == trained(engine="literal")
 
 
@@ -41,8 +45,8 @@ def test_superbpe_is_the_loop(documents, pattern, tie, stage_one, most_words):
 def test_superbpe_in_compiled_code_is_the_loop(documents, tie):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(extend, "_WORTH_COMPILING", 0)
-        merges = train_superbpe(documents, 280, "gpt4", 262, most_words=2, tie=tie)
-    assert merges == train_superbpe(documents, 280, "gpt4", 262, most_words=2, tie=tie, engine="literal")
+        merges = train_superbpe(documents, 280, SuperBPERule("gpt4", 262, 2), tie=tie)
+    assert merges == train_superbpe(documents, 280, SuperBPERule("gpt4", 262, 2), tie=tie, engine="literal")
 
 
 @given(texts, patterns, ties)
@@ -98,7 +102,7 @@ def test_boundless_by_hand():
 
 @pytest.mark.parametrize("most_words", [1, 2, 4])
 def test_no_token_of_stage_two_breaks_a_rule(most_words):
-    merges = train_superbpe(TALK, 360, "gpt4", 264, most_words=most_words)
+    merges = train_superbpe(TALK, 360, SuperBPERule("gpt4", 264, most_words))
     made = Vocabulary.trained(merges).tokens[264:]
     assert all(may_cross(token, most_words) for token in made)
     assert max(len(token.split()) for token in made) == most_words

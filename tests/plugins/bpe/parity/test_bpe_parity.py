@@ -11,8 +11,10 @@ from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.plugin import GroupedText
 from tokbench_plugins.bpe.artefact import read_artefact
 from tokbench_plugins.bpe.engines import train
-from tokbench_plugins.bpe.literal import ParityRule, count_pairs, encode_literally, most_frequent
-from tokbench_plugins.bpe.parity import ParityTraining, train_with_parity
+from tokbench_plugins.bpe.literal import count_pairs, encode_literally, most_frequent
+from tokbench_plugins.bpe.parity.literal_parity import ParityRule
+from tokbench_plugins.bpe.parity.options import ParityTraining
+from tokbench_plugins.bpe.parity.training import train_with_parity
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
 
 LANGUAGES = ("en", "xx", "zz")
@@ -35,7 +37,7 @@ RULES = st.builds(
 
 def documents(texts):
     """Return the documents of all languages, mixed."""
-    return [(language, each[k]) for k in range(2) for language, each in texts.items()]
+    return [(language, of_language[k]) for k in range(2) for language, of_language in texts.items()]
 
 
 @settings(deadline=None)
@@ -63,7 +65,7 @@ def test_merges_equal_the_literal_loop(texts, rule, unit, dev, tie, pattern):
 def test_compiled_merges_equal_those_of_python_on_the_sample(sample_texts, rule, dev):
     texts = {language: sample_texts[language][:40] for language in ("en", "de", "ru", "hi", "th", "zh")}
     measured = {language: sample_texts[language][40:] for language in texts} if dev else None
-    text = [(language, each) for language, of_language in texts.items() for each in of_language]
+    text = [(language, text) for language, of_language in texts.items() for text in of_language]
     by_engine = [
         train_with_parity(text, 1500, "gpt4", ParityTraining("documents", rule, measured), engine=engine)
         for engine in ("python", "numba")
@@ -85,12 +87,12 @@ def sample_texts():
 def test_each_merge_is_the_best_one_of_the_language_that_is_worst_off(sample_texts):
     # An independent computation for every step: encode with the merges so far, and count.
     texts = {language: sample_texts[language][:2] for language in ("en", "hi", "zh")}
-    text = [(language, each) for language, of_language in texts.items() for each in of_language]
+    text = [(language, text) for language, of_language in texts.items() for text in of_language]
     merges = train_with_parity(text, 256 + 30, None, ParityTraining("documents"))
     choosers = []
     for done, pair in enumerate(merges):
         ids = {
-            language: [encode_literally(each.encode(), merges[:done]) for each in of_language]
+            language: [encode_literally(text.encode(), merges[:done]) for text in of_language]
             for language, of_language in texts.items()
         }
         worst = max(ids, key=lambda language: sum(map(len, ids[language])))
@@ -105,7 +107,7 @@ def test_the_tokens_of_languages_come_together(sample_texts):
     spread = {}
     for parity in ("none", "documents"):
         tokenizer = tokbench.train("regex_bpe", texts, 600, parity=parity, store=False)
-        tokens = {language: sum(len(tokenizer.encode(each)) for each in of) for language, of in texts.items()}
+        tokens = {language: sum(len(tokenizer.encode(text)) for text in of) for language, of in texts.items()}
         spread[parity] = max(tokens.values()) / min(tokens.values())
     assert spread["documents"] < 1.05
     assert spread["none"] > 1.3
@@ -113,9 +115,9 @@ def test_the_tokens_of_languages_come_together(sample_texts):
 
 def test_first_merges_of_the_hybrid_are_those_of_plain_bpe(sample_texts):
     texts = {language: sample_texts[language][:5] for language in ("en", "th")}
-    text = [(language, each) for language, of_language in texts.items() for each in of_language]
+    text = [(language, text) for language, of_language in texts.items() for text in of_language]
     merges = train_with_parity(text, 356, "gpt4", ParityTraining("documents", ParityRule(global_merges=50)))
-    plain = train([each for _, each in text], 356, "gpt4")
+    plain = train([document for _, document in text], 356, "gpt4")
     assert merges[:50] == plain[:50]
     assert merges[50:] != plain[50:]
 
@@ -124,7 +126,7 @@ def test_a_window_takes_turns():
     # 'xx' is worst off all the time. It may choose while it stands among the last 4 choices 1.0 * 4 / 2 = 2 times or
     # less: so it chooses three times, and again when the first of the three is 4 choices ago and one of it is gone.
     text = {"en": ["abcdefgh"], "xx": ["zyxwvutsrq" * 3]}
-    documents = [(language, each) for language, of_language in text.items() for each in of_language]
+    documents = [(language, document) for language, of_language in text.items() for document in of_language]
     always = train_with_parity(documents, 262, None, ParityTraining("documents"))
     turns = train_with_parity(documents, 262, None, ParityTraining("documents", ParityRule(window=4, alpha=1.0)))
     languages = ["en" if token < b"i" else "xx" for token in token_bytes_of(turns)[256:]]

@@ -1,42 +1,44 @@
-"""Parity-aware training in near-linear time, with merges identical to :func:`..literal.train_parity_literally`.
+"""Parity-aware training in near-linear time, with merges identical to those of :mod:`.literal_parity`.
 
-Each language has a :class:`.train.LinkedText` of its own, so the most frequent pair of any language is found as fast as
-that of one text. A merge is done in each of them and corrects the number of its tokens.
+Each language has a :class:`..fast.train.LinkedText` of its own, so the most frequent pair of any language is found as
+fast as that of one text. A merge is done in each of them and corrects the number of its tokens.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from tokbench.plugin import TrainProgress, silent
 from tokbench_plugins.bpe.fast.train import LinkedText
-from tokbench_plugins.bpe.literal import ParityRule, Tie
+from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe.parity.literal_parity import ParityRule
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-_REPORTS = 200  # calls of ``progress``, about
+_REPORTS: Final = 200  # calls of ``progress``, about
+
+_Chunks = TypeVar("_Chunks")
 
 CountedChunks = Sequence[tuple[bytes, int]]
 """Different chunks in the order in which they first occur, each with its count."""
 
 
-class LanguageText(NamedTuple):
-    """The text of one language.
+class LanguageText(NamedTuple, Generic[_Chunks]):
+    """The text of one language, in the form that its trainer takes."""
 
-    Attributes:
-        chunks: those of the training text.
-        units: the number of units of the measured text: bytes, or documents.
-        measured: the chunks of a text apart that is measured; ``None`` to measure the training text.
-    """
+    chunks: _Chunks
+    """The chunks of the training text."""
 
-    chunks: CountedChunks
     units: int
-    measured: CountedChunks | None = None
+    """The number of units of the measured text: bytes, or documents."""
+
+    measured: _Chunks | None = None
+    """The chunks of a text apart that is measured; ``None`` to measure the training text."""
 
 
 def train_parity(
-    languages: Sequence[LanguageText],
+    languages: Sequence[LanguageText[CountedChunks]],
     vocab_size: int,
     rule: ParityRule,
     given: Sequence[Pair] = (),
@@ -48,7 +50,7 @@ def train_parity(
     Args:
         languages: their texts; of languages that are equally badly off, the first one chooses.
         vocab_size: number of ids to reach, the 256 bytes included.
-        rule: how the language is found that chooses a merge.
+        rule: the rule that says which language chooses.
         given: the first merges, as plain BPE gives them: ``rule.global_merges`` of them, or fewer.
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
         progress: called with (merges done, merges in all).
@@ -79,18 +81,18 @@ def train_parity(
 class _LanguageTexts:
     """The texts of all languages, merged so far."""
 
-    def __init__(self, languages: Sequence[LanguageText], rule: ParityRule, tie: Tie) -> None:
-        self._texts = [LinkedText(language.chunks, tie) for language in languages]
-        measured = [each.chunks if each.measured is None else each.measured for each in languages]
-        self._apart = [None if each.measured is None else LinkedText(each.measured, tie) for each in languages]
+    def __init__(self, languages: Sequence[LanguageText[CountedChunks]], rule: ParityRule, tie: Tie) -> None:
+        self._texts = [LinkedText(text.chunks, tie) for text in languages]
+        self._apart = [None if text.measured is None else LinkedText(text.measured, tie) for text in languages]
+        measured = [text.chunks if text.measured is None else text.measured for text in languages]
         self._tokens = [sum(len(chunk) * count for chunk, count in chunks) for chunks in measured]
-        self._units = [language.units for language in languages]
+        self._units = [text.units for text in languages]
         self._open = list(range(len(languages)))
         self._recent: deque[int] = deque(maxlen=rule.window)
         self._most = rule.most_choices(len(languages))
 
     def choose(self) -> Pair | None:
-        """Return the pair that the language chooses whose turn it is; ``None`` if no language has a pair."""
+        """Return the pair chosen by the language whose turn it is; ``None`` if no language has a pair."""
         while self._open:
             chooser = self._worst_off()
             best = self._texts[chooser].pop_best()
@@ -101,11 +103,11 @@ class _LanguageTexts:
         return None
 
     def _worst_off(self) -> int:
-        in_turn = [each for each in self._open if self._recent.count(each) <= self._most]
-        return max(in_turn or self._open, key=lambda each: self._tokens[each] / self._units[each])
+        in_turn = [language for language in self._open if self._recent.count(language) <= self._most]
+        return max(in_turn or self._open, key=lambda language: self._tokens[language] / self._units[language])
 
     def merge(self, pair: Pair, made: int) -> None:
         """Merge a pair in all languages."""
-        for number, (text, apart) in enumerate(zip(self._texts, self._apart, strict=True)):
+        for language, (text, apart) in enumerate(zip(self._texts, self._apart, strict=True)):
             times = text.merge(pair, made)
-            self._tokens[number] -= times if apart is None else apart.merge(pair, made)
+            self._tokens[language] -= times if apart is None else apart.merge(pair, made)

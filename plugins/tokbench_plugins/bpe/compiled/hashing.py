@@ -1,0 +1,52 @@
+"""The code that hash tables of compiled code share: reading bytes in words, comparing them, and the hash of a number.
+
+Importing this file needs numba. The tables themselves differ, because each is laid out for its use:
+
+- ``count`` has rows of four words, so that the key, the number and the count of a chunk lie in one cache line;
+- ``encode_chunks`` has rows of a key and ids, some of which are forgotten, and gives a long search up;
+- ``pair_tables`` has a perfect hash table, without a search;
+- ``pairs`` has the numbers of rows of another array, and ``recover`` has keys, with the ranks in an array beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench.plugin import inlined
+
+GOLDEN: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+"""The golden ratio as a factor: odd, and its bits are well mixed."""
+
+_HALF: Final = np.uint64(32)
+_WORD: Final = np.uint64(8)  # bytes
+
+
+@inlined
+def hash_of(key: Any) -> Any:
+    """Return the hash of a number; its upper bits are mixed best."""
+    mixed = np.uint64(key) * GOLDEN
+    return (mixed ^ mixed >> _HALF) * GOLDEN
+
+
+@inlined
+def word_at(data: Any, at: Any) -> Any:
+    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
+    at = np.uint64(at)
+    word = np.uint64(data[at])
+    for i in range(1, 8):
+        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@inlined
+def same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
+    """Return True if ``length`` bytes of two arrays are equal; at least eight, and the last word may overlap."""
+    last = length - _WORD
+    at = np.uint64(0)
+    while at < last:
+        if word_at(a, at_a + at) != word_at(b, at_b + at):
+            return False
+        at += _WORD
+    return word_at(a, at_a + last) == word_at(b, at_b + last)

@@ -1,0 +1,187 @@
+"""The tables of merging, compiled: the ranks of pairs of ids, and the first merges of pairs of bytes.
+
+Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
+compute in floats.
+
+**Ranks of pairs** stand in a perfect hash table, so that no look-up takes a branch. Every merge has a slot of its
+own. The slot depends on the pair and on the displacement of the bucket that the pair falls into, a small number
+that is chosen by trial when the table is made. A look-up reads two words, one of a small table and one of a large
+one. A search along slots, however short, ends where the processor cannot predict, and costs more.
+
+**First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
+that could take one of the two bytes, with what ends in the byte before or begins with the byte behind, come later.
+See :func:`byte_pairs`. They are done while the chunk is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tokbench.plugin import compiled
+from tokbench_plugins.bpe.compiled.hashing import hash_of
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
+
+NO_RANK: Final = np.uint32(0xFFFF_FFFF)
+"""A rank above all others: no merge."""
+
+HIGHEST_ID: Final = (1 << 21) - 1
+"""Exclusive upper bound on ids: two ids and a rank pack into 64 bits."""
+
+PAIRS_VERSION: Final = 1
+"""It goes up when :func:`pair_tables` makes other tables of the same merges."""
+
+_DOUBLINGS: Final = 5
+_LEAST: Final = 1 << 12
+"""Slots: with fewer, two pairs of a bucket have the same slot and the same step every few thousand vocabularies."""
+
+_FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_ID_BITS: Final = np.uint64(21)
+_RANK: Final = np.uint64((1 << 21) - 1)
+_ONE: Final = np.uint64(1)
+_STEP: Final = np.uint64(3)  # from these bits on the hash says the step, ...
+_BUCKET: Final = np.uint64(24)  # ... the bucket ...
+_SLOT: Final = np.uint64(40)  # ... and the slot, which are hardly the same bits
+_DISPLACEMENTS: Final = 1 << 16
+
+
+# A call costs as much as a merge, so numba copies a small function to where it is called.
+copied = njit(inline="always")
+
+
+@copied
+def _hash(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return the pair as one number, and its hash."""
+    key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
+    return key, hash_of(key)
+
+
+@copied
+def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
+    """Return the slot; two pairs of the same slot have different steps, so the next displacement parts them."""
+    return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
+
+
+@copied
+def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
+    """Return the rank of a pair of ids, ``NO_RANK`` if it is not a merge."""
+    key, mixed = _hash(left, right)
+    bucket = (mixed >> _BUCKET) & np.uint64(len(displacements) - 1)
+    word = pairs[_slot(mixed, np.uint64(displacements[bucket]), len(pairs))]
+    return np.uint32(word & _RANK) if word >> _ID_BITS == key else NO_RANK
+
+
+class PairTables(NamedTuple):
+    """The tables in which :func:`rank_of` looks pairs up."""
+
+    pairs: NDArray[np.uint64]
+    """uint64[slots], the pairs with their ranks."""
+
+    displacements: NDArray[np.uint16]
+    """uint16[buckets], the displacements."""
+
+
+def pair_tables(merges: NDArray[np.int64]) -> PairTables:
+    """Return the tables in which :func:`rank_of` looks pairs up.
+
+    Args:
+        merges: int64[merges, 3 or more], left id, right id and rank, no pair twice; all are below :data:`HIGHEST_ID`.
+
+    Raises:
+        ValueError: no collision-free table was found after five doublings.
+
+    >>> pairs, displacements = pair_tables(np.array([[97, 98, 0], [256, 99, 1]]))
+    >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
+    [0, 1]
+    """
+    size = max(_LEAST, 1 << (5 * len(merges) // 4).bit_length())
+    buckets = 1 << (len(merges) // 4).bit_length()
+    for _ in range(_DOUBLINGS):
+        pairs = np.full(size, _FREE, np.uint64)
+        displacements = np.zeros(buckets, np.uint16)
+        if _enter(merges, pairs, displacements):
+            return PairTables(pairs, displacements)
+        size, buckets = 2 * size, 2 * buckets
+    raise ValueError(f"the {len(merges)} pairs of ids that are merged cannot be told apart by their hash")
+
+
+@compiled
+def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
+    """Fill the tables, the fullest buckets first. Return False if a bucket cannot be placed."""
+    keys, mixed = np.empty(len(merges), np.uint64), np.empty(len(merges), np.uint64)
+    buckets = np.empty(len(merges), np.int64)
+    sizes = np.zeros(len(displacements), np.int64)
+    for k in range(len(merges)):
+        keys[k], mixed[k] = _hash(merges[k, 0], merges[k, 1])
+        buckets[k] = np.int64((mixed[k] >> _BUCKET) & np.uint64(len(displacements) - 1))
+        sizes[buckets[k]] += 1
+    members = np.argsort(buckets)
+    ends = np.cumsum(sizes)
+    for bucket in np.argsort(-sizes):
+        some = members[ends[bucket] - sizes[bucket] : ends[bucket]]
+        displacement = 0
+        while not _place(some, merges, keys, mixed, displacement, pairs):
+            displacement += 1
+            if displacement == _DISPLACEMENTS:
+                return False
+        displacements[bucket] = displacement
+    return True
+
+
+@compiled
+def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pairs: Any) -> bool:
+    """Enter the merges of a bucket, all of them or none."""
+    for placed in range(len(some)):
+        slot = _slot(mixed[some[placed]], np.uint64(displacement), len(pairs))
+        if pairs[slot] != _FREE:
+            for k in some[:placed]:
+                pairs[_slot(mixed[k], np.uint64(displacement), len(pairs))] = _FREE
+            return False
+        pairs[slot] = (keys[some[placed]] << _ID_BITS) | np.uint64(merges[some[placed], 2])
+    return True
+
+
+def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Return what merging has to know of two bytes side by side.
+
+    Args:
+        vocabulary: the tokens and merges.
+        merges: int64[merges, 4], left id, right id, rank and the id that is made.
+
+    Returns:
+        uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
+        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with
+        ``b``; and the id that their merge makes. ``NO_RANK`` where there is no merge.
+
+    If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
+    behind, then no other merge can take one of the bytes first. Where a merge of lower rank takes what they make, the
+    second and third numbers beside them are 0, and such a merge is left to its turn.
+
+    >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
+    >>> ranked = np.array([[98, 99, 0, 256], [97, 98, 1, 257], [97, 256, 2, 258]])
+    >>> byte_pairs(vocabulary, ranked)[4 * (256 * 97 + 98) :][:4].tolist()
+    [1, 1, 1, 257]
+    """
+    table = np.full((FIRST_MERGE, FIRST_MERGE, 4), NO_RANK, np.uint32)
+    byte_of = np.full(len(vocabulary.tokens), -1, np.int64)
+    byte_of[list(vocabulary.byte_ids)] = np.arange(FIRST_MERGE)
+    left, right, ranks, made = merges.T
+    first, second = byte_of[left], byte_of[right]
+    both = (first >= 0) & (second >= 0)
+    table[first[both], second[both], 0] = ranks[both]
+    table[first[both], second[both], 3] = made[both]
+    for column, alone, others, end in ((1, second, left, -1), (2, first, right, 0)):
+        some = np.flatnonzero(alone >= 0)
+        ends = np.array([vocabulary.tokens[token_id][end] for token_id in others[some].tolist()], np.int64)
+        places = (ends, alone[some]) if column == 1 else (alone[some], ends)
+        np.minimum.at(table[:, :, column], places, ranks[some].astype(np.uint32))
+    taken = np.full(len(vocabulary.tokens), int(NO_RANK), np.int64)  # the lowest rank that takes an id
+    for half in (left, right):
+        np.minimum.at(taken, half, ranks)
+    early = both & (taken[made] <= ranks)
+    table[:, first[early], 1] = 0
+    table[second[early], :, 2] = 0
+    return table.ravel()

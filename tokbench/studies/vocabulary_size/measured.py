@@ -45,8 +45,7 @@ from tokbench.studies.vocabulary_size.measured_block import (
     TriedRates,
 )
 from tokbench.studies.vocabulary_size.measured_costs import ADVICE
-from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy
-from tokbench.studies.vocabulary_size.plugin import STUDIED
+from tokbench.studies.vocabulary_size.options import STUDIED, BodyShape, MeasuredStudy
 from tokbench.studies.vocabulary_size.scaling import optimal_sizes
 
 _TRAINING, _SCORED = "training part", "scored part"

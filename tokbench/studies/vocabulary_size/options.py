@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
-from tokbench.plugin import Options, did_you_mean
+from tokbench.plugin import Options, Role, did_you_mean
 from tokbench.studies.language_models.body import LEARNING_RATES, PRESETS, Body
 from tokbench.studies.language_models.contract import ModelTexts
 from tokbench.studies.vocabulary_size.checks import vocab_sizes
@@ -19,6 +19,9 @@ Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
 
 BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
 """Bytes of one number, without the scales that quantized formats keep beside their blocks."""
+
+STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
+"""The roles of the families that the study rests on."""
 
 
 class Model(Options):

@@ -6,7 +6,6 @@ It needs the study of language models: some sizes are measured by small transfor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 from tokbench.plugin import (
     MetricFamily,
@@ -14,7 +13,6 @@ from tokbench.plugin import (
     Plan,
     PreparedTokenizer,
     ReporterSpec,
-    Role,
     SectionSpec,
     StudyContext,
     StudyProblem,
@@ -24,10 +22,7 @@ from tokbench.plugin import (
 )
 from tokbench.studies.vocabulary_size import csv, curve
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
-from tokbench.studies.vocabulary_size.options import VocabularyStudy
-
-STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
-"""The roles of the families that the study rests on."""
+from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
 
 
 def run(context: StudyContext, options: VocabularyStudy) -> Outcome:

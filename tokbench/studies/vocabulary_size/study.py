@@ -31,9 +31,8 @@ from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeL
 from tokbench.studies.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation, with_measured
-from tokbench.studies.vocabulary_size.options import MeasuredStudy, VocabularyStudy
+from tokbench.studies.vocabulary_size.options import STUDIED, MeasuredStudy, VocabularyStudy
 from tokbench.studies.vocabulary_size.patches import EntropyPatches, without_tokenizer
-from tokbench.studies.vocabulary_size.plugin import STUDIED
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 
 PACKAGE = Path(__file__).parents[1] / "tokbench"
 BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats")

@@ -14,7 +14,7 @@ from conftest import sharing_store
 
 from tokbench.config.read import read_config
 from tokbench.engine.planning import make_plan
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import COLUMNS
 from tokbench.results.model import Results
 

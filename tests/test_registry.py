@@ -12,7 +12,7 @@ from tokbench import registry
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.store import open_store
 from tokbench.plugin import BackendSpec, hookimpl
-from tokbench.registry import load_registry, plugin_index
+from tokbench.registry.plugins import load_registry, plugin_index
 
 HERE = Path(__file__).parent
 

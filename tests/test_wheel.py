@@ -104,7 +104,7 @@ def test_the_corpora_of_every_suite_can_be_read_from_the_wheel(site, tmp_path):
 from pathlib import Path
 from tokbench.config.read import read_config
 from tokbench.config.suites import shipped_suites
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.engine.planning import make_plan
 
 for suite in shipped_suites().values():

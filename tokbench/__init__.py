@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.version import __version__
+from tokbench.foundation.version import __version__
 
 if TYPE_CHECKING:
     from tokbench.api import compare as compare

@@ -52,7 +52,7 @@ from tokbench.measuring.metric import TimedOutcome
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
-from tokbench.registry import load_registry, missing
+from tokbench.registry.plugins import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun

@@ -15,11 +15,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.version import __version__ as __version__
+from tokbench.foundation.version import __version__ as __version__
 
 if TYPE_CHECKING:
     # fmt: off
-    from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.registry.hookspecs import hookimpl as hookimpl
     from tokbench.tokenizers.contract import (
         Tokenizer as Tokenizer, Encoded as Encoded, Offsets as Offsets, EncodesBatch as EncodesBatch,
         DecodesBatch as DecodesBatch, HasTokenBytes as HasTokenBytes, HasDummyPrefix as HasDummyPrefix,
@@ -98,14 +98,14 @@ if TYPE_CHECKING:
     from tokbench.corpus.words.gold import GoldWords as GoldWords
     from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
     from tokbench.corpus.languages import slices as slices
-    from tokbench.vocabulary.curve import Curve as Curve, cut_ids as cut_ids, tokens_of_each as tokens_of_each
+    from tokbench.tokenizers.curve import Curve as Curve, cut_ids as cut_ids, tokens_of_each as tokens_of_each
     from tokbench.tokenizers.merges import (
         MergeOrder as MergeOrder, merge_order as merge_order, ordinary_tokens as ordinary_tokens,
     )
-    from tokbench.vocabulary.inspect.tokens import (
+    from tokbench.tokenizers.inspect.tokens import (
         TokenKind as TokenKind, list_tokens as list_tokens, script_of as script_of,
     )
-    from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
+    from tokbench.tokenizers.inspect.usage import Usage as Usage, usage_classes as usage_classes
     from tokbench.results.reporter import ReporterSpec as ReporterSpec
     from tokbench.results.cells import (
         COLUMNS as COLUMNS, OWN_TEXTS as OWN_TEXTS, WHOLE as WHOLE, Cell as Cell, Status as Status,
@@ -194,7 +194,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {
     # register things
-    "hookspecs": "hookimpl",
+    "registry.hookspecs": "hookimpl",
     # tokenizers: the contract and its capabilities
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
@@ -240,10 +240,10 @@ _NAMES: Final = {
     "corpus.words.gold": "GoldWords",
     "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
-    "vocabulary.curve": "Curve cut_ids tokens_of_each",
+    "tokenizers.curve": "Curve cut_ids tokens_of_each",
     "tokenizers.merges": "MergeOrder merge_order ordinary_tokens",
-    "vocabulary.inspect.tokens": "TokenKind list_tokens script_of",
-    "vocabulary.inspect.usage": "Usage usage_classes",
+    "tokenizers.inspect.tokens": "TokenKind list_tokens script_of",
+    "tokenizers.inspect.usage": "Usage usage_classes",
     # reports
     "results.reporter": "ReporterSpec",
     "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name trained_on",

@@ -17,9 +17,9 @@ from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.studies.vocabulary_size.curve import SPEC
 from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
 from tokbench.tokenizers.options import Options
-from tokbench.vocabulary.curve import Curve
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 

@@ -14,7 +14,7 @@ pytest.importorskip("splintr")
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.batch import decode_batch, encode_batch
 from tokbench.tokenizers.options import Options
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer

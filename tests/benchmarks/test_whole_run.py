@@ -50,7 +50,7 @@ def seconds_by_part(config: Path) -> dict[str, float]:
     from tokbench.engine.evaluate import Evaluation
     from tokbench.measuring import encoded_shard
     from tokbench.measuring.family import MetricFamily
-    from tokbench.registry import load_registry
+    from tokbench.registry.plugins import load_registry
 
     parts.watch(Corpus, "survey", "reading: survey")
     parts.watch(corpus, "shards", "reading: shards")

@@ -13,7 +13,7 @@ from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
 from tokbench.corpus.languages import language_names
 from tokbench.engine.planning import make_plan
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import WHOLE
 
 CORPORA = ["code_search_net", "flores_plus", "ntrex", "udhr", "universal_dependencies"]

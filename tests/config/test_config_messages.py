@@ -11,7 +11,7 @@ from tokbench.config import model
 from tokbench.config.strict_yaml import Located
 from tokbench.config.validate import validate
 from tokbench.foundation.validation_messages import _MUST_BE, wrong_value
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.tokenizers.options import Options
 

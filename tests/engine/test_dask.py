@@ -28,7 +28,7 @@ from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.remote import Lacking, Order, RunKey, Surroundings, end_run, run_order
 from tokbench.engine.workers.worker import Recipe
 from tokbench.measuring.job import TokenizerJob, Unread
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options

@@ -11,8 +11,8 @@ from tokbench.foundation.jit import has_numba
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
-from tokbench.vocabulary.curve import Curve
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import make_encoding
 

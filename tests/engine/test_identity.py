@@ -16,7 +16,7 @@ from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity, fil
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.workers.worker import Recipe
 from tokbench.plugin import LocalPath, Options
-from tokbench.registry import PluginStatus, load_registry
+from tokbench.registry.plugins import PluginStatus, load_registry
 from tokbench.tokenizers.backend import BackendSpec
 
 

@@ -19,7 +19,6 @@ from pydantic import BaseModel
 
 import tokbench
 import tokbench.plugin
-from tokbench import hookspecs
 from tokbench.config.model import (
     CorpusEntry,
     Limits,
@@ -33,7 +32,8 @@ from tokbench.config.model import (
 )
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
-from tokbench.registry import load_registry
+from tokbench.registry import hookspecs
+from tokbench.registry.plugins import load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE

@@ -27,7 +27,7 @@ from tokbench.measuring.token_counts import (
     renyi_entropy,
 )
 from tokbench.metrics.vocabulary import zipf_fit
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.statistics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
 from tokbench.tokenizers.batch import encode_batch

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Measured, NotApplicable
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.report.document import Name, Table
 from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS, Status

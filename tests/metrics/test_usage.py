@@ -8,8 +8,8 @@ from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.inspect.usage import built_counts, corpus_use, usage_classes
 from tokbench.tokenizers.merges import merge_order
-from tokbench.vocabulary.inspect.usage import built_counts, corpus_use, usage_classes
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 

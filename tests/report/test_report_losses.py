@@ -16,7 +16,7 @@ import tokbench
 from tokbench.engine.describe import describe_metrics
 from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Role
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter

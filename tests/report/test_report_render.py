@@ -11,7 +11,7 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine.render import render_reports
 from tokbench.foundation.errors import InputError, ResultsError
-from tokbench.registry import missing
+from tokbench.registry.plugins import missing
 from tokbench.results.reporter import ReporterSpec
 
 FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip

@@ -11,7 +11,7 @@ from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
 from tokbench.metrics.speed.section import speed_panes
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter

@@ -13,7 +13,7 @@ import tokbench
 from tokbench import results as package
 from tokbench.foundation.errors import ResultsError
 from tokbench.notebook.results import NotebookResults
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import SCHEMA, Results
@@ -78,7 +78,7 @@ def test_what_is_not_a_results_file_is_refused(tmp_path, text, message):
 def test_the_schema_that_is_shipped_is_up_to_date():
     shipped = (Path(package.__file__).parent / "schema.json").read_text(encoding="utf-8")
     command = (
-        'python -c "from tokbench.registry import load_registry as r; from tokbench.results.schema import schema_text; '
+        'python -c "from tokbench.registry.plugins import load_registry as r; from tokbench.results.schema import schema_text; '
         "print(schema_text(s.block for s in r().studies if s.block), end='')\" > tokbench/results/schema.json"
     )
     assert shipped == schema_text(BLOCKS), f"make it anew with: {command}"

@@ -7,7 +7,7 @@ import pytest
 from shared_check import check_in_shared_process
 
 import tokbench
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import CheckRequest
 

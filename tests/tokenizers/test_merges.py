@@ -13,10 +13,10 @@ from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
 
 import tokbench
 import tokbench.plugin
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
-from tokbench.vocabulary.curve import Curve
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.mistral.backend import vocabularies

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tokbench
+from tokbench.tokenizers.curve import Curve, cut_ids, tokens_of_each
 from tokbench.tokenizers.merges import MergeOrder, merge_order
-from tokbench.vocabulary.curve import Curve, cut_ids, tokens_of_each
 from tokbench_plugins.bpe import BPETokenizer, train
 
 TEXTS = st.lists(st.one_of(st.text(alphabet="ab ", max_size=60), st.text(max_size=30)), min_size=1, max_size=5)

@@ -5,10 +5,10 @@ import pytest
 import tiktoken
 
 import tokbench
+from tokbench.tokenizers.inspect.examine import examine
+from tokbench.tokenizers.inspect.glitch import Never, relatives
+from tokbench.tokenizers.inspect.usage import corpus_use
 from tokbench.tokenizers.merges import MergeOrder
-from tokbench.vocabulary.inspect.examine import examine
-from tokbench.vocabulary.inspect.glitch import Never, relatives
-from tokbench.vocabulary.inspect.usage import corpus_use
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 WATKINS = """

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.files import is_utf8
-from tokbench.vocabulary.inspect.examine import Severity, examine
-from tokbench.vocabulary.inspect.fragments import can_be_text, completions
-from tokbench.vocabulary.inspect.reach import CONTEXTS
-from tokbench.vocabulary.inspect.tokens import TokenKind, list_tokens, script_of
+from tokbench.tokenizers.inspect.examine import Severity, examine
+from tokbench.tokenizers.inspect.fragments import can_be_text, completions
+from tokbench.tokenizers.inspect.reach import CONTEXTS
+from tokbench.tokenizers.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -140,7 +140,7 @@ def test_tokens_across_a_split_are_unreachable_and_that_is_so_by_the_pattern():
 
 
 def _backends():
-    from tokbench.registry import load_registry
+    from tokbench.registry.plugins import load_registry
 
     return load_registry().backends.entries.items()
 

@@ -13,8 +13,8 @@ import click
 from tokbench.cli.options import backend_options, common_options, parse_options
 
 if TYPE_CHECKING:
-    from tokbench.vocabulary.inspect.examine import Inspection, Token
-    from tokbench.vocabulary.inspect.usage import CorpusUse
+    from tokbench.tokenizers.inspect.examine import Inspection, Token
+    from tokbench.tokenizers.inspect.usage import CorpusUse
 
 _EXAMPLES = 8
 _CANDIDATES = 20
@@ -34,8 +34,8 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     text gives), 2 bad input.
     """
     from tokbench.api import load
-    from tokbench.vocabulary.inspect.examine import examine
-    from tokbench.vocabulary.inspect.usage import corpus_use
+    from tokbench.tokenizers.inspect.examine import examine
+    from tokbench.tokenizers.inspect.usage import corpus_use
 
     texts = _texts(text) if text else None
     tokenizer = load(backend, **parse_options(options))

@@ -12,7 +12,7 @@ from tokbench.cli.options import common_options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tokbench.registry import PluginIndex
+    from tokbench.registry.plugins import PluginIndex
 
 _KINDS = {
     "suites": "suite",
@@ -31,7 +31,7 @@ def list_(kind: str | None) -> None:
     """List shipped suites, plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
     from rich.console import Console
 
-    from tokbench.registry import plugin_index
+    from tokbench.registry.plugins import plugin_index
 
     console = Console()
     if kind in {None, "suites"}:
@@ -61,7 +61,7 @@ def _list_plugins(index: PluginIndex, console: Console) -> None:
 
 
 def _list_entries(index: PluginIndex, kind: str, console: Console) -> None:
-    from tokbench.registry import missing
+    from tokbench.registry.plugins import missing
 
     rows = [(each.name, each.origin, missing(each) or each.summary) for each in index.listed[kind]]
     _table(console, kind, (_KINDS[kind], "from", "what it is"), rows)

@@ -80,7 +80,7 @@ def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str
     """
     from tokbench.engine.segment import backend_value
     from tokbench.foundation.errors import did_you_mean
-    from tokbench.registry import load_registry
+    from tokbench.registry.plugins import load_registry
 
     registry, found = load_registry(), {}
     for name in names:

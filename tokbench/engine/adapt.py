@@ -22,7 +22,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.contract import Adapts, Exports
 
 CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")

@@ -23,7 +23,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry import Registry, load_registry
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 
 _CORES_TO_SHARE: Final = 2

@@ -20,11 +20,12 @@ from tokbench.engine.load import READING_VOCABULARY, vocabulary_sha256
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure
+from tokbench.foundation.version import __version__
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry import PluginStatus, Registry
+from tokbench.registry.plugins import PluginStatus, Registry
 from tokbench.results.blocks import (
     CorpusInfo,
     Environment,
@@ -35,7 +36,6 @@ from tokbench.results.blocks import (
     TokenizerInfo,
     TrainingInfo,
 )
-from tokbench.version import __version__
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),

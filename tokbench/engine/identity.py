@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tokbench.corpus.contract import CorpusSpec
 from tokbench.corpus.words.icu import icu_version
 from tokbench.measuring.family import MetricFamily
-from tokbench.registry import PluginStatus
+from tokbench.registry.plugins import PluginStatus
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import Options
 

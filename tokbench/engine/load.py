@@ -23,7 +23,7 @@ from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Key, open_store
 from tokbench.measuring.job import Job
-from tokbench.registry import Registry
+from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.batch import vocab_size_of
 from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
 from tokbench.tokenizers.facts import TokenizerFacts

@@ -24,7 +24,7 @@ from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import RestoresStates, Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry import Registry, load_registry
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results

@@ -20,7 +20,7 @@ from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.study import StudySpec
-from tokbench.registry import Registry, missing
+from tokbench.registry.plugins import Registry, missing
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import HasNotes
 from tokbench.tokenizers.members import missing_members

@@ -10,7 +10,7 @@ from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import write_atomically
-from tokbench.registry import Registry, load_registry, missing
+from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.report.pictures import check_pictures, write_pictures
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 from tokbench.report.report import Report
 from tokbench.report.section import SectionSpec
 from tokbench.results.model import Results

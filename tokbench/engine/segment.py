@@ -26,7 +26,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
-from tokbench.registry import Registry, load_registry, missing
+from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of

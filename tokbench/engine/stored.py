@@ -19,7 +19,7 @@ from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.registry import Registry
+from tokbench.registry.plugins import Registry
 
 if TYPE_CHECKING:
     from tokbench.engine.shard_states import ShardStates

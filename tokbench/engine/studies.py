@@ -22,7 +22,7 @@ from tokbench.measuring.metric import CorpusMetric, Measured, NotApplicable, Rol
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
-from tokbench.registry import Registry
+from tokbench.registry.plugins import Registry
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.study_blocks import StudyBlocks
 

@@ -21,7 +21,7 @@ from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.tokenizers.options import Options
 
 if TYPE_CHECKING:
-    from tokbench.registry import PluginStatus
+    from tokbench.registry.plugins import PluginStatus
 
 _SURVEY, _SHARDS = "survey", "shards"
 

@@ -31,7 +31,7 @@ from tokbench.foundation.store import Key, Store
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry import Registry
+from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer

@@ -16,7 +16,7 @@ from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem, close_name
 from tokbench.foundation.progress import silent
 from tokbench.foundation.store import Store
-from tokbench.registry import Registry, load_registry, missing
+from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.serve.dropped_files import backend_of
 from tokbench.tokenizers.options import Options
 

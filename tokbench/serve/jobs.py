@@ -27,7 +27,7 @@ from tokbench.measuring.job import Job
 from tokbench.report.escaping import cut, visible
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
-from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, kind_of, list_tokens
+from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, kind_of, list_tokens
 
 SearchBy = Literal["text", "bytes", "id"]
 

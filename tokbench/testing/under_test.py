@@ -16,7 +16,7 @@ from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
 from tokbench.foundation.failures import set_heartbeat
 from tokbench.foundation.progress import silent
-from tokbench.registry import Registry, load_registry, missing
+from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
 from tokbench.testing.texts import corpus, training_text

@@ -8,7 +8,7 @@ import regex
 import tiktoken
 
 import tokbench
-from tokbench.registry import load_registry
+from tokbench.registry.plugins import load_registry
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostil
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.registry import missing
+from tokbench.registry.plugins import missing
 from tokbench.tokenizers.contract import Saves
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.engines import (
@@ -144,7 +144,7 @@ def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
     def absent(distribution):
         raise PackageNotFoundError(distribution)
 
-    monkeypatch.setattr("tokbench.registry.version", absent)
+    monkeypatch.setattr("tokbench.registry.plugins.version", absent)
     [library] = SPECS[name].requires
     assert missing(SPECS[name]).startswith(f"needs {library}: pip install 'tokbench[")
 

@@ -237,7 +237,7 @@ def test_both_paths_of_a_batch_agree(value, monkeypatch):
 def test_the_backends_are_told_of_where_their_libraries_are_absent():
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('tokenizers', 'transformers', 'mistral_common')))\n"
-        "from tokbench.registry import load_registry\n"
+        "from tokbench.registry.plugins import load_registry\n"
         "backends = load_registry().backends\n"
         "for name in ('huggingface', 'transformers', 'mistral'):\n"
         "    print(name, backends.get(name).requires, backends.get(name).install)\n"

@@ -31,7 +31,7 @@ from tokbench.engine.workers.starter import (
     serve,
 )
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.registry import import_own_plugins
+from tokbench.registry.plugins import import_own_plugins
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if POSSIBLE else ()
 

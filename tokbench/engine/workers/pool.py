@@ -10,7 +10,7 @@ from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
 from tokbench.measuring.job import Job, TokenizerJob
-from tokbench.registry import Registry
+from tokbench.registry.plugins import Registry
 
 _BATCH_CHARS: Final = 1 << 20
 

@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from tokbench.engine.workers.descendants import MARK
 from tokbench.engine.workers.worker import main
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.registry import import_own_plugins
+from tokbench.registry.plugins import import_own_plugins
 
 POSSIBLE: Final = sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 """``True`` where processes can be forked safely, and named so that the name is never that of another process."""

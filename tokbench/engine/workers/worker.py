@@ -33,7 +33,7 @@ from tokbench.foundation.progress import Progress
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import CorpusMetric, TextMetric
-from tokbench.registry import Registry, load_registry
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.tokenizers.batch import vocab_size_of
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.members import missing_members

@@ -23,9 +23,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.tokenizers.inspect.examine import Token
+from tokbench.tokenizers.inspect.tokens import Listing, TokenKind
 from tokbench.tokenizers.merges import MergeOrder
-from tokbench.vocabulary.inspect.examine import Token
-from tokbench.vocabulary.inspect.tokens import Listing, TokenKind
 
 _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP})
 
@@ -57,7 +57,7 @@ def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collec
         unreachable: ids that no text gives.
 
     >>> import tokbench
-    >>> from tokbench.vocabulary.inspect.tokens import list_tokens
+    >>> from tokbench.tokenizers.inspect.tokens import list_tokens
     >>> listing = list_tokens(tokbench.load("utf8_bytes"))
     >>> {kind.value: ids for kind, ids in sort_unseen(listing, np.array([65, 66, 255]), {66}).items() if ids}
     {'unreachable': [66], 'single byte': [65, 255]}

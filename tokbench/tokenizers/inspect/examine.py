@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench.vocabulary.inspect.fragments import can_be_text
-from tokbench.vocabulary.inspect.reach import unreached
-from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
+from tokbench.tokenizers.inspect.fragments import can_be_text
+from tokbench.tokenizers.inspect.reach import unreached
+from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
 
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4

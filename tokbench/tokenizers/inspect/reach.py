@@ -10,7 +10,7 @@ import numpy as np
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.tokenizers.batch import encode_batch, flat
 from tokbench.tokenizers.contract import Encoded, Tokenizer
-from tokbench.vocabulary.inspect.fragments import completions
+from tokbench.tokenizers.inspect.fragments import completions
 
 CONTEXTS: Final = (
     *(("", ""), ("x", ""), (".", ""), ("\n", ""), (" ", ""), ("1", ""), ("é", ""), ("x ", "")),

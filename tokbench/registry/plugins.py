@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 
 import pluggy
 
-from tokbench import hookspecs
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
+from tokbench.registry import hookspecs
 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from tokbench.foundation.errors import ContractError
 from tokbench.tokenizers.batch import check_encoded, encode_batch
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.curve import Curve
+from tokbench.tokenizers.inspect.examine import Token, token_of
+from tokbench.tokenizers.inspect.glitch import Never, by_surprise, sort_unseen
+from tokbench.tokenizers.inspect.tokens import Listing, list_tokens
 from tokbench.tokenizers.merges import MergeOrder, merge_order
-from tokbench.vocabulary.curve import Curve
-from tokbench.vocabulary.inspect.examine import Token, token_of
-from tokbench.vocabulary.inspect.glitch import Never, by_surprise, sort_unseen
-from tokbench.vocabulary.inspect.tokens import Listing, list_tokens
 
 ACTIVE: Final = 5e-6
 """The share of all tokens from which on an id is active: five in a million."""
@@ -100,7 +100,7 @@ class CorpusUse:
             ``scaffold``.
         candidates: candidates for glitch tokens: whole tokens that the texts never make, the most surprising first.
         apart: ids that are no candidates, in lists: ``scaffold``, those first that were built most often, and the
-            other kinds of :class:`~tokbench.vocabulary.inspect.glitch.Never`.
+            other kinds of :class:`~tokbench.tokenizers.inspect.glitch.Never`.
     """
 
     documents: int

@@ -1,0 +1,1 @@
+"""The hooks by which plugins come in, and the register of what they bring."""

@@ -51,11 +51,13 @@ class ShowOptions(Options):
     @classmethod
     def _list_of_texts(cls, given: Any) -> Any:
         if isinstance(given, list):
-            return {"texts": given}
+            return {"texts": tuple(given)}
         if not isinstance(given, dict):
             example = "{documents: 2, texts: [...]}"
             raise ValueError(f"show: a list of texts, or a mapping such as {example}; {{documents: 0}} shows none")  # noqa: TRY004
-        return given
+        # A validator hands values on that no longer come from JSON, in which a list may be a tuple.
+        texts = given.get("texts")
+        return {**given, "texts": tuple(texts)} if isinstance(texts, list) else given
 
 
 class NamedTexts(NamedTuple):

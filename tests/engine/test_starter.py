@@ -1,6 +1,5 @@
 """Workers that are forked from a starter: as separate as processes that are started by themselves, and nothing is left."""
 
-import json
 import os
 import signal
 import subprocess
@@ -61,69 +60,6 @@ def test_a_forked_worker_is_in_the_state_of_one_that_begins_from_nothing(tmp_pat
     assert forked["shows its mark"]
     for same in ("environment", "files", "folder", "umask", "signals", "path", "stdin", "limit"):
         assert forked[same] == alone[same], same
-
-
-@pytest.mark.slow
-def test_a_worker_of_a_starter_that_a_command_forks_is_in_the_same_state(tmp_path):
-    script = tmp_path / "command.py"
-    script.write_text(
-        "import json, logging, signal, sys\n"
-        "from tokbench.engine.workers.early_starter import fork_starter\n"
-        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\n"
-        "logging.getLogger('tokbench').addHandler(logging.StreamHandler())\n"
-        "sys.stdout.write('written once, ')\n"
-        "begun = fork_starter()\n"
-        "import test_starter, worker_steps\n"
-        "states = [test_starter.ask(worker_steps.state, copied=each) for each in (True, True, False)]\n"
-        "pids = [each._process.pid for each in test_starter.starter._starters]\n"
-        "print(json.dumps([begun, pids, *states], default=str))\n"
-    )
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    command, environment = [sys.executable, str(script)], os.environ | {"PYTHONPATH": path}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-    once, _, found = done.stdout.partition(", ")
-    begun, pids, forked, other, alone = json.loads(found)
-    assert (once, begun, pids) == ("written once", True, [forked["parent"]]), done.stderr
-    assert other["parent"] == forked["parent"] != alone["parent"]
-    assert not {*forked["random"]} & {*other["random"]}
-    for state in (forked, other, alone):
-        del state["environment"]["TOKBENCH_WORKER"]
-    differing = {name for name in alone if forked[name] != alone[name]}
-    assert differing - {"threads"} == {"pid", "session", "parent", "random"}
-    assert gone(pids[0])
-
-
-@pytest.mark.slow
-def test_the_workers_of_a_command_are_those_of_its_forked_starter(tmp_path):
-    config = tmp_path / "a.yaml"
-    config.write_text(
-        "schema: tokbench/1\nname: a\ncorpora: {c: {source: sample}}\ntokenizers: {b: {backend: utf8_bytes}}\nmetrics: [compression]\n"
-    )
-    script = (
-        "import sys\n"
-        "from tokbench.cli.main import main\n"
-        "sys.orig_argv = [sys.executable, '-m', 'tokbench']\n"
-        f"sys.argv = ['tokbench', 'run', {str(config)!r}, '-o', {str(tmp_path / 'out')!r}, '--limit', '1']\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        "from tokbench.engine.workers import starter\n"
-        "print([(type(each._process).__name__, each.worked) for each in starter._starters])\n"
-    )
-    (tmp_path / "script.py").write_text(script)
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.stdout.splitlines()[-1:] == ["[('_ForkedStarter', True)]"], done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("watch", "option"), [("sys.settrace(lambda *_: None)", []), ("", ["-B"])])
-def test_a_command_that_is_watched_or_has_options_of_python_is_not_forked(watch, option):
-    script = (
-        f"import sys; {watch}\nfrom tokbench.engine.workers.early_starter import fork_starter\nprint(fork_starter())"
-    )
-    command = [sys.executable, *option, "/dev/stdin"]
-    done = subprocess.run(command, input=script, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "False\n"
 
 
 def test_other_surroundings_have_another_starter():

@@ -17,7 +17,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
@@ -207,17 +206,6 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
                 status = replace(status, reason=one_line(error))
         registry.plugins.append(status)
     return registry
-
-
-def import_own_plugins() -> None:
-    """Import the modules of the built-in plugins, and register nothing.
-
-    A broken one is left to :func:`load_registry`, which says why.
-    """
-    for entry_point in entry_points(group=hookspecs.GROUP):
-        if _origin(entry_point)[0] == _OWN:
-            with suppress(Exception, SystemExit):
-                entry_point.load()
 
 
 def _allowed(names: Sequence[str]) -> frozenset[str] | None:

@@ -21,13 +21,13 @@ class WorkerDied(NamedTuple):
     """A worker process ended in the middle of a job."""
 
     failure: Failure
-    """What happened, and what the process was doing."""
+    """The reason of its end, and what the process was doing."""
     heartbeat: Heartbeat
-    """What it was doing."""
+    """The last sign of life: what it was doing."""
     crashed: bool
-    """Whether it ended by itself, and was not killed."""
+    """``True`` if it ended by itself, and was not killed."""
     ended: str
-    """What happened, alone."""
+    """The reason of its end alone."""
     last_words: str = ""
     """The end of what it printed, if its output is captured."""
 
@@ -40,7 +40,7 @@ class InMemory(NamedTuple):
     elsewhere: Collection[str]
     """Those of the other workers."""
     workers: int
-    """How many workers there are."""
+    """The number of workers."""
 
 
 class WorkerPool(ABC):
@@ -60,7 +60,7 @@ class WorkerPool(ABC):
         self.kept: dict[str, Recipe] = {}
         """By tokenizer, its recipe."""
         self.notes: list[str] = []
-        """What a reader of the results must know of the workers."""
+        """Notes on the workers, for the reader of the results."""
         self.registry: Registry | None = None
         """The plugins of the run, once they are loaded."""
 

@@ -98,7 +98,7 @@ class _Ended(NamedTuple):
     heartbeat: Heartbeat
     """Its last one."""
     how: str
-    """How it ended, in words."""
+    """The reason of its end, in words."""
     code: int
     """Its exit code."""
     too_large: bool

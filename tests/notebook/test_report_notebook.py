@@ -11,10 +11,11 @@ from report_data import HOSTILE, build
 from tokbench.foundation.errors import InputError
 from tokbench.notebook import plots
 from tokbench.notebook.results import NotebookResults
-from tokbench.report.report import Report
+from tokbench.report.charts.heat import heat_map
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import Cell, Status
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_a_table_marks_ties_with_the_best_and_tokenizers_that_lose_text():
 
 
 def test_a_table_has_the_marks_of_the_report(hostile):
-    found = Report(hostile).heat_map("compression_ratio", "pud")
+    found = heat_map(CellTables(hostile), "pud", "compression_ratio")
     rows = marked(hostile, "compression_ratio", "pud")
     assert list(rows) == ["whole corpus" if row.group == "*" else row.group for row in found.rows]
     for row, texts in zip(found.rows, rows.values(), strict=True):
@@ -198,7 +199,8 @@ def test_the_curve_has_every_line():
     pytest.importorskip("altair")
     rows = [SizeRow(line="l", corpus="c", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k, ci_low=None, ci_high=None, entropy=1, used=9) for group in ("*", "x") for k, size in ((1, 256), (2, 512))]  # fmt: skip
     line = SizeLine(line="l", kind="ladder", tokenizers=["a"], trained=True, smallest=256, largest=512)
-    results = small(vocabulary_size=VocabularySizes(lines=[line], rows=rows))
+    results = small()
+    results.studies.put(VOCABULARY_SIZES, VocabularySizes(lines=[line], rows=rows))
     points = values(results.plot.curve().to_dict())
     assert [(each["line"], each["size"], each["ratio"]) for each in points] == [("l", 256, 1.0), ("l", 512, 2.0)]
     assert "sample, x" not in str(results.plot.curve(group="x").to_dict())

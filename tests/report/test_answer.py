@@ -11,6 +11,8 @@ from tokbench.formats import html, latex, markdown
 from tokbench.measuring.metric import Role
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
+from tokbench.report.sections.answer import answer
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import (
     CorpusInfo,
     LossCause,
@@ -72,9 +74,9 @@ def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=()
 
 def told(results):
     """Return the sentences on the corpus, and what to distrust."""
-    answer = Report(results).answer
-    [corpus] = answer.corpora
-    return list(corpus.sentences), list(answer.distrust)
+    given = answer(CellTables(results))
+    [corpus] = given.corpora
+    return list(corpus.sentences), list(given.distrust)
 
 
 def test_one_is_best():
@@ -180,12 +182,10 @@ def test_one_that_could_not_be_compared_is_named():
 
 def test_nobody_is_best_where_no_round_trip_was_made():
     results = made_up({"a": TOKENS, "b": more(0.1)})
-    kept = [each for each in results.cells if each.metric != "exact"]
-    answer = Report(replace(results, cells=kept, metrics={"density": METRICS["density"]})).answer
-    assert not answer.corpora
-    assert answer.distrust == [
-        "No round trip was made, so that nobody knows who loses text, and nobody is called best."
-    ]
+    kept = [cell for cell in results.cells if cell.metric != "exact"]
+    given = answer(CellTables(replace(results, cells=kept, metrics={"density": METRICS["density"]})))
+    assert not given.corpora
+    assert given.distrust == ["No round trip was made, so that nobody knows who loses text, and nobody is called best."]
 
 
 def test_one_that_failed_and_one_that_did_not_run_are_named():

@@ -21,10 +21,10 @@ from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Paragraph
-from tokbench.report.report import Report
+from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, OwnTexts, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
 from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
@@ -52,7 +52,7 @@ NAMED_SAFE = {
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }
 ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)
-PROBED = {metric.id for family in FAMILIES if family.probes for metric in family.values}
+PROBED = {metric.id for family in FAMILIES if family.study == PROBES.study for metric in family.values}
 UNKNOWN = next(name for name, metric in METRICS.items() if metric.role == Role.UNKNOWN)
 """Not judged below: who has an unknown token loses text by definition, so that all who do not are equal at 0."""
 JUDGED = sorted(name for name, metric in METRICS.items() if metric.direction != "none" and name != UNKNOWN)
@@ -83,6 +83,7 @@ def every_metric() -> Results:
         probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
     )
     results.studies.put(PROBES, [asked])
+    results.own_texts = [OwnTexts(metric=m, tokenizer=n, comes_back=n != LOSSY) for m in sorted(PROBED) for n in values]
     return results
 
 
@@ -227,7 +228,7 @@ def test_an_unknown_token_is_a_loss_even_where_the_text_comes_back():
 
 
 def test_the_scatter_marks_a_lossy_point():
-    chart = scatter(Report(build(hostile=False)).tables, "pud")
+    chart = scatter(CellTables(build(hostile=False)), "pud")
     assert chart is not None
     drawing = chart.drawing.__html__()
     groups = re.findall(r'<g class="(p\d[^"]*)" role="img"><title>(\S+) ', drawing)
@@ -253,7 +254,7 @@ def sizes(lost: dict[str, float | None]) -> Results:
     ]
     cost = {"parameters": 1, "share": 1, "memory_bytes": 1, "flops_per_byte": 1, "output_share": 1}
     rest = {"cache_per_byte": 1, "context_bytes": 1, "logits_per_token": 1}
-    found = VocabularySizes(
+    block = VocabularySizes(
         sizes=[500],
         lines=[
             SizeLine(line=name, kind="point", tokenizers=[name], trained=False, smallest=500, largest=500)
@@ -265,7 +266,9 @@ def sizes(lost: dict[str, float | None]) -> Results:
             SizeCost(line=row.line, **place, compression_ratio=row.compression_ratio, **cost, **rest) for row in rows
         ],
     )
-    return Results(name="r", vocabulary_size=found)
+    results = Results(name="r")
+    results.studies.put(VOCABULARY_SIZES, block)
+    return results
 
 
 @pytest.mark.parametrize("share", [0.5, None])
@@ -289,8 +292,9 @@ def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
 def test_where_every_vocabulary_loses_text_none_is_recommended():
     results = sizes(dict.fromkeys(("good", "fine", "lossy"), 0.9))
     left_out = dict.fromkeys(("good", "fine", "lossy"), "text of c is lost")
-    found = SizeRecommendation(weights={"c": 1.0}, left_out=left_out)
-    results = replace(results, vocabulary_size=replace(results.studies.get(VOCABULARY_SIZES), recommendation=found))
+    recommendation = SizeRecommendation(weights={"c": 1.0}, left_out=left_out)
+    block = replace(results.studies.get(VOCABULARY_SIZES), recommendation=recommendation)
+    results.studies.put(VOCABULARY_SIZES, block)
     for text in (html.render(results), markdown.render(results)):
         assert "No size is recommended, because no vocabulary can be." in text
         assert "good, fine and lossy cannot be recommended: text of c is lost." in text
@@ -370,7 +374,7 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
 
 
 def test_probes_say_which_texts_do_not_come_back(ran):
-    case = next(probe for probe in ran.probes if probe.probe == "case")
+    case = next(probe for probe in ran.studies.get(PROBES) if probe.probe == "case")
     assert case.answers["bytes"].lost == []
     assert case.answers["words"].lost == [label for label, _ in case.texts]
     text, page = markdown.render(ran), html.render(ran)
@@ -386,15 +390,14 @@ def test_a_coincidence_is_not_training(share, mark):
     cell = tables.series("compression_ratio", "c").cells["e"]
     assert (cell.marks, cell.best) == (mark, not mark)
     assert f"{100 * share:.6g} % of the documents were in the training text" in cell.title
-    report = Report(replace(RESULTS, cells=cells))
-    assert _legends(report, "†") == (
+    assert _legends(tables, "†") == (
         [f"† {100 * share:.0f} % of the evaluated documents were in the training text."] if mark else []
     )
 
 
-def _legends(report, mark):
+def _legends(tables, mark):
     """The lines below the table of all corpora that explain a mark."""
-    main = chooser(report.documents["overview"], "overview").panes[0]
+    main = chooser(overview_document(tables), "overview").panes[0]
     return [paragraph.line for paragraph in nodes_of(main, Paragraph) if paragraph.line.startswith(mark)]
 
 
@@ -410,7 +413,7 @@ def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
     bold = [name for name, cell in shown.items() if cell.best]
     assert bold == ["d", "e"], "nothing tells d apart from the best"
     for some, marked in ((results, True), (RESULTS, False)):
-        assert bool(_legends(Report(some), "◦ no interval")) == marked
+        assert bool(_legends(CellTables(some), "◦ no interval")) == marked
         assert ("<sup>◦</sup>" in html.render(some)) == marked
     assert "◦" in markdown.render(results)
     assert "◦" not in markdown.render(RESULTS)

@@ -11,15 +11,15 @@ from click.testing import CliRunner
 from report_data import BIDI, SCRIPT, build, few
 
 from tokbench.cli.main import tokbench as command
+from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError
 from tokbench.report.pictures import pictures, write_pictures
-from tokbench.report.report import Report
 
 METRICS = ("compression_ratio", "roundtrip_exact", "encode_mb_per_s")
 
 
 def markups(results):
-    return {each.name: each.drawing.standalone("", each.keys) for each in pictures(Report(results))}
+    return {each.name: each.drawing.standalone("", each.keys) for each in pictures(report_of(results))}
 
 
 def test_each_chart_is_a_picture_with_its_key():
@@ -82,7 +82,7 @@ def test_a_run_writes_every_chart_under_the_name_of_what_it_shows(tmp_path):
 def test_names_of_files_are_safe_and_of_one_picture_each():
     results = build()
     results.cells = [c for c in results.cells if c.metric == "premium" or (c.metric, c.corpus) == ("tokens", "hostile")]
-    names = [each.name for each in pictures(Report(results))]
+    names = [each.name for each in pictures(report_of(results))]
     assert len(names) > 2
     assert len({name.lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) and ".." not in name for name in names)
@@ -98,7 +98,10 @@ def test_hostile_text_is_inert_in_pictures():
 @pytest.mark.slow
 def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
     pytest.importorskip("vl_convert")
-    one, two = (write_pictures(few(build(hostile=False), metrics=METRICS), tmp_path / name) for name in ("one", "two"))
+    one, two = (
+        write_pictures(report_of(few(build(hostile=False), metrics=METRICS)), tmp_path / name)
+        for name in ("one", "two")
+    )
     assert [path.name for path in one] == [
         f"{name}.{ending}"
         for name in ("heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code")

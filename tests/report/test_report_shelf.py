@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from tokbench.config.suites import shipped_suites
-from tokbench.formats.csv import CURVE_COLUMNS
 from tokbench.results.cells import COLUMNS, WHOLE
 from tokbench.results.model import SCHEMA
+from tokbench.results.older import upgraded
 from tokbench.studies.validity.rank_correlation import rank_correlations, rho_interval
+from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
 
 SHELF = Path(__file__).parents[2] / "reports"
 STUDIES = sorted(path.parent.name for path in SHELF.glob("*/run.json"))
@@ -51,7 +52,7 @@ def test_a_study_is_of_a_configuration_that_ships(study):
     if study in STUDIES:
         facts = json.loads((SHELF / study / "run.json").read_text(encoding="utf-8"))
         assert facts["configuration"] == study
-        assert facts["schema"] == SCHEMA
+        assert upgraded({}, facts["schema"], SCHEMA, SHELF / study), "its results can still be read"
         assert all(len(corpus["sha256"]) == 64 for corpus in facts["corpora"].values())
 
 

@@ -17,16 +17,16 @@ from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
 from tokbench.report.charts.svg import Axis, Drawing
 from tokbench.report.document import Table
-from tokbench.report.report import Report
-from tokbench.report.sections.overview import main_columns
+from tokbench.report.sections.losses import losses
+from tokbench.report.sections.overview import main_columns, overview_document
+from tokbench.report.sections.problems import problems
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import Results
 
 RESULTS = build(hostile=False)
-REPORT = Report(RESULTS)
-TABLES = REPORT.tables
+TABLES = CellTables(RESULTS)
 
 
 KNOWN = {
@@ -167,7 +167,7 @@ def test_the_title_of_a_share_is_in_percent_throughout():
 
 
 def test_the_overview_leaves_out_what_has_no_number():
-    table = next(nodes_of(REPORT.documents["overview"], Table))
+    table = next(nodes_of(overview_document(TABLES), Table))
     columns = [column.key for column in table.columns]
     assert "fertility@code" in columns
     assert "fertility@pud" not in columns
@@ -175,7 +175,7 @@ def test_the_overview_leaves_out_what_has_no_number():
 
 
 def test_a_metric_of_a_plugin_is_everywhere():
-    _, pud, *_ = chooser(REPORT.documents["overview"], "overview").panes
+    _, pud, *_ = chooser(overview_document(TABLES), "overview").panes
     assert f"{PLUGIN_METRIC}@pud" in [column.key for table in nodes_of(pud, Table) for column in table.columns]
     assert PLUGIN_METRIC in [shown.metric for shown in heat_maps(TABLES, "pud")]
 
@@ -208,37 +208,37 @@ def test_lower_is_better_has_the_strong_colour_at_the_low_end():
 
 
 def test_cells_of_one_reason_stand_together():
-    problems = REPORT.problems.cells
-    assert [each.status for each in problems] == ["failed", "timeout", "not applicable", "not applicable"]
-    assert sum(each.cells for each in problems) == sum(cell.status != Status.OK for cell in RESULTS.cells)
-    assert REPORT.problems.tokenizers[0][:2] == ("spm-broken", "failed")
+    section = problems(RESULTS)
+    assert [missing.status for missing in section.cells] == ["failed", "timeout", "not applicable", "not applicable"]
+    assert sum(missing.cells for missing in section.cells) == sum(cell.status != Status.OK for cell in RESULTS.cells)
+    assert section.tokenizers[0][:2] == ("spm-broken", "failed")
 
 
 def test_a_loss_is_cut_where_the_sides_part():
-    loss = next(loss for loss in REPORT.losses.examples if loss.cause == "white space")
+    loss = next(loss for loss in losses(TABLES).examples if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
 
 
 def test_losses_are_counted_by_cause_over_all_groups():
-    counts = REPORT.losses
+    counts = losses(TABLES)
     assert counts.causes[:3] == ["unknown token", "white space", "casing"]
     row = next(row for row in counts.rows if (row.tokenizer, row.corpus) == ("spm-bpe-16k", "pud"))
     assert (row.documents, row.tested, list(row.counts[:3])) == (6, 66, [(2, 4), (4, 6), (0, 2)])
     for each in counts.rows:
         assert sum(first for first, _ in each.counts) == each.documents
     # One that only takes part has no text to show.
-    assert {loss.cause for loss in REPORT.losses.examples if loss.tokenizer == "spm-bpe-16k"} == {
+    assert {loss.cause for loss in counts.examples if loss.tokenizer == "spm-bpe-16k"} == {
         "unknown token",
         "white space",
     }
 
 
 def test_no_loss_is_claimed_only_if_it_was_tested():
-    assert Report(everything_failed()).losses.without_loss == "No round trip was made."
+    assert losses(CellTables(everything_failed())).without_loss == "No round trip was made."
     for value, sentence in ((1.0, "Every text"), (0.9, "Some")):
         cells = [Cell("a", "c", WHOLE, "roundtrip_exact", value)]
-        assert Report(Results(name="r", metrics=KNOWN, cells=cells)).losses.without_loss.startswith(sentence)
+        assert losses(CellTables(Results(name="r", metrics=KNOWN, cells=cells))).without_loss.startswith(sentence)
 
 
 def test_speed_is_sorted_and_rests_on_rounds():

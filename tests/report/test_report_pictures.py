@@ -8,6 +8,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
+from document_tree import drawings_of
+from every_section import every_section
 from report_data import BIDI, SCRIPT, build, few
 
 from tokbench.cli.main import tokbench as command
@@ -139,3 +141,31 @@ def test_report_writes_pictures_beside_the_other_formats(tmp_path):
     )
     assert outcome.exit_code == 0, outcome.output
     assert len(list((tmp_path / "o" / "pictures").iterdir())) == 6
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return report_of(every_section())
+
+
+def test_a_report_can_have_all_of_its_sections_at_once(whole):
+    assert [spec.name for spec in whole.ordered_specs if not spec.sections(whole.tables)] == []
+
+
+def test_no_chart_of_the_page_is_forgotten(whole):
+    """Whatever a section draws, its ``charts`` yield; the fewest in a section are the kinds that there are."""
+    shown = {section.id: drawings_of(section) for section in whole.sections}
+    fewest = {
+        "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 1, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
+    }  # fmt: skip
+    assert {name: len(drawings) for name, drawings in shown.items() if drawings} == fewest
+    written = {chart.drawing.__html__() for chart in pictures(whole)}
+    forgotten = [
+        (name, drawing.title)
+        for name, drawings in shown.items()
+        for drawing in drawings
+        if drawing.__html__() not in written
+    ]
+    assert forgotten == []
+    assert whole.answer
+    assert drawings_of(whole.answer) == []

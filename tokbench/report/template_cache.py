@@ -12,7 +12,7 @@ import jinja2
 import platformdirs
 from jinja2.bccache import Bucket
 
-_RENDERED_BY: Final = ("pages.py", "escaping.py", "number_format.py")
+_RENDERED_BY: Final = ("pages.py", "escaping.py")
 """The files whose functions jinja2 calls already while it compiles, where a template has a constant."""
 
 

@@ -17,7 +17,7 @@ from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, S
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 
 CORPORA = ("pud", "code")
-METRICS = ("compression_ratio", "roundtrip_exact", "unk_rate", "encode_mb_per_s")
+METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "unk_rate", "renyi_efficiency", "encode_mb_per_s")
 NAMES = ("cl100k", "o200k", "llama3")
 LANGUAGES = ("en", "de", "ja")
 
@@ -92,7 +92,9 @@ def _bits_per_byte(results: Results) -> None:
     trained = ModelTraining(
         parameters=9, window=9, learning_rate=0.01, rates={}, seconds=1.0, memory=9, amounts=amounts, seeds=[2.5]
     )
-    results.studies.put(BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings={NAMES[0]: trained})])
+    results.studies.put(
+        BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings=dict.fromkeys(NAMES, trained))]
+    )
 
 
 def _sizes(results: Results) -> None:

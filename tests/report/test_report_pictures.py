@@ -153,12 +153,12 @@ def test_a_report_can_have_all_of_its_sections_at_once(whole):
 
 
 def test_no_chart_of_the_page_is_forgotten(whole):
-    """Whatever a section draws, its ``charts`` yield; the fewest in a section are the kinds that there are."""
+    """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
     shown = {section.id: drawings_of(section) for section in whole.sections}
-    fewest = {
-        "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 1, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
+    numbers = {
+        "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
     }  # fmt: skip
-    assert {name: len(drawings) for name, drawings in shown.items() if drawings} == fewest
+    assert {name: len(drawings) for name, drawings in shown.items() if drawings} == numbers
     written = {chart.drawing.__html__() for chart in pictures(whole)}
     forgotten = [
         (name, drawing.title)

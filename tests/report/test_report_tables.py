@@ -10,7 +10,6 @@ from document_tree import chooser, nodes_of
 from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
-from tokbench.metrics.speed.section import speed_panes
 from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
@@ -239,15 +238,6 @@ def test_no_loss_is_claimed_only_if_it_was_tested():
     for value, sentence in ((1.0, "Every text"), (0.9, "Some")):
         cells = [Cell("a", "c", WHOLE, "roundtrip_exact", value)]
         assert losses(CellTables(Results(name="r", metrics=KNOWN, cells=cells))).without_loss.startswith(sentence)
-
-
-def test_speed_is_sorted_and_rests_on_rounds():
-    pud, code = speed_panes(TABLES)
-    assert (pud.name, code.name) == ("speed on pud", "speed on code")
-    [table] = nodes_of(pud, Table)
-    name, _, _, encoding_rounds, _, _, decoding_rounds, _ = table.rows[0].cells
-    assert (name.value, encoding_rounds.value, decoding_rounds.value) == ("utf8-bytes", 10, 10)
-    assert table.rows[-1].cells[0].value == "naive-4k"
 
 
 def test_scatter_stays_in_its_frame():

@@ -56,7 +56,7 @@ def _curve(results: Results) -> None:
 
 
 def _matrices(results: Results) -> None:
-    """What groups share under a tokenizer, and tokenizers on a corpus."""
+    """Matrices of what groups share under a tokenizer, and tokenizers on a corpus."""
     results.metrics["shared"] = MetricInfo(family="alike", direction="none")
     values = [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]
     for of, within, names in (("groups", NAMES[0], LANGUAGES), ("tokenizers", WHOLE, NAMES)):

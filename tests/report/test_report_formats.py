@@ -171,12 +171,12 @@ def rows_of(body: str) -> list[list[str]]:
 def test_latex_holds_together_with_hostile_names():
     text = latex.render(build())
     text.encode()
-    found = environments(text)
-    assert len(found) == text.count(r"\toprule") / 2 >= 5
-    for columns, body in found:
+    tables = environments(text)
+    assert len(tables) == text.count(r"\toprule") / 2 >= 5
+    for columns, body in tables:
         assert {len(row) for row in rows_of(body)} == {len(columns)}
         assert all(line.endswith(r"\\") for line in body.splitlines() if "&" in line)
-    first_cells = {row[0] for _, body in found for row in rows_of(body)}
+    first_cells = {row[0] for _, body in tables for row in rows_of(body)}
     assert "{[}" not in {cell[:1] for cell in first_cells}  # a row that began with a bracket would be an option
     assert not [cell for cell in first_cells if cell.startswith(("[", "*"))]
     assert r"a\textbar{}b\textasciigrave{}c\textasciigrave{}" in first_cells

@@ -97,10 +97,10 @@ def test_the_best_value_wins_nothing_if_text_is_lost(metric):
         assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY)
         assert series.cells[series.ranked()[0]].best
         assert "give every text back" in cell.title
-    found = heat_map(TABLES, corpus, metric)
-    if found and metric not in NAMED_SAFE:
-        assert found.tokenizers[-1] == LOSSY
-        assert {level for row in found.rows for _, level in row.cells[-1:]} == {None}
+    shown = heat_map(TABLES, corpus, metric)
+    if shown and metric not in NAMED_SAFE:
+        assert shown.tokenizers[-1] == LOSSY
+        assert {level for row in shown.rows for _, level in row.cells[-1:]} == {None}
 
 
 def bold_in_html(page: str, name: str) -> list[str]:

@@ -54,8 +54,8 @@ def study(
     mixed = {name: mix(name, line, mixture, model) for name, line in lines.items()}
     ratios = {(name, choice.vocab_size): choice.by_corpus for name, line in mixed.items() for choice in line.choices}
     worst = {
-        key: min(((corpus, "g", ratio) for corpus, ratio in each.items()), key=lambda w: w[2])
-        for key, each in ratios.items()
+        key: min(((corpus, "g", ratio) for corpus, ratio in by_corpus.items()), key=lambda w: w[2])
+        for key, by_corpus in ratios.items()
     }
     published = law_of or (law(model) if model else None)
     advice = recommendation(mixture, mixed, dict(left_out), worst, published)
@@ -103,22 +103,22 @@ GROWING = {2000: 3.0, 4000: 3.6, 8000: 4.2, 16000: 5.0}
 
 def test_a_size_beyond_the_text_is_not_taken():
     """Half of the ids of the largest size do not occur in the text; its cost alone would speak for it."""
-    told = study({"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}, law_of=law_at(3000, 5000))
-    assert told.sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
-    assert told.sentences[1].startswith("It is the smallest size with at most 5 % of its ids too rare that costs")
-    assert told.sentences[2] == "Its worst group is g of prose, 3.600 bytes per token."
-    assert told.sentences[3].startswith(
+    answer = study({"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}, law_of=law_at(3000, 5000))
+    assert answer.sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
+    assert answer.sentences[1].startswith("It is the smallest size with at most 5 % of its ids too rare that costs")
+    assert answer.sentences[2] == "Its worst group is g of prose, 3.600 bytes per token."
+    assert answer.sentences[3].startswith(
         "Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: "
     )
     # 2 FLOPs for each weight: 40,894,464 without the output layer, and 1,024 for each row of it
-    assert told.sentences[3].endswith(
+    assert answer.sentences[3].endswith(
         "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids too rare."
     )
-    assert told.sentences[4:6] == [
+    assert answer.sentences[4:6] == [
         "The published scaling law points to 3,000 to 5,000 tokens.",
         "The size taken lies there.",
     ]
-    assert [(row.size, row.rare) for row in told.options] == [
+    assert [(row.size, row.rare) for row in answer.options] == [
         (2000, "0 %"),
         (4000, "0 %"),
         (8000, "6 %"),
@@ -189,7 +189,7 @@ def test_without_a_model_what_was_measured_is_the_answer_and_compression_is_besi
 
 def test_a_measured_size_that_is_no_candidate_has_no_row():
     answer = study({"mine": {"prose": line_of(GROWING)}}, measured=measured_best(3000, 3000, 3000))
-    assert any("mine is best with 3,000 [3,000, 3,000] tokens." in each for each in answer.sentences)
+    assert any("mine is best with 3,000 [3,000, 3,000] tokens." in sentence for sentence in answer.sentences)
     assert not any("measured" in row.basis.split(", ") for row in answer.options)
 
 
@@ -207,22 +207,27 @@ def test_a_basis_of_an_earlier_version_has_no_best_size_and_no_body(tmp_path):
 
 
 def test_where_no_size_keeps_the_limit_that_is_said():
-    told = study({"mine": {"prose": line_of(GROWING, held=0.6)}}).sentences
-    assert "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it." in told
-    [small] = [each for each in told if "too small for this size" in each]
+    sentences = study({"mine": {"prose": line_of(GROWING, held=0.6)}}).sentences
+    assert (
+        "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it." in sentences
+    )
+    [small] = [sentence for sentence in sentences if "too small for this size" in sentence]
     assert small.endswith("6,400 of 16,000 ids do not occur in it. More text may carry a larger size.")
 
 
 def test_a_training_text_that_gave_fewer_ids_than_were_asked_for_is_named():
     infos = {"mine": TokenizerInfo(vocab_size=16_000, train=TrainingInfo(corpora=["prose"], vocab_size=50_000))}
-    told = study({"mine": {"prose": line_of(GROWING)}}, infos=infos).sentences
-    assert "The training text of mine is too small for its size: 50,000 ids were asked for, and it gave 16,000." in told
+    sentences = study({"mine": {"prose": line_of(GROWING)}}, infos=infos).sentences
+    assert (
+        "The training text of mine is too small for its size: 50,000 ids were asked for, and it gave 16,000."
+        in sentences
+    )
 
 
 def test_the_law_differs_and_says_why():
-    told = study({"mine": {"prose": line_of(GROWING)}}, law_of=law_at(100_000)).sentences
-    at = told.index("The published scaling law points to 100,000 tokens.")
-    assert told[at + 1].startswith("It differs, because it weighs the loss of a model on English text")
+    sentences = study({"mine": {"prose": line_of(GROWING)}}, law_of=law_at(100_000)).sentences
+    at = sentences.index("The published scaling law points to 100,000 tokens.")
+    assert sentences[at + 1].startswith("It differs, because it weighs the loss of a model on English text")
 
 
 def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
@@ -240,20 +245,20 @@ def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
 
 
 def test_one_corpus_failed():
-    told = study(
+    sentences = study(
         {"mine": {"prose": line_of(GROWING)}}, left_out={"other": "not measured on every corpus"}, missing=["code"]
     ).sentences
-    assert "Nothing could be measured on code, so that no sentence here speaks of it." in told
-    assert told[-1] == "other cannot be recommended: not measured on every corpus."
+    assert "Nothing could be measured on code, so that no sentence here speaks of it." in sentences
+    assert sentences[-1] == "other cannot be recommended: not measured on every corpus."
 
 
 def test_without_a_model_only_compression_speaks():
-    told = study({"mine": {"prose": line_of(GROWING)}}, model=None)
+    answer = study({"mine": {"prose": line_of(GROWING)}}, model=None)
     assert (
-        told.sentences[0] == "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token."
+        answer.sentences[0] == "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token."
     )
-    assert told.sentences[1].startswith("No size is recommended without a model")
-    assert told.options == []
+    assert answer.sentences[1].startswith("No size is recommended without a model")
+    assert answer.options == []
 
 
 def test_nothing_is_recommended_where_every_vocabulary_loses_text():

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, NamedTuple
 
-from tokbench.registry import hookspecs
 from tokbench.foundation.failures import attempt
 from tokbench.foundation.store import open_store
+from tokbench.registry import hookspecs
 from tokbench.registry.plugins import (
     ALLOWED,
     OWN,

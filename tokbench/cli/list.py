@@ -20,6 +20,7 @@ _KINDS = {
     "backends": "backend",
     "corpora": "corpus source",
     "metrics": "metric family",
+    "studies": "study",
     "reporters": "report format",
 }
 
@@ -28,7 +29,7 @@ _KINDS = {
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @common_options
 def list_(kind: str | None) -> None:
-    """List shipped suites, plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
+    """List shipped suites, plugins, backends, corpora, metrics, studies and report formats, and say what is broken and why."""
     from rich.console import Console
 
     from tokbench.registry.index import plugin_index

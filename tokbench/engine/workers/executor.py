@@ -82,7 +82,8 @@ class Executor(NamedTuple):
         if absent := absent_distributions(spec):
             libraries = " and ".join(absent)
             raise InputError(f"the executor {spec.name!r} needs the library {libraries}: {install_command(spec)}")
-        return spec.open(self.scheduler, self.workers, limits, progress)
+        pool: WorkerPool = spec.open(self.scheduler, self.workers, limits, progress)
+        return pool
 
     def _spec(self) -> ExecutorSpec | None:
         """Return the executor of a plugin; ``None`` for one of tokbench itself.

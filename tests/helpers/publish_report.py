@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tokbench.formats.csv import table_text
+from tokbench.report.csv_text import csv_text
 from tokbench.report.pictures import picture_svg, pictures
 from tokbench.report.report import Report
 from tokbench.results.cells import COLUMNS
@@ -80,7 +80,7 @@ def publish(study, run):
     folder = SHELF / study
     folder.mkdir(parents=True, exist_ok=True)
     files = {
-        "table.csv": table_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in cells)),
+        "table.csv": csv_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in cells)),
         FACTS: json.dumps(facts(results), indent=1, ensure_ascii=False) + "\n",
     }
     report = Report(results)

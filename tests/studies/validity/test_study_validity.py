@@ -14,7 +14,6 @@ from conftest import problems
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
@@ -22,6 +21,7 @@ from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.correlate import _Study
+from tokbench.studies.validity.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.studies.validity.options import ValidityStudy
 
 SIZES = (260, 280, 300, 340, 400)

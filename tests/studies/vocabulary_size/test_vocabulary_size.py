@@ -11,11 +11,11 @@ from conftest import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import CURVE_COLUMNS, curve_csv
 from tokbench.report.report import Report
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeInSample, SizeLoss
+from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS, curve_csv
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 from tokbench_plugins.bpe import BPETokenizer

@@ -13,10 +13,10 @@ from conftest import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import SIZE_COLUMNS, sizes_csv
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
+from tokbench.studies.vocabulary_size.csv import SIZE_COLUMNS, sizes_csv
 from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts
 
 BODY = "{width: 16, layers: 1, heads: 2, context_bytes: 32, step_bytes: 1024}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.config.model import LONGEST_SHOWN, MOST_SHOWN, Config, Show, ShowEntry, ShownTextEntry
-from tokbench.config.validate import Place, validate
+from tokbench.config.validate import Part, Place, validate
 from tokbench.foundation.errors import Problem
 from tokbench.foundation.files import not_text
 from tokbench.tokenizers.batch import valid_unicode
@@ -28,7 +28,7 @@ def read_show(config: Config) -> Show:
         message = "show: a list of texts, or a mapping such as {documents: 2, texts: [...]}; {documents: 0} shows none"
         config.problems.append(Problem(config.located.where(path), message))
         return Show()
-    entry = validate(ShowEntry, given, config.located, path, config.base, config.problems)
+    entry = validate(ShowEntry, given, Part(config.located, path, config.base), config.problems)
     if entry is None:
         return Show()
     return Show(entry.documents, _texts(list(given.get("texts", ())), (*path, "texts"), config))
@@ -58,7 +58,7 @@ def _text(given: Any, place: Place, config: Config) -> tuple[str, str] | str:
     if isinstance(given, str):
         entry: ShownTextEntry | None = ShownTextEntry(text=given)
     elif isinstance(given, dict):
-        entry = validate(ShownTextEntry, given, config.located, place, config.base, config.problems)
+        entry = validate(ShownTextEntry, given, Part(config.located, place, config.base), config.problems)
     else:
         return _SHAPES
     if entry is None:

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
-from tokbench.config.validate import validate
+from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import HasFiles, Source
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.recipe import CorpusRecipe
@@ -191,7 +191,7 @@ class _Planner:
         """Tell whether a trained vocabulary has every smaller one in it; wrong options are told elsewhere."""
         config = self._config
         path = ("tokenizers", variant.name)
-        options = validate(spec.train_options, variant.options, config.located, path, config.base, [])
+        options = validate(spec.train_options, variant.options, Part(config.located, path, config.base), [])
         return options is None or spec.is_nested(options)
 
     def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
@@ -290,7 +290,8 @@ class _Planner:
                 self._plan.problems.append(Problem(where, f"unknown key {key!r}; {did_you_mean(key, specs)}"))
         for key, spec in specs.items():
             given = self._config.study.get(key)
-            options = None if given is None else self._options(spec.options, given, (_STUDY, key), ())
+            part = Part(self._config.located, (_STUDY, key), self._config.base, called=(key,))
+            options = None if given is None else validate(spec.options, given, part, self._plan.problems)
             if options is not None:
                 self._plan.studies[spec.name] = options
                 self._plan.trained_sizes += tuple(spec.trained_sizes(options))
@@ -387,7 +388,7 @@ class _Planner:
 
     def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
         config = self._config
-        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+        return validate(model, given, Part(config.located, path, config.base, also=own), self._plan.problems)
 
     def _check_names(self, options: Options, path: Path) -> None:
         """Add a problem for every name in some options that the configuration does not know."""

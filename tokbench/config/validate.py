@@ -105,7 +105,7 @@ def _mistakes(
             path = _path_in(data, loc)
             name = ".".join(map(str, (*part.called, *path)))
             message = wrong_value(kind, detail.get("ctx", {}), detail["input"])
-            yield path, loc[-1:] == ("[key]",), f"{name}: {message}" if path else message
+            yield path, loc[-1:] == ("[key]",), f"{name}: {message}" if name else message
 
 
 def _misspelt(model: type[BaseModel], data: Any, details: Sequence[ErrorDetails]) -> Iterator[tuple[Place, str]]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tokbench import registry
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.store import open_store
 from tokbench.plugin import BackendSpec, hookimpl
+from tokbench.registry import plugins
 from tokbench.registry.plugins import load_registry, plugin_index
 
 HERE = Path(__file__).parent
@@ -186,7 +186,7 @@ def test_the_index_of_plugins_is_kept_until_a_file_of_theirs_changes(own_store, 
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.import_module("plugin_part")
     loaded = []
-    monkeypatch.setattr(registry, "load_registry", lambda found: loaded.append(1) or load_registry(found))
+    monkeypatch.setattr(plugins, "load_registry", lambda found: loaded.append(1) or load_registry(found))
     first = plugin_index()
     assert "utf8_bytes" in [each.name for each in first.listed["backends"]]
     assert plugin_index() == first

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine.adapt import adapt
+from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
 from tokbench.sources.text import TextOptions, TextSource
@@ -66,8 +67,8 @@ def test_what_cannot_be_adapted(base, tmp_path):
     assert "cannot be adapted: its backend does not train on from a vocabulary" in found.reason
     arguments = ["adapt", "utf8_bytes", "--text", str(tmp_path / "x*"), "-o", str(tmp_path / "out"), "--log", "none"]
     refused = CliRunner().invoke(command, arguments)
-    assert refused.exit_code == 2
-    assert "no file matches" in refused.output
+    assert isinstance(refused.exception, InputError)
+    assert "no file matches" in str(refused.exception)
 
 
 @pytest.mark.slow

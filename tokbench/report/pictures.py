@@ -73,6 +73,7 @@ def picture_svg(picture: Chart, css: str = "") -> str:
 def pictures(report: Report) -> Iterator[Chart]:
     """Yield the charts of a report, each with a name of its own.
 
+    >>> from tokbench.results.model import Results
     >>> list(pictures(Report(Results(name="nothing yet"))))
     []
     """

@@ -206,8 +206,8 @@ def test_mistakes_are_refused(tmp_path, measured, message):
 
 
 def test_without_jax_the_block_is_refused_at_reading(tmp_path, monkeypatch):
-    from tokbench.vocabulary.size import model
+    from tokbench.studies.vocabulary_size import options
 
-    monkeypatch.setattr(model, "find_spec", lambda name: None if name == "jax" else object())
+    monkeypatch.setattr(options, "find_spec", lambda name: None if name == "jax" else object())
     [found] = problems(written(tmp_path, "sizes: [256, 300]"))
     assert "pip install 'tokbench[lm]'" in found

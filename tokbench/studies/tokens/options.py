@@ -67,7 +67,7 @@ class NamedTexts(NamedTuple):
     texts: dict[str, str]
     """By label, the text."""
     problems: list[Problem]
-    """What is wrong, with its place."""
+    """Each mistake with its place."""
 
 
 def named_texts(config: Config, options: ShowOptions) -> NamedTexts:

@@ -119,7 +119,7 @@ def test_more_than_128_groups_share_the_excerpts_between_corpora():
         names = [f"{corpus}-{k}" for k in range(groups)]
         excerpts = {name: [Excerpt("00", f"{name}:1", "text", whole=True)] for name in names}
         plan.surveys[corpus] = Survey(groups=dict.fromkeys(names, 1), excerpts=excerpts)
-    chosen = [each.corpus for each in chosen_documents(plan)]
+    chosen = [each.corpus for each in chosen_documents(plan, 1)]
     assert (chosen.count("large"), chosen.count("small")) == (125, 3)
 
 

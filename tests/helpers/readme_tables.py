@@ -30,8 +30,7 @@ from tokbench.config.model import (
 )
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
-from tokbench.registry import hookspecs
-from tokbench.registry.plugins import load_registry
+from tokbench.registry.plugins import hookspecs, load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE

@@ -16,17 +16,13 @@ if TYPE_CHECKING:
 def html_environment() -> jinja2.Environment:
     """Return what renders the templates of ``tokbench/report/templates``.
 
-    All text is made visible and escaped, unless a template or a chart wrote it as markup. Templates are compiled once
-    on a machine, see :class:`~tokbench.report.template_cache.TemplateCache`.
+    All text is made visible and escaped, unless a template or a chart wrote it as markup.
     """
     import jinja2
-
-    from tokbench.report.template_cache import TemplateCache
 
     environment = jinja2.Environment(
         # Every template is escaped, whatever its name ends in; script and style hold no text of the run.
         autoescape=True,
-        bytecode_cache=TemplateCache(),
         finalize=_finalize,
         keep_trailing_newline=True,
         loader=jinja2.PackageLoader("tokbench.report"),

@@ -72,7 +72,7 @@ class Translations(NamedTuple):
 
 
 class Scope(ABC):
-    """The tokenizers, corpora and families of a run, and which belong together: all that making cells of states asks for."""
+    """The tokenizers, corpora and families of a run, and which go together: all that cells are made from."""
 
     measured: list[str]
     """The names of the corpora that are evaluated."""

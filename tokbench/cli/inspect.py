@@ -52,11 +52,14 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
 
 
 def _texts(path: str) -> list[str]:
+    """Return the lines of text files, as the source ``text`` reads them."""
     from pathlib import Path
 
-    from tokbench.sources.text import TextOptions, TextSource
+    from tokbench.registry.plugins import load_registry
 
-    return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
+    spec = load_registry().corpora.get("text")
+    options = spec.options.model_validate({"path": Path(path), "document": "line"})
+    return [document.text for document in spec.open(options).documents()]
 
 
 def _show(health: Inspection) -> None:

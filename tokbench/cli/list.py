@@ -20,7 +20,9 @@ _KINDS = {
     "backends": "backend",
     "corpora": "corpus source",
     "metrics": "metric family",
+    "studies": "study",
     "reporters": "report format",
+    "executors": "executor",
 }
 
 
@@ -28,7 +30,10 @@ _KINDS = {
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @common_options
 def list_(kind: str | None) -> None:
-    """List shipped suites, plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
+    """List shipped suites, plugins and what these bring; a plugin that is broken says why.
+
+    They bring backends, corpora, metrics, studies, report formats and executors.
+    """
     from rich.console import Console
 
     from tokbench.registry.index import plugin_index

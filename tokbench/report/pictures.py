@@ -67,7 +67,7 @@ def picture_svg(picture: Chart, css: str = "") -> str:
         picture: the picture.
         css: the style of charts, if it has been made before; it is the same for all pictures.
     """
-    return picture.drawing.standalone(css or _style(), picture.keys, [visible(each) for each in picture.headings])
+    return picture.drawing.standalone(css or _style(), picture.keys, [visible(heading) for heading in picture.headings])
 
 
 def pictures(report: Report) -> Iterator[Chart]:

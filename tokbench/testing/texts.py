@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.tokenizers.backend import GroupedText
 
 MARKERS: Final = tuple(
@@ -28,13 +31,29 @@ _SMALL: Final = (
 _LONG: Final = 1_000_000
 
 
+def sample_spec(registry: Registry) -> CorpusSpec:
+    """Return the source of the texts that ship with tokbench.
+
+    Raises:
+        InputError: its plugin is not loaded.
+    """
+    try:
+        return registry.corpora.get("sample")
+    except InputError as error:
+        raise InputError(f"tokenizers are checked on the texts of the source 'sample': {error}") from error
+
+
+def _sample(part: str) -> Iterator[Document]:
+    """Yield the documents of a part of the sample."""
+    spec = sample_spec(load_registry())
+    yield from spec.open(spec.options.model_validate({"part": part})).documents()
+
+
 @cache
 def corpus() -> tuple[str, ...]:
     """Return the hostile texts above and those that are shipped, and a sentence in each language, shortest first."""
-    hostile = [document.text for document in SampleSource(SampleOptions(part="hostile")).documents()]
-    sentences = {
-        document.group: document.text for document in SampleSource(SampleOptions(part="languages")).documents()
-    }
+    hostile = [document.text for document in _sample("hostile")]
+    sentences = {document.group: document.text for document in _sample("languages")}
     marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
     return tuple(sorted({*_SMALL, *marked, *hostile, *sentences.values()}, key=lambda text: (len(text), text)))
 
@@ -84,6 +103,5 @@ def long_texts() -> dict[str, str]:
 
 def training_text() -> GroupedText:
     """Return the text on which a backend is trained before it is checked: the shipped sentences and code."""
-    parts = (SampleOptions(part="languages"), SampleOptions(part="code"))
-    documents = (document for part in parts for document in SampleSource(part).documents())
+    documents = (document for part in ("languages", "code") for document in _sample(part))
     return GroupedText([(document.group, document.text) for document in documents])

@@ -234,7 +234,10 @@ def about_indentation(tokens, **changes):
 
 def test_the_subject_of_a_study_is_spoken_of():
     sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
-    assert sentences[2] == "a is best in tokens per indent, 1.000 tokens per line, and is significantly ahead of all others."
+    assert (
+        sentences[2]
+        == "a is best in tokens per indent, 1.000 tokens per line, and is significantly ahead of all others."
+    )
     sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
     assert sentences[2].endswith("; b is so near that these documents do not tell them apart.")
 

@@ -11,7 +11,7 @@ from tokbench.foundation.errors import InputError
 from tokbench.plugin import BackendSpec, hookimpl
 from tokbench.registry.plugins import load_registry
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")

@@ -117,11 +117,11 @@ class MorphemesSource(GroupedFilesSource):
         out: Counter[str] = Counter()
         first: dict[str, SegmentedWord] = {}
         taken = sum(1 for path, _ in self._files for _ in self._words(path, out, first))
-        told = []
+        notes = []
         for reason, count in out.items():
             example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
-            told.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._file_notes, *told)
+            notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
+        return (*self._file_notes, *notes)
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""

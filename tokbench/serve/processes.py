@@ -96,7 +96,7 @@ class TokenizerProcesses:
     def _process(self, name: str, recipe: Recipe) -> IsolatedProcess:
         if name not in self._open:
             if len(self._open) >= self._most:
-                idle = next((each for each, process in self._open.items() if not process.waiting), None)
+                idle = next((other for other, process in self._open.items() if not process.waiting), None)
                 if idle is None:
                     raise BackendError(f"all {self._most} processes are at work; try again in a moment")
                 self.close(idle)

@@ -106,10 +106,10 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
             problems += error.problems
             tracebacks += getattr(error, "__notes__", [])
     if problems:
-        found = InputError(list(dict.fromkeys(problems)))
-        for each in tracebacks:
-            found.add_note(each)
-        raise found
+        combined = InputError(list(dict.fromkeys(problems)))
+        for note in tracebacks:
+            combined.add_note(note)
+        raise combined
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:

@@ -18,8 +18,8 @@ def _read(docstring: str) -> dict[int, str]:
     >>> _read("A title.\n\n1. One\n   thing.\n2. Another.\n\nThe end.")
     {1: 'One thing.', 2: 'Another.'}
     """
-    found = re.finditer(r"^(\d+)\. (.+(?:\n +\S.*)*)", docstring, re.MULTILINE)
-    return {int(match[1]): " ".join(match[2].split()).replace("``", "`") for match in found}
+    matches = re.finditer(r"^(\d+)\. (.+(?:\n +\S.*)*)", docstring, re.MULTILINE)
+    return {int(match[1]): " ".join(match[2].split()).replace("``", "`") for match in matches}
 
 
 SENTENCES: Final = _read(contract.__doc__ or "")
@@ -137,8 +137,8 @@ class ConformanceReport:
     def to_json(self) -> str:
         """Return everything as JSON, for other programs."""
         outcomes = [
-            {"rule": each.rule, "sentence": each.sentence, "contract": each.quote, **each.verdict._asdict()}
-            for each in self.outcomes
+            {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
+            for outcome in self.outcomes
         ]
         whole = asdict(self) | {"options": dict(self.options), "ok": self.ok, "outcomes": outcomes}
         return json.dumps(whole, ensure_ascii=True, indent=1, default=str)

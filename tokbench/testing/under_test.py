@@ -212,7 +212,7 @@ class TokenizerUnderTest:
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
         """Tell whether all are ids of this vocabulary."""
-        return all(is_id(each) and 0 <= each < self.vocab_size for each in ids)
+        return all(is_id(token) and 0 <= token < self.vocab_size for token in ids)
 
     def ids_or_words(self, text: str) -> list[int] | str:
         """Return the ids of a text, or in words what happened instead."""
@@ -278,12 +278,12 @@ class TokenizerUnderTest:
             RuleNotApplicable: it works with no input.
         """
         working = []
-        for each in inputs:
+        for item in inputs:
             try:
-                step(each)
+                step(item)
             except PrerequisiteFailed:
                 continue
-            working.append(each)
+            working.append(item)
         if not working:
             raise RuleNotApplicable("no text could be encoded; see the other rules")
         return working

@@ -73,8 +73,8 @@ class NgramCounts(NamedTuple):
             keys = (keys << np.uint64(bits)) | ids[k : k + count]
         document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
         inside = document[:count] == document[length - 1 : length - 1 + count]
-        found, counts = np.unique(keys[inside], return_counts=True)
-        return cls(bits, found, counts.astype(np.int64))
+        distinct, counts = np.unique(keys[inside], return_counts=True)
+        return cls(bits, distinct, counts.astype(np.int64))
 
     def successor_entropy(self) -> float | None:
         """Return how evenly contexts are followed by their successors, 0 … 1; ``None`` without a frequent context.
@@ -118,8 +118,8 @@ class NgramCounts(NamedTuple):
             return None
         sides = self.keys >> np.uint64(self.bits), self.keys & np.uint64((1 << self.bits) - 1)
         ids = np.union1d(*sides)
-        found = [np.bincount(np.searchsorted(ids, side), minlength=len(ids)) for side in sides]
-        return float(np.minimum(*found).mean())
+        varieties = [np.bincount(np.searchsorted(ids, side), minlength=len(ids)) for side in sides]
+        return float(np.minimum(*varieties).mean())
 
 
 class DocumentIds(NamedTuple):
@@ -255,7 +255,7 @@ class ContextMetric(SummedMetric):
         """Return evenness, variety, and the moving type-token ratio."""
         drawn = state.drawn()
         pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
-        found = {
+        statistics = {
             "bigram_entropy": pairs.successor_entropy() if pairs else None,
             "trigram_entropy": triples.successor_entropy() if triples else None,
             "accessor_variety": pairs.accessor_variety() if pairs else None,
@@ -263,11 +263,11 @@ class ContextMetric(SummedMetric):
         lacking = NotApplicable(f"no context occurs {_LEAST} times")
         values: dict[str, Measured | NotApplicable] = {
             name: lacking if value is None else Measured(value, len(drawn.hashes), no_interval=DEPENDS_ON_AMOUNT)
-            for name, value in found.items()
+            for name, value in statistics.items()
         }
         if triples is None:
             values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
-        if found["accessor_variety"] is None:
+        if statistics["accessor_variety"] is None:
             values["accessor_variety"] = NotApplicable("no document has two tokens")
         long = int(state.windows.columns["documents"].sum())
         short = NotApplicable(f"no document has {self._options.window:,} tokens; set 'window' of context to fewer")

@@ -83,12 +83,12 @@ def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
     >>> 0 < random_cuts(["ab"], 1, 1)[0].characters < 2
     True
     """
-    found = []
+    drawn = []
     for k, text in enumerate(texts):
         if len(text) >= _TWO:
             draw = random.Random(f"{seed}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
-            found += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
-    return found
+            drawn += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
+    return drawn
 
 
 class Prompts(SummedMetric):
@@ -142,7 +142,7 @@ class Prompts(SummedMetric):
         """Return ratios of sums."""
         laid = int(state.columns["laid_prompts"].sum())
         streamed = int(state.columns["streamed"].sum())
-        found = {
+        values = {
             "prompt_broken": state.share("broken_prompts", "prompts"),
             "prompt_tokens_back": state.ratio("tokens_back", "prompts"),
             "prompt_bytes_back": state.ratio("bytes_back", "laid_prompts"),
@@ -151,10 +151,10 @@ class Prompts(SummedMetric):
             "canonical_ids": state.share("canonical", "sequences"),
         }
         if not laid:
-            found["prompt_bytes_back"] = NotApplicable("no document's tokens could be laid onto its bytes")
+            values["prompt_bytes_back"] = NotApplicable("no document's tokens could be laid onto its bytes")
         if not streamed:
-            found |= dict.fromkeys(("stream_partial", "stream_tokens"), NotApplicable("no document came back exactly"))
-        return found
+            values |= dict.fromkeys(("stream_partial", "stream_tokens"), NotApplicable("no document came back exactly"))
+        return values
 
 
 def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:

@@ -155,7 +155,7 @@ class VocabularyMetric(SummedMetric):
         """Return the numbers on falling counts."""
         types, tokens = len(counts), int(counts.sum())
         low, high = (int(types * share) for share in self._options.percentiles)
-        found = {
+        values = {
             "type_token_ratio": types / tokens,
             "token_entropy": renyi_entropy(counts, 1.0),
             "bits_per_text": tokens * float(np.log2(types)) / documents,
@@ -163,8 +163,8 @@ class VocabularyMetric(SummedMetric):
             "mean_token_rank": float(counts @ np.arange(1, types + 1) / tokens),
         }
         if types > 1:
-            found["zipf_exponent"], found["zipf_distance"] = zipf_fit(counts)
-        return found
+            values["zipf_exponent"], values["zipf_distance"] = zipf_fit(counts)
+        return values
 
 
 def _of_shape(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:

@@ -72,7 +72,7 @@ class Code(SummedMetric):
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in SPEC.values}
-        values = {k: each for theme in _THEMES for k, each in theme.finish(state.sums, documents).items()}
+        values = {k: value for theme in _THEMES for k, value in theme.finish(state.sums, documents).items()}
         values |= syntax.finish(state.sums, documents)
         if not state.sums.columns["parsed documents"].any():
             why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"

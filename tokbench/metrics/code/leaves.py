@@ -68,7 +68,7 @@ def _find(shard: Shard, grammar: str) -> Leaves | str:
             ends.append(first + end)
             kinds.append(kind)
             documents.append(k)
-    spans = Spans(*(np.array(each, dtype=np.int64) for each in (starts, ends, documents)))
+    spans = Spans(*(np.array(column, dtype=np.int64) for column in (starts, ends, documents)))
     return _laid_out(shard, spans, np.array(kinds, dtype=np.int64), parsed)
 
 

@@ -161,7 +161,7 @@ def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
 
 def _least_even(parts: Sequence[Premium]) -> Lengths:
     """Return the lengths of the documents of one language: documents are sampled, each in all languages at once."""
-    return max((part.lengths() for part in parts), key=lambda each: each.longest * math.sqrt(each.documents))
+    return max((part.lengths() for part in parts), key=lambda lengths: lengths.longest * math.sqrt(lengths.documents))
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths) -> Measured:
@@ -174,5 +174,5 @@ def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], f
     if not (rest_below[:, used] > 0).all():
         return Measured(value, documents, no_interval="too few documents for an interval: a language has none left")
     left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
-    found = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
-    return Measured(value, documents, found.low, found.high, no_interval=found.reason)
+    ends = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
+    return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)

@@ -61,17 +61,17 @@ def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
     >>> documents_of_size("añb".encode(), 2, 9)
     ['a', 'ñ']
     """
-    found: list[str] = []
+    documents: list[str] = []
     start = 0
-    while len(found) < most and start + size <= len(data):
+    while len(documents) < most and start + size <= len(data):
         end = start + size
         while end < len(data) and data[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a byte in the middle of a character
             end -= 1
         if end == start:  # one character is larger than the size
             break
-        found.append(data[start:end].decode())
+        documents.append(data[start:end].decode())
         start = end
-    return found
+    return documents
 
 
 def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:

@@ -135,7 +135,7 @@ _INTERRUPTED: Final = 128
 def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
     """Execute runs one after the other, and return the worst exit code.
 
-    A run that ends with an error is told, and the next begins. An interruption ends all.
+    A run that ends with an error is reported, and the next begins. An interruption ends all.
 
     Args:
         runs: the runs.

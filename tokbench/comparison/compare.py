@@ -82,9 +82,9 @@ class CellChange:
     def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
         """The change in a word.
 
-        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one of which no direction is
-        better, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that is
-        not significant, or of which nobody knows; ``gone`` and ``new`` are numbers that only one run has.
+        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one without a better
+        direction, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that
+        is not significant, or whose significance is unknown; ``gone`` and ``new`` are numbers that only one run has.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"

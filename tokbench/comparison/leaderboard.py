@@ -66,7 +66,7 @@ class Entry:
         again: the numbers of further runs that have the same number for the same tokenizer.
         cell: the number with its interval.
         shown: the same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot
-            be told apart from it.
+            be distinguished from it.
         competes: ``True`` if it may be best: it loses no text, was not trained on this one, and is not partial.
     """
 
@@ -86,7 +86,7 @@ class Standing:
         corpus: the name of the corpus, with the beginning of its sha256 if runs have another text of this name.
         sha256: the digest of its documents; empty if it is not known.
         metric, label, unit, direction: the metric.
-        headline: ``True`` for the few metrics by which tokenizers are told apart at first sight.
+        headline: ``True`` for the few metrics that distinguish tokenizers at first sight.
         machine: the machine, if the metric was timed; else empty.
         entries: the numbers.
     """
@@ -103,7 +103,7 @@ class Standing:
 
     @property
     def best(self) -> list[Entry]:
-        """The best entry, and all that cannot be told apart from it; empty if :attr:`without_best` says why."""
+        """The best entry, and all that cannot be distinguished from it; empty if :attr:`without_best` says why."""
         return [entry for entry in self.entries if entry.shown.best]
 
     @property
@@ -157,7 +157,7 @@ def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leader
 
     Args:
         runs: the runs.
-        metrics: ids of metrics; empty for all of which a direction is better.
+        metrics: ids of metrics; empty for all that have a better direction.
 
     Raises:
         InputError: no run has such a metric.
@@ -386,7 +386,7 @@ class _Board:
 
 
 def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:
-    """Return run and tokenizer of the best, and of all that cannot be told apart from it.
+    """Return run and tokenizer of the best, and of all that cannot be distinguished from it.
 
     The set is empty if fewer than two compete, if all of them are level, or if none can be compared with the best.
     """

@@ -134,7 +134,7 @@ class AgreementState(NamedTuple):
     """The boundaries and tokens of a group under one tokenizer.
 
     Attributes:
-        sample: the bytes of text of which boundaries are kept at most.
+        sample: the most bytes of text whose boundaries are kept.
         boundaries: the boundaries.
         tokens, counts: uint64[k] and int64[k]: hashes of the bytes of the tokens that occur, and how often they do;
             empty if the tokenizer does not tell the bytes of its tokens.
@@ -162,7 +162,7 @@ class AgreementState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> AgreementState:
-        """Return the state of which :meth:`raw` gave the data."""
+        """Return the state from the data that :meth:`raw` gave."""
         del before  # documents are known by their hashes
         kinds = np.uint64, np.int64, np.int64, np.bool_, np.uint8
         columns = (raw["boundaries"][name] for name in SampledBoundaries._fields)

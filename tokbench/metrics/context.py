@@ -139,7 +139,7 @@ class DocumentIds(NamedTuple):
 
     @classmethod
     def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
-        """Return the documents of a shard; of one of more than ``most`` ids the first so many."""
+        """Return the documents of a shard; of a document with more than ``most`` ids, the first ``most``."""
         ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
         if (encoded.tokens > most).any():
             place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
@@ -215,7 +215,7 @@ class ContextState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> ContextState:
-        """Return the sample of which :meth:`raw` gave the data."""
+        """Return the sample from the data that :meth:`raw` gave."""
         columns = raw["drawn"]
         drawn = DocumentIds(
             np.array(columns["hashes"], dtype=np.uint64),

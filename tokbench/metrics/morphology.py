@@ -50,7 +50,7 @@ class Boundaries(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Boundaries:
-        """Return the sums of which :meth:`raw` gave the data."""
+        """Return the sums from the data that :meth:`raw` gave."""
         return cls(Sums.restore(raw, before), raw["words"], raw["morphemes"])
 
 

@@ -61,7 +61,7 @@ class GroupTokens(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> GroupTokens:
-        """Return the counts of which :meth:`raw` gave the data.
+        """Return the counts from the data that :meth:`raw` gave.
 
         States that were written before have a column ``keys``, see ``CountTable``.
         """

@@ -123,7 +123,7 @@ class Prompts(SummedMetric):
         return sums
 
     def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return int64[d], 1 for documents of which ids were drawn, and 1 if encoding gives these ids back."""
+        """Return int64[d], 1 for documents whose ids were drawn, and 1 if encoding gives these ids back."""
         drawn: list[list[int]] = []
         documents = np.flatnonzero(encoded.tokens)
         for k in documents.tolist():
@@ -172,7 +172,7 @@ def _encoded(encoded: EncodedShard, texts: Sequence[str]) -> Encoded:
 
 
 def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return the ends of all tokens that could be laid, the documents of which they are, and the first of each."""
+    """Return the ends of all tokens that could be laid, their documents, and the first of each."""
     ends, aligned = token_ends(encoded)
     laid = np.where(aligned, encoded.tokens, 0)
     return ends, aligned, np.cumsum(laid) - laid

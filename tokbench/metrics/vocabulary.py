@@ -80,7 +80,7 @@ class Frequencies(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Frequencies:
-        """Return the counts of which :meth:`raw` gave the data."""
+        """Return the counts from the data that :meth:`raw` gave."""
         del before  # counts do not number documents
         table = CountTable.of(*(np.array(raw[name], dtype=np.int64) for name in ("ids", "counts")))
         return cls(raw["vocab_size"], raw["documents"], (table,))

@@ -57,7 +57,7 @@ class IsolatedProcess:
         return self._death(answer) if isinstance(answer, WorkerDied) else answer
 
     def _death(self, died: WorkerDied) -> Failure:
-        """Return what is told of a process that has ended."""
+        """Return the failure that reports a process that has ended."""
         advice = "the next text starts it anew"
         if died.failure.timed_out:
             advice += f"; if it is only slow, allow more with --timeout {10 * self._limits.step:g}"

@@ -20,7 +20,7 @@ from tokbench.sources.remote_files import fetch
 Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
-"""The bytes of a file by which binary files are told from text."""
+"""The number of bytes at the start of a file that decide whether it is binary or text."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 

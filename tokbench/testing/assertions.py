@@ -161,7 +161,7 @@ def assert_not_worse(
 ) -> None:
     """Assert that no number of a run is worse than in an earlier run by more than a limit.
 
-    Worse is higher where lower is better, and lower where higher is better. Numbers of which no direction is better
+    Worse is higher where lower is better, and lower where higher is better. Numbers without a better direction
     are left out, and so are speeds, unless ``metrics`` names them: those of two runs differ by what else the machine
     does. A number that is gone is worse.
 

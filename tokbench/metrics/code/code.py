@@ -48,7 +48,7 @@ class CodeState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> CodeState:
-        """Return the state of which :meth:`raw` gave the data."""
+        """Return the state from the data that :meth:`raw` gave."""
         return cls(Sums.restore(raw, before), frozenset(raw["treeless"]))
 
 

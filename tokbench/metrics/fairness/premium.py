@@ -77,7 +77,7 @@ class Aligned(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Aligned:
-        """Return the documents of which :meth:`raw` gave the data; ``before`` is the number of the first."""
+        """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
         if not raw:
             return cls(())
         tokens, kept, buckets = (np.array(raw["by_document"][name], dtype=np.int64) for name in Documents._fields)

@@ -77,7 +77,7 @@ class Losses(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Losses:
-        """Return the losses of which :meth:`raw` gave the data; ``before`` is added to the numbers of documents."""
+        """Return the losses from the data that :meth:`raw` gave; ``before`` is added to the numbers of documents."""
         first = {Cause(cause): Example(**example) for cause, example in raw["first"].items()}
         return cls(
             Counter({Cause(cause): count for cause, count in raw["by_cause"].items()}),

@@ -198,7 +198,7 @@ class Speed:
         return combined("speed", outcomes)
 
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the size of the slices times the tokenizers, of which the first is timed twice, in all processes."""
+        """Return the size of the slices times the tokenizers, in all processes; the first tokenizer is timed twice."""
         return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
 
     def _rounds(

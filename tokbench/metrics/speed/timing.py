@@ -56,7 +56,7 @@ LEAST_PROCESSES: Final = 5
 
 _TAIL: Final = 0.025
 _LARGE: Final = 500
-"""From so many values on, probabilities are computed by logarithms."""
+"""From this number of values on, probabilities are computed by logarithms."""
 
 
 class MedianSpread(NamedTuple):

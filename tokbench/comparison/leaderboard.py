@@ -58,24 +58,22 @@ class RunSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One number of a standing.
-
-    Attributes:
-        tokenizer: its name in the run.
-        run: the number of the run that it is from.
-        again: the numbers of further runs that have the same number for the same tokenizer.
-        cell: the number with its interval.
-        shown: the same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot
-            be distinguished from it.
-        competes: ``True`` if it may be best: it loses no text, was not trained on this one, and is not partial.
-    """
+    """One number of a standing."""
 
     tokenizer: str
+    """Its name in the run."""
     run: int
+    """The number of the run that it is from."""
     cell: Cell
+    """The number with its interval."""
     shown: DisplayCell
+    """The same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot be
+    distinguished from it.
+    """
     competes: bool
+    """``True`` if it may be best: it loses no text, was not trained on this one, and is not partial."""
     again: tuple[int, ...] = ()
+    """The numbers of further runs that have the same number for the same tokenizer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,17 +118,14 @@ class Standing:
 
 @dataclass(kw_only=True)
 class Leaderboard:
-    """The standings of many runs.
-
-    Attributes:
-        runs: the runs, in the order in which they were given.
-        standings: by corpus and metric, in the order of the runs.
-        notes: sentences on what was kept apart or left out.
-    """
+    """The standings of many runs."""
 
     runs: list[RunSource] = field(default_factory=list)
+    """The runs, in the order in which they were given."""
     standings: list[Standing] = field(default_factory=list)
+    """By corpus and metric, in the order of the runs."""
     notes: list[str] = field(default_factory=list)
+    """Sentences on what was kept apart or left out."""
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -65,22 +65,20 @@ class AgreementOptions(Options):
 
 
 class SampledBoundaries(NamedTuple):
-    """The token boundaries inside some documents, drawn by their hashes.
-
-    Attributes:
-        hashes: uint64[d], rising.
-        sizes: int64[d], UTF-8 bytes of each document.
-        buckets: int64[d], the jackknife group of each document.
-        aligned: bool[d], ``True`` for documents whose tokens could be aligned with their bytes.
-        bits: uint8[b], a bit for each byte of a document, set where a token begins inside the document; each document
-            begins at a new byte.
-    """
+    """The token boundaries inside some documents, drawn by their hashes."""
 
     hashes: NDArray[np.uint64]
+    """uint64[d], rising."""
     sizes: NDArray[np.int64]
+    """int64[d], UTF-8 bytes of each document."""
     buckets: NDArray[np.int64]
+    """int64[d], the jackknife group of each document."""
     aligned: NDArray[np.bool_]
+    """bool[d], ``True`` for documents whose tokens could be aligned with their bytes."""
     bits: NDArray[np.uint8]
+    """uint8[b], a bit for each byte of a document, set where a token begins inside the document; each document
+    begins at a new byte.
+    """
 
     @classmethod
     def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
@@ -178,18 +176,16 @@ def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArra
 
 
 class TokenTable(NamedTuple):
-    """The tokens of a text by frequency, ready to be compared with those of other tokenizers.
-
-    Attributes:
-        tokens: uint64[k], hashes that tell the tokens apart, rising.
-        shares: float64[k], the part that each has of all tokens.
-        ranks: int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as
-            section 4.5 of Webber, Moffat and Zobel 2010 says.
-    """
+    """The tokens of a text by frequency, ready to be compared with those of other tokenizers."""
 
     tokens: NDArray[np.uint64]
+    """uint64[k], hashes that tell the tokens apart, rising."""
     shares: NDArray[np.float64]
+    """float64[k], the part that each has of all tokens."""
     ranks: NDArray[np.int64]
+    """int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as section 4.5
+    of Webber, Moffat and Zobel 2010 says.
+    """
 
     @classmethod
     def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:

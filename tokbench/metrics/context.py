@@ -46,17 +46,14 @@ class ContextOptions(Options):
 
 
 class NgramCounts(NamedTuple):
-    """The number of occurrences of each n-gram of ids inside documents.
-
-    Attributes:
-        bits: bits of one id in a key.
-        keys: uint64[k], rising: the ids one after the other, the first of them in the highest bits.
-        counts: int64[k], positive.
-    """
+    """The number of occurrences of each n-gram of ids inside documents."""
 
     bits: int
+    """Bits of one id in a key."""
     keys: NDArray[np.uint64]
+    """uint64[k], rising: the ids one after the other, the first of them in the highest bits."""
     counts: NDArray[np.int64]
+    """int64[k], positive."""
 
     @classmethod
     def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
@@ -123,19 +120,16 @@ class NgramCounts(NamedTuple):
 
 
 class DocumentIds(NamedTuple):
-    """The ids of some documents.
-
-    Attributes:
-        hashes: uint64[d], a hash of the text of each document.
-        sizes: int64[d], the bytes of its text.
-        lengths: int64[d], how many ids it has here.
-        ids: unsigned[n], the ids of all documents.
-    """
+    """The ids of some documents."""
 
     hashes: NDArray[np.uint64]
+    """uint64[d], a hash of the text of each document."""
     sizes: NDArray[np.int64]
+    """int64[d], the bytes of its text."""
     lengths: NDArray[np.int64]
+    """int64[d], how many ids it has here."""
     ids: NDArray[np.unsignedinteger[Any]]
+    """unsigned[n], the ids of all documents."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
@@ -175,23 +169,20 @@ class DocumentIds(NamedTuple):
 
 
 class ContextState(NamedTuple):
-    """The ids of a sample of the documents of a group.
-
-    Attributes:
-        documents: the number of all documents.
-        vocab_size: the number of ids of the vocabulary.
-        sample: the bytes of text that the sample has at most, but for its last document.
-        bound: the hash beyond which no document is in the sample.
-        parts: documents among which the sample is; there are several, so that adding a shard need not move all others.
-        windows: the sums over windows of all documents: their different ids, and their tokens.
-    """
+    """The ids of a sample of the documents of a group."""
 
     documents: int
+    """The number of all documents."""
     vocab_size: int
+    """The number of ids of the vocabulary."""
     sample: int
+    """The bytes of text that the sample has at most, but for its last document."""
     bound: int
+    """The hash beyond which no document is in the sample."""
     parts: tuple[DocumentIds, ...]
+    """Documents among which the sample is; there are several, so that adding a shard need not move all others."""
     windows: Sums
+    """The sums over windows of all documents: their different ids, and their tokens."""
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
         bound = np.uint64(min(self.bound, other.bound))

@@ -59,15 +59,12 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group.
-
-    Attributes:
-        sums: the sums.
-        patterns: the number of runs by length, pattern and jackknife group.
-    """
+    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group."""
 
     sums: Sums
+    """The sums."""
     patterns: Counter[tuple[int, int, int]]
+    """The number of runs by length, pattern and jackknife group."""
 
     def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
         patterns = Counter(self.patterns)

@@ -40,15 +40,12 @@ _MEAN: Final = "no interval: it is a mean over pairs of groups; overlap.csv has 
 
 
 class GroupTokens(NamedTuple):
-    """The counts of the ids of a group.
-
-    Attributes:
-        counts: the counts by id and jackknife group.
-        longest: the tokens of the longest document.
-    """
+    """The counts of the ids of a group."""
 
     counts: TokenCounts
+    """The counts by id and jackknife group."""
     longest: int
+    """The tokens of the longest document."""
 
     def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))

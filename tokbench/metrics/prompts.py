@@ -49,15 +49,12 @@ class PromptOptions(Options):
 
 
 class Cut(NamedTuple):
-    """A document that is cut.
-
-    Attributes:
-        document: its number in the shard.
-        characters: the characters before the cut.
-    """
+    """A document that is cut."""
 
     document: int
+    """Its number in the shard."""
     characters: int
+    """The characters before the cut."""
 
 
 def tokens_back(prompt: Sequence[int], whole: Sequence[int]) -> int:

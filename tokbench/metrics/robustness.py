@@ -140,21 +140,20 @@ def _transliterated(part: str, _: float) -> str:
 
 
 class Perturbation(NamedTuple):
-    """A way to change a text, part by part.
-
-    Attributes:
-        title: what is done, for definitions.
-        change: returns what takes the place of a part, the part itself where it is no such place; it is given a random
-            number from 0 to 1, too.
-        parts: cuts a text into the parts that may be places: its characters, unless places may be longer.
-        without: the reason why a text without a place has no value, so that documents without one do not count; empty
-            if they count as they are.
-    """
+    """A way to change a text, part by part."""
 
     title: str
+    """The change in words, for definitions."""
     change: Callable[[str, float], str]
+    """Returns what takes the place of a part, the part itself where it is no such place; it is given a random
+    number from 0 to 1, too.
+    """
     parts: Callable[[str], Iterable[str]] = iter
+    """Cuts a text into the parts that may be places: its characters, unless places may be longer."""
     without: str = ""
+    """The reason why a text without a place has no value, so that documents without one do not count; empty if they
+    count as they are.
+    """
 
 
 PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
@@ -260,18 +259,16 @@ def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
 
 
 class _Changed(NamedTuple):
-    """A shard whose documents are changed.
-
-    Attributes:
-        shard: the changed documents.
-        moved: int64[characters], where each character of the original shard begins in the bytes of the changed one; -1
-            for a character that has gone into the place of one before it.
-        counted: int64[d], 1 for a document that counts, 0 for one without a place where those do not count.
-    """
+    """A shard whose documents are changed."""
 
     shard: Shard
+    """The changed documents."""
     moved: NDArray[np.int64]
+    """int64[characters], where each character of the original shard begins in the bytes of the changed one; -1 for
+    a character that has gone into the place of one before it.
+    """
     counted: NDArray[np.int64]
+    """int64[d], 1 for a document that counts, 0 for one without a place where those do not count."""
 
 
 class Robustness(SummedMetric):

@@ -48,17 +48,14 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """The number of occurrences of each id, for the ids that occur.
-
-    Attributes:
-        vocab_size: the size of the vocabulary.
-        documents: the number of documents counted.
-        tables: the counts by id are the sums of these tables.
-    """
+    """The number of occurrences of each id, for the ids that occur."""
 
     vocab_size: int
+    """The size of the vocabulary."""
     documents: int
+    """The number of documents counted."""
     tables: tuple[AnyCountTable, ...]
+    """The counts by id are the sums of these tables."""
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents

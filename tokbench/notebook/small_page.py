@@ -50,13 +50,10 @@ def small_page(results: Results) -> str:
 
 @dataclass(frozen=True)
 class SmallPage:
-    """The parts of the small table.
-
-    Attributes:
-        report: the report of the run.
-    """
+    """The parts of the small table."""
 
     report: Report
+    """The report of the run."""
 
     @property
     def lines(self) -> list[str]:

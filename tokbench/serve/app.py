@@ -95,25 +95,22 @@ class SearchRequest(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Playground:
-    """Everything that the routes use.
-
-    Attributes:
-        catalogue: the tokenizers that can be opened.
-        processes: those that are open.
-        lookups: further processes for what takes seconds, such as recovering merges, so that no column waits for it.
-        runs: the ``results.json`` of the finished runs.
-        reader: the process that reads and renders them.
-        rules: the limits of requests.
-        described: what is known of each run, with the time at which its results were written.
-    """
+    """Everything that the routes use."""
 
     catalogue: TokenizerCatalogue
+    """The tokenizers that can be opened."""
     processes: TokenizerProcesses
+    """Those that are open."""
     lookups: TokenizerProcesses
+    """Further processes for what takes seconds, such as recovering merges, so that no column waits for it."""
     runs: tuple[Path, ...]
+    """The ``results.json`` of the finished runs."""
     reader: IsolatedProcess
+    """The process that reads and renders them."""
     rules: Rules
+    """The limits of requests."""
     described: dict[Path, tuple[int, dict[str, object]]] = field(default_factory=dict)
+    """The facts about each run, with the time at which its results were written."""
 
     @classmethod
     def of(

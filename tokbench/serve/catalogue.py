@@ -33,16 +33,14 @@ Kind = Literal["command", "run", "file", "model", "installed"]
 
 
 class Offer(NamedTuple):
-    """A tokenizer that can be opened.
-
-    Attributes:
-        name: its name.
-        kind: where it is from: the command line, a finished run, a dropped file, a well-known model, or an installed
-            vocabulary.
-    """
+    """A tokenizer that can be opened."""
 
     name: str
+    """Its name."""
     kind: Kind
+    """Its origin: the command line, a finished run, a dropped file, a well-known model, or an installed
+    vocabulary.
+    """
 
 
 class TokenizerCatalogue:

@@ -39,15 +39,12 @@ _LONGEST_BACK: Final = 200
 
 @dataclass(frozen=True)
 class PageJob(Job):
-    """A question about one tokenizer; the answer is JSON as bytes, or the failure.
-
-    Attributes:
-        name: the tokenizer.
-        verb: what it is doing, for messages.
-    """
+    """A question about one tokenizer; the answer is JSON as bytes, or the failure."""
 
     name: str
+    """The tokenizer."""
     verb: ClassVar[str] = "encoding"
+    """The activity, for messages."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -82,16 +79,14 @@ class CutPrompt(PageJob):
     of special tokens among the ids; ``missing``, the control tokens that the tokenizer does not have, which are
     spelled as text; ``comes_back`` and ``back``, what decoding gives where that is another text; ``seconds``; and
     ``alone``, the tokens of the message by itself, or ``null``.
-
-    Attributes:
-        parts: the prompt.
-        special: recognise special tokens in ordinary text, too.
-        message: the message inside a template, whose own tokens are counted; ``None`` without one.
     """
 
     parts: tuple[PromptPart, ...]
+    """The prompt."""
     special: bool = False
+    """Recognise special tokens in ordinary text, too."""
     message: str | None = None
+    """The message inside a template, whose own tokens are counted; ``None`` without one."""
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
         """See :meth:`PageJob.answer`."""
@@ -192,14 +187,12 @@ class DescribeToken(PageJob):
 
     The answer has ``id``, ``bytes`` in hexadecimal digits, ``kind``, ``name`` for a special token, ``steps``, the parts
     of the token after each merge, from its units on, and ``unmerged``, why none were found.
-
-    Attributes:
-        token: the id.
-        merges: find the steps, too. To recover the merges of a vocabulary takes seconds.
     """
 
     token: int
+    """The id."""
     merges: bool = False
+    """Find the steps, too. To recover the merges of a vocabulary takes seconds."""
     verb: ClassVar[str] = "looking up an id"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
@@ -247,14 +240,12 @@ class SearchVocabulary(PageJob):
 
     The answer has ``found``, rows of id, bytes as hexadecimal digits, kind, and name of a special token; ``total``, how
     many there are; and ``vocab_size``. Exact hits come first, then short tokens, then low ids.
-
-    Attributes:
-        query: the text, hexadecimal digits, or the number.
-        by: what the query is.
     """
 
     query: str
+    """The text, hexadecimal digits, or the number."""
     by: SearchBy
+    """The kind of query."""
     verb: ClassVar[str] = "searching the vocabulary"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:

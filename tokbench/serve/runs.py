@@ -67,13 +67,10 @@ def written_at(path: Path) -> int:
 
 @dataclass(frozen=True)
 class RunJob(Job):
-    """A question about finished runs; the answer is bytes, or the failure.
-
-    Attributes:
-        paths: the results that it is about.
-    """
+    """A question about finished runs; the answer is bytes, or the failure."""
 
     paths: tuple[Path, ...]
+    """The results that it is about."""
     verb: ClassVar[str] = "reading results"
 
     @property

@@ -26,15 +26,12 @@ _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 class FoundFiles(NamedTuple):
-    """The files that match a pattern.
-
-    Attributes:
-        paths: the files, sorted, each once.
-        notes: a sentence for the reader if symbolic links lead to them a second time.
-    """
+    """The files that match a pattern."""
 
     paths: list[Path]
+    """The files, sorted, each once."""
     notes: tuple[str, ...]
+    """A sentence for the reader if symbolic links lead to them a second time."""
 
 
 def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
@@ -141,17 +138,14 @@ def group_template(options: Options, template: str, files: int) -> GroupTemplate
 
 
 class GroupedFiles(NamedTuple):
-    """The files that match a pattern, each with its group.
-
-    Attributes:
-        files: the files with their groups.
-        template: the template of the groups.
-        notes: those of :class:`FoundFiles` and :class:`GroupTemplate`.
-    """
+    """The files that match a pattern, each with its group."""
 
     files: list[tuple[Path, str]]
+    """The files with their groups."""
     template: str
+    """The template of the groups."""
     notes: tuple[str, ...]
+    """Those of :class:`FoundFiles` and :class:`GroupTemplate`."""
 
 
 def grouped_files(

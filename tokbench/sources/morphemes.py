@@ -29,15 +29,12 @@ class MorphemesOptions(GroupedFileOptions):
 
 
 class SegmentedWord(NamedTuple):
-    """A line of a list.
-
-    Attributes:
-        word: the word as it is written.
-        morphemes: its morphemes, which may be written otherwise than in the word; empty if they are not known.
-    """
+    """A line of a list."""
 
     word: str
+    """The word as it is written."""
     morphemes: tuple[str, ...]
+    """Its morphemes, which may be written otherwise than in the word; empty if they are not known."""
 
 
 def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:

@@ -16,17 +16,14 @@ _LEAST = 0.5
 
 
 class Documents(NamedTuple):
-    """The documents of a group in order; document ``k`` of each group is a translation of the same text.
-
-    Attributes:
-        tokens: int64[d], the number of tokens of each document.
-        kept: bool[d], ``True`` for documents that come back.
-        buckets: int64[d], the jackknife group of each document.
-    """
+    """The documents of a group in order; document ``k`` of each group is a translation of the same text."""
 
     tokens: NDArray[np.int64]
+    """int64[d], the number of tokens of each document."""
     kept: NDArray[np.bool_]
+    """bool[d], ``True`` for documents that come back."""
     buckets: NDArray[np.int64]
+    """int64[d], the jackknife group of each document."""
 
     def per_bucket(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return float64[BUCKETS], the tokens of the chosen documents by jackknife group."""
@@ -39,12 +36,10 @@ class Aligned(NamedTuple):
 
     A document that is lost in one language is left out in the other, too, so sums are not enough. A document takes 17
     bytes here, far less than its text.
-
-    Attributes:
-        parts: the documents of each shard, with the number of the first.
     """
 
     parts: tuple[tuple[int, Documents], ...]
+    """The documents of each shard, with the number of the first."""
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> Aligned:

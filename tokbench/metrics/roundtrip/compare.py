@@ -24,19 +24,16 @@ _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
 class TextDifference(NamedTuple):
-    """The difference between a document and what came back.
-
-    Attributes:
-        cause: the cause of the first difference.
-        causes: the causes of all differences, ``cause`` among them.
-        position: the number of code points before the first difference.
-        lost_spaces: white-space code points of the text that did not come back.
-    """
+    """The difference between a document and what came back."""
 
     cause: Cause
+    """The cause of the first difference."""
     causes: frozenset[Cause]
+    """The causes of all differences, ``cause`` among them."""
     position: int
+    """The number of code points before the first difference."""
     lost_spaces: int
+    """White-space code points of the text that did not come back."""
 
 
 def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable

@@ -49,17 +49,14 @@ class Example(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Lossy documents.
-
-    Attributes:
-        by_cause: documents by the cause of their first difference; they add up to the lossy documents.
-        taking_part: documents in which a cause takes part, wherever it does.
-        first: by cause, the first document in ``by_cause``.
-    """
+    """Lossy documents."""
 
     by_cause: Counter[Cause]
+    """Documents by the cause of their first difference; they add up to the lossy documents."""
     taking_part: Counter[Cause]
+    """Documents in which a cause takes part, wherever it does."""
     first: dict[Cause, Example]
+    """By cause, the first document in ``by_cause``."""
 
     def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
         first = dict(self.first)

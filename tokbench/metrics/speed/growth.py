@@ -133,16 +133,13 @@ class Line(NamedTuple):
 
 
 class TimedSize(NamedTuple):
-    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU.
-
-    Attributes:
-        detour: ``True`` if the library could not encode it, and the backend went around that.
-    """
+    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU."""
 
     n_bytes: int
     wall: float
     cpu: float
     detour: bool = False
+    """``True`` if the library could not encode it, and the backend went around that."""
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:

@@ -104,19 +104,16 @@ RATIO = Metric(
 
 @dataclass
 class _Raced(Contender):
-    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric.
-
-    Attributes:
-        wall: seconds that encoding took in all rounds.
-        cpu: seconds of processor time that all threads used meanwhile.
-    """
+    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
 
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
+    """Seconds that encoding took in all rounds."""
     cpu: float = 0.0
+    """Seconds of processor time that all threads used meanwhile."""
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield the calls to time, by metric.

@@ -17,15 +17,12 @@ _PIECES_PER_SLICE: Final = 4
 
 
 class TimedSlice(NamedTuple):
-    """Documents that are timed together.
-
-    Attributes:
-        texts: the documents.
-        n_bytes: the size of the documents in UTF-8 bytes.
-    """
+    """Documents that are timed together."""
 
     texts: list[str]
+    """The documents."""
     n_bytes: int
+    """The size of the documents in UTF-8 bytes."""
 
 
 def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:

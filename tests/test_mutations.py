@@ -131,7 +131,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the in-sample share of the wrong text",
-        "tokbench/engine/finish.py",
+        "tokbench/engine/trained_shares.py",
         "np.isin(np.concatenate(list(evaluated.values())), trained)",
         "np.isin(np.concatenate(list(evaluated.values())), trained[1:])",
         "tests/engine/test_run.py::test_in_sample_is_a_share",

@@ -64,7 +64,7 @@ def run_studies(
         spec = checked.registry.studies.get(name)
         try:
             with pool.progress.phase(name):
-                outcome = attempt(partial(spec.run, context.of(spec), options), f"the study of {spec.title}")
+                outcome = attempt(partial(spec.run, context.of(spec), options))
         except KeyboardInterrupt:
             done.stopped = name
             return done

@@ -168,14 +168,14 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     assert "training models: 3 tokenizers x corpora from the store" in second.from_store
     assert not any(each.startswith("training models") for each in first.from_store)
     assert second.frame.to_csv() == results.frame.to_csv()
-    assert second.bits_per_byte == (results.studies.get(BITS_PER_BYTE) or [])
+    assert second.studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
 
 
 @pytest.mark.slow
 def test_two_workers_give_the_same(folder, results):
     found = tokbench.run(folder / "run.yaml", workers=2, store=False)
     assert found.frame.to_csv() == results.frame.to_csv()
-    assert found.bits_per_byte == (results.studies.get(BITS_PER_BYTE) or [])
+    assert found.studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
 
 
 def test_the_report_has_chart_table_verdicts_and_limits(results):
@@ -288,7 +288,7 @@ def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, 
     assert (crashed.status, out.status) == (Status.FAILED, Status.FAILED)
     assert crashed.reason == "the process died with SIGSEGV while encoding corpus c for bits_per_byte"
     assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
-    [study] = found.bits_per_byte
+    [study] = found.studies.get(BITS_PER_BYTE)
     assert list(study.blocks) == ["bytes"]
 
 
@@ -330,7 +330,7 @@ tokenizers:
     path = small_transformers.with_name("several.yaml")
     path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
     found = tokbench.run(path, workers=0, store=False)
-    [study] = found.bits_per_byte
+    [study] = found.studies.get(BITS_PER_BYTE)
     for metric in study.metrics:
         lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
         assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)
@@ -369,7 +369,7 @@ def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
     again = tokbench.run(small_transformers, workers=0)
     assert two.frame.to_csv() == here.frame.to_csv() == again.frame.to_csv()
     assert any(each.startswith("training models: 4 tokenizers") for each in again.from_store)
-    ngrams, study = here.bits_per_byte
+    ngrams, study = here.studies.get(BITS_PER_BYTE)
     assert [each.verdict for each in study.comparisons] == ["level"]
     assert study.trainings["one"].seeds == study.trainings["same"].seeds
     text, page = markdown.render(here), html.render(here)

@@ -182,8 +182,8 @@ def test_a_study_that_raises_makes_the_run_fail(path, tmp_path, monkeypatch):
     assert done.exit_code == 1
     read = Results.read(tmp_path / "out")
     assert read.failed
-    [reason] = read.failed_studies["validity"]
-    assert "no metric varies" in reason
+    assert read.failed_studies == {"validity": ["ZeroDivisionError: no metric varies"]}
+    assert read.notes.count("the study of validity: ZeroDivisionError: no metric varies") == 1
     assert all(cell.status in {Status.OK, Status.NOT_APPLICABLE} for cell in read.cells)
 
 

@@ -101,11 +101,11 @@ def test_a_second_run_trains_nothing_and_says_the_same(ran):
 @pytest.mark.slow
 def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypatch):
     """The store has lost what was finished, and has every point on the way."""
-    from tokbench.model import transformer
+    from tokbench.studies.language_models import transformer_model
 
     results, folder = ran
     shutil.rmtree(folder / "store" / "measured sizes")
-    monkeypatch.setattr(transformer, "_step", lambda *_: pytest.fail("all points are kept"))
+    monkeypatch.setattr(transformer_model, "_step", lambda *_: pytest.fail("all points are kept"))
     again = tokbench.run(written(folder, MEASURED), workers=0)
     assert again.studies.get(VOCABULARY_SIZES).measured == results.studies.get(VOCABULARY_SIZES).measured
 
@@ -113,12 +113,12 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypa
 @pytest.mark.slow
 def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, tmp_path, monkeypatch):
     """The fourth step of the first size raises. Its place is in the store, and no step before it is done again."""
-    from tokbench.model import transformer
+    from tokbench.studies.language_models import transformer_model
 
     path = written(tmp_path, MEASURED)
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr(transformer, "_CHECKPOINT_SECONDS", 0.0)
-    step, steps = transformer._step, Counter()
+    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0.0)
+    step, steps = transformer_model._step, Counter()
 
     def run(name, *, breaks=False, **options):
         def counted(*given):
@@ -128,7 +128,7 @@ def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, 
             steps[name] += 1
             return step(*given)
 
-        monkeypatch.setattr(transformer, "_step", counted)
+        monkeypatch.setattr(transformer_model, "_step", counted)
         return tokbench.run(path, workers=0, **options).studies.get(VOCABULARY_SIZES)
 
     first, second, whole = run("first", breaks=True), run("second"), run("whole", store=False)
@@ -170,7 +170,7 @@ def test_reports_show_the_numbers_and_their_ground(ran):
     for shown in (page, text):
         assert "Bits per byte, measured here" in shown
         assert "is not extrapolated from this" in shown
-    [chart] = MeasuredSizeCharts(results.vocabulary_size.measured).by_place.values()
+    [chart] = MeasuredSizeCharts(results.studies.get(VOCABULARY_SIZES).measured).by_place.values()
     assert any("★" in line for line in chart.lines)
     rows = list(csv.DictReader(io.StringIO(sizes_csv(results))))
     assert tuple(rows[0]) == SIZE_COLUMNS

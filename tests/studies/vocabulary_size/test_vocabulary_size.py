@@ -322,7 +322,7 @@ def test_sizes_that_no_vocabulary_has(write_config):
 
 @pytest.mark.slow
 def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
-    from tokbench.engine.vocabulary_size import measure
+    from tokbench.studies.vocabulary_size import study
 
     def broken(*_):
         raise ValueError("no curve today")
@@ -333,7 +333,7 @@ def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkey
         ("read_merges", ["the study of vocabulary sizes: ValueError: no curve today"]),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(measure, place, broken)
+            patch.setattr(study, place, broken)
             results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"))
         assert results.failed
         assert results.notes == notes

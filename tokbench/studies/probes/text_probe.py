@@ -58,8 +58,8 @@ class TextProbe:
         own = self.own(tokenizer) if self.own else ()
         return Answer(
             self.measure(encoded),
-            [segment(tokenizer, *each) for each in self.texts],
-            [segment(tokenizer, *each) for each in own],
+            [segment(tokenizer, *labelled) for labelled in self.texts],
+            [segment(tokenizer, *labelled) for labelled in own],
         )
 
 

@@ -177,7 +177,7 @@ def _path(plane: _Plane, trace: SizeTrace) -> str:
         places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
         sizes, ratio = sizes[places], ratio[places]
     x = [plane.x.exactly(size) for size in sizes.tolist()]
-    points = np.column_stack([x, [plane.y.exactly(each) for each in ratio.tolist()]])
+    points = np.column_stack([x, [plane.y.exactly(value) for value in ratio.tolist()]])
     if trace.kind == "curve":
         points = points[_needed(points)]
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())

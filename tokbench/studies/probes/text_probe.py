@@ -28,7 +28,7 @@ Values = Mapping[str, Measured | NotApplicable]
 """The values of a probe, by id."""
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
-"""The capabilities of which a metric needs one if it asks where tokens lie."""
+"""A metric that asks where tokens lie needs one of these capabilities."""
 
 _PROBES: Final = "probes"
 

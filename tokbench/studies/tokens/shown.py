@@ -31,13 +31,13 @@ from tokbench.plugin import (
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128
-"""Groups of which documents are shown, over all corpora."""
+"""The most groups that show documents, over all corpora."""
 
 MOST_WORST: Final = 3
 """Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
 
 _LEAST_TIMES: Final = 1.1
-"""A document is worst beside the best tokenizer only from so many times the fewest tokens on."""
+"""The least multiple of the fewest tokens at which a document is worst beside the best tokenizer."""
 
 _CANDIDATES: Final = 6
 """Documents of a tokenizer and corpus that are cut to find those that are worst beside the best tokenizer."""
@@ -92,9 +92,9 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
 
 
 def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
-    """Yield so many excerpts to show of each group, without tokens yet, by corpus and group.
+    """Yield the given number of excerpts of each group, without tokens yet, by corpus and group.
 
-    Where there are more groups than are shown, every corpus has the same share of them, as far as it has so many.
+    If there are more groups than a report shows, every corpus has the same share, or all its groups if they are fewer.
     """
     groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
     turns = [place for turn in zip_longest(*groups) for place in turn if place]

@@ -50,7 +50,7 @@ class WorstState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> WorstState:
-        """Return the state of which :meth:`raw` gave the data; ``before`` is added to the numbers of documents."""
+        """Return the state from the data of :meth:`raw`; ``before`` is added to the numbers of documents."""
         examples = (DocumentExample(**example) for example in raw["worst"])
         return cls(raw["documents"], tuple(example._replace(number=example.number + before) for example in examples))
 

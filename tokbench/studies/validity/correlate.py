@@ -63,17 +63,16 @@ def correlate(context: StudyContext, study: ValidityStudy) -> Outcome:
 
 
 class _Correlations(NamedTuple):
-    """The correlations of a class.
-
-    Attributes:
-        rows: every metric with every model.
-        rho: by metric and model, Spearman's rho with its intervals.
-        drawn: by metric and model, its rho in each draw of documents, training text and tokenizers.
-    """
+    """The correlations of a class."""
 
     rows: list[RankCorrelation]
+    """Every metric with every model."""
+
     rho: Mapping[tuple[str, str], RankInterval]
+    """By metric and model, Spearman's rho with its intervals."""
+
     drawn: Mapping[tuple[str, str], NDArray[np.float64]]
+    """By metric and model, its rho in each draw of documents, training text and tokenizers."""
 
 
 class _Study:

@@ -96,7 +96,7 @@ class BestSize(NamedTuple):
     Attributes:
         size: the size with the fewest bits per byte.
         low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
-        level: the sizes that cannot be told apart from it, itself among them: those that
+        level: the sizes level with it, and itself: those that
             :func:`~tokbench.studies.language_models.scored_bits.bits_verdict` does not call worse, and those that
             are best in 2.5 % of the draws.
         edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may

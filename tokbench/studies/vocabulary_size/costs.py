@@ -71,7 +71,7 @@ def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> li
 
 
 def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
-    """Add the ids of a size by how often a training set of so many tokens will hold them."""
+    """Add the ids of a size by how often a training set of the given tokens will hold them."""
     counts = line.counts(line.at(cost.vocab_size))
     seen = np.zeros(cost.vocab_size, dtype=np.int64)
     met = counts[counts > 0]

@@ -31,7 +31,7 @@ class Built(NamedTuple):
 
     Attributes:
         order: its merges; ``None`` if it cannot be cut.
-        size: how many ids are ordinary tokens: neither special nor without bytes; all where bytes are not told.
+        size: how many ids are ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
         reason: why it cannot be cut; empty if it can.
         spaces: the longest run of spaces that is one token, 0 if there is none.
         spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.

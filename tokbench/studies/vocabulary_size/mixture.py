@@ -29,19 +29,17 @@ Worst = Mapping[Chosen, tuple[str, str, float]]
 
 @dataclass(frozen=True)
 class Mixture:
-    """The text of a model, mixed of corpora.
-
-    Attributes:
-        weights: the share of each corpus in the bytes of the text; they add up to 1, and each is above 0.
-        texts: the totals of each of these corpora.
-    """
+    """The text of a model, mixed of corpora."""
 
     weights: Mapping[str, float]
+    """The share of each corpus in the bytes of the text; they add up to 1, and each is above 0."""
+
     texts: Mapping[str, TextTotals]
+    """The totals of each of these corpora."""
 
     @classmethod
     def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
-        """Mix corpora by the weights given, or by their bytes; a corpus of which there is no text is left out."""
+        """Mix corpora by the weights given, or by their bytes; a corpus without text is left out."""
         raw = {name: given.get(name, 0.0) if given else float(text.n_bytes.sum()) for name, text in texts.items()}
         total = sum(raw.values())
         weights = {name: weight / total for name, weight in raw.items() if weight > 0}

@@ -23,7 +23,7 @@ class EntropyPatches(NamedTuple):
     """Patches that begin where the next byte is uncertain, measured on texts.
 
     Attributes:
-        threshold: bits; a patch begins before a byte of which the entropy is above it, and with each document.
+        threshold: bits; a patch begins before a byte whose entropy is above it, and with each document.
         mean: bytes of a patch, over all texts.
         by_corpus: by corpus, bytes of a patch there.
     """

@@ -34,7 +34,7 @@ class TextTotals(NamedTuple):
 
 
 def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
-    """Return a row for each size; a size of which the text has no tokens is left out."""
+    """Return a row for each size; a size without tokens of the text is left out."""
     kept: list[SizeRow] = []
     for size in sizes:
         row = _row(place, line, text, size)

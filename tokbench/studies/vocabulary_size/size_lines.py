@@ -94,7 +94,7 @@ class SizeLines:
         return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
-        """Return the lines that charts show: those without so many unknown tokens that no other compares with them."""
+        """Return the lines that charts show: those with few enough unknown tokens to compare with others."""
         unknown = {line: lost.unknown for (line, place), lost in self._losses.items() if place == corpus}
         return [line for line in self.lines if unknown.get(line.line, 0.0) < MANY_UNKNOWN]
 

@@ -14,10 +14,10 @@ from tokbench.studies.language_models.transformer_model import release_memory, t
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
-"""A sweep trains on one in so many documents, and scores another one in so many."""
+"""A sweep trains on one part of the documents, and scores another one. A part is one over this number."""
 
 _BEYOND: Final = 3
-"""A sweep tries so many rates more at most, while the best one lies at an end of those that it has tried."""
+"""The most rates that a sweep adds while the best one lies at an end of those that it has tried."""
 
 
 class SeedCurves(NamedTuple):

@@ -63,21 +63,22 @@ class Uncertain(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScoredBits:
-    """The bits that scored documents cost a tokenizer, under each of several models.
-
-    Attributes:
-        bits: float64[m, g], by model and group of documents, the bits under the model of all the training text.
-        n_bytes: float64[g], the UTF-8 bytes of each group.
-        parts: float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text.
-        documents: the number of scored documents.
-        longest: the share of the longest document in all bytes.
-    """
+    """The bits that scored documents cost a tokenizer, under each of several models."""
 
     bits: NDArray[np.float64]
+    """float64[m, g], by model and group of documents, the bits under the model of all the training text."""
+
     n_bytes: NDArray[np.float64]
+    """float64[g], the UTF-8 bytes of each group."""
+
     parts: NDArray[np.float64]
+    """float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text."""
+
     documents: int
+    """The number of scored documents."""
+
     longest: float
+    """The share of the longest document in all bytes."""
 
     @classmethod
     def of(
@@ -193,7 +194,7 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:
-    """Tell whether a difference is large enough to count, and beyond so many standard errors.
+    """Tell whether a difference is large enough to count, and exceeds a number of standard errors.
 
     More errors are asked of one that rests on few documents or trainings, by Student's t: with one degree of freedom
     6.5 times as many.

@@ -80,7 +80,7 @@ def text_parts(
 
     Args:
         training: the corpus that trains: of one with a holdout, what is not held out.
-        scored: the corpus of which the evaluated documents are scored. If it is the same and has no holdout of its
+        scored: the corpus whose evaluated documents are scored. If it is the same and has no holdout of its
             own, the share ``texts.holdout`` is scored, and the rest trains.
         texts: the bounds of both parts.
         remedy: the advice of the error, beside more documents.
@@ -123,7 +123,7 @@ def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_
 
 
 class _Smallest:
-    """The documents with the smallest hashes that take no more than so many bytes together, but at least one.
+    """The documents with the smallest hashes that fit a number of bytes together, but at least one.
 
     Memory does not grow with the corpus: a document that is beyond the bytes is forgotten at once.
 
@@ -161,7 +161,9 @@ class _Smallest:
 
 
 def cut_document(text: str, most: int) -> str:
-    r"""Return the beginning of a document, at most so many bytes; it ends with a line if one ends in its second half.
+    r"""Return the beginning of a document, within a number of bytes.
+
+    The beginning ends with a line if a line ends in its second half.
 
     >>> cut_document("one\ntwo\nthree", 9), cut_document("eins zwei", 6), cut_document("né", 2), cut_document("né", 3)
     ('one\ntwo\n', 'eins z', 'n', 'né')
@@ -175,7 +177,7 @@ def cut_document(text: str, most: int) -> str:
 
 
 def cut_pieces(text: str, most: int) -> list[str]:
-    r"""Cut a document into pieces of at most so many bytes, after lines where possible; 0 leaves it whole.
+    r"""Cut a document into pieces of a limited number of bytes, after lines where possible; 0 leaves it whole.
 
     >>> cut_pieces("one\ntwo\nthree", 9), cut_pieces("ninety", 4), cut_pieces("one", 0)
     (['one\ntwo\n', 'three'], ['nine', 'ty'], ['one'])

@@ -67,7 +67,7 @@ Floats = NDArray[np.float64]
 
 
 def window_of(part: EncodedPart, context_bytes: int) -> int:
-    """Return the tokens of a window that has so many bytes of this text on average, 2 or more.
+    """Return the tokens of a window that has a number of bytes of this text on average, 2 or more.
 
     >>> from tokbench.tokenizers.contract import Encoded
     >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))

@@ -70,12 +70,12 @@ class NgramBits:
             if documents >= 2 * TRAINING_PARTS
             else []
         )
-        found = []
+        bits = []
         for done, chosen in enumerate([range(documents), *parts]):
             progress("training models", done, 1 + len(parts))
             some = training if not done else _documents(training, chosen)
-            found.append(bits_by_order(some, scored, task.n_ids, ORDERS))
-        whole, *by_part = found
+            bits.append(bits_by_order(some, scored, task.n_ids, ORDERS))
+        whole, *by_part = bits
         return ScoredBits.of(whole, by_part, task.scored.n_bytes)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
@@ -97,11 +97,11 @@ def _documents(encoded: Encoded, chosen: range) -> Encoded:
 
 
 def _values(state: ScoredBits) -> dict[str, Measured | NotApplicable]:
-    found: dict[str, Measured | NotApplicable] = {}
+    values: dict[str, Measured | NotApplicable] = {}
     for order in range(1, ORDERS + 1):
         number = state.value(order - 1)
-        found[_id(order)] = Measured(number.value, state.documents, *number.ends(), no_interval=number.reason)
-    return found
+        values[_id(order)] = Measured(number.value, state.documents, *number.ends(), no_interval=number.reason)
+    return values
 
 
 def _id(order: int) -> str:

@@ -106,7 +106,7 @@ def in_all(costs: Sequence[ModelCost]) -> str:
     >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
     models in all: 5.0 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
     """
-    time = _minutes(sum(each.operations for each in costs))
+    time = _minutes(sum(cost.operations for cost in costs))
     return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
 
 

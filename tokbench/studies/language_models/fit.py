@@ -106,19 +106,19 @@ class StoredCheckpoints:
         return self._store.get(_CHECKPOINT, self._of(name)) is not None
 
     def __getitem__(self, name: str, /) -> bytes:
-        found = self._store.get(_CHECKPOINT, self._of(name))
-        if found is None:
+        data = self._store.get(_CHECKPOINT, self._of(name))
+        if data is None:
             raise KeyError(name)
-        return found
+        return data
 
     def __setitem__(self, name: str, data: bytes, /) -> None:
         self._store.put(_CHECKPOINT, self._of(name), data)
 
     def pop(self, name: str, default: bytes, /) -> bytes:
         """Delete a part, and return it."""
-        found = self._store.get(_CHECKPOINT, self._of(name))
+        data = self._store.get(_CHECKPOINT, self._of(name))
         self._store.remove(_CHECKPOINT, self._of(name))
-        return default if found is None else found
+        return default if data is None else data
 
 
 def checkpoints_of(key: Key | None) -> Checkpoints:
@@ -296,36 +296,36 @@ class _Models:
         asked: Sequence[PreparedTokenizer],
         ended: Mapping[str, Failure],
         sizes: PartSizes | Failure,
-        found: Outcome,
+        result: Outcome,
     ) -> None:
         """Add the cells of all tokenizers, the comparisons and the notes."""
-        seen = {each.name: self._seen(each, sizes) for each in asked}
-        blocks = {each.name: _block(each, seen[each.name]) for each in asked}
+        seen = {tokenizer.name: self._seen(tokenizer, sizes) for tokenizer in asked}
+        blocks = {tokenizer.name: _block(tokenizer, seen[tokenizer.name]) for tokenizer in asked}
         sound = {
             name: state
             for name, state in self._states.items()
             if state is not None and name not in ended and not isinstance(state, Failure | LostText)
         }
         outcome = self._outcome(sound, blocks, sizes)
-        values = {each.name: self._values(each.name, ended, sizes, outcome) for each in asked}
-        found.cells += [
-            make_cell(each, self._corpus, WHOLE, metric, values[each.name], seen[each.name])
-            for each in asked
+        values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in asked}
+        result.cells += [
+            make_cell(tokenizer, self._corpus, WHOLE, metric, values[tokenizer.name], seen[tokenizer.name])
+            for tokenizer in asked
             for metric in self._family.values
         ]
-        found.tracebacks |= tracebacks(each for each in values.values() if isinstance(each, Failure))
+        result.tracebacks |= tracebacks(value for value in values.values() if isinstance(value, Failure))
         if isinstance(sizes, Failure):
-            found.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
+            result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
-            found.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
-            found.detail.append(outcome.scored)
-            found.notes.append(self._note(sizes))
+            result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
+            result.detail.append(outcome.scored)
+            result.notes.append(self._note(sizes))
 
-    def _seen(self, each: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
+    def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
         """Return the share of the scored documents that a tokenizer was trained on; ``None`` if that is unknown."""
-        if isinstance(sizes, Failure) or not each.planned.train_on:
+        if isinstance(sizes, Failure) or not tokenizer.planned.train_on:
             return None
-        trained = np.concatenate([self._plan.surveys[name].trained for name in each.planned.train_on])
+        trained = np.concatenate([self._plan.surveys[name].trained for name in tokenizer.planned.train_on])
         return float(np.isin(sizes.marks, trained).mean())
 
     def _outcome(
@@ -384,13 +384,13 @@ class _Models:
         )
 
 
-def _block(each: PreparedTokenizer, seen: float | None) -> str:
+def _block(tokenizer: PreparedTokenizer, seen: float | None) -> str:
     """Return the text that a tokenizer was trained on, in words."""
-    if each.planned.spec.baseline:
+    if tokenizer.planned.spec.baseline:
         return _BASELINE
-    if not each.planned.train_on:
+    if not tokenizer.planned.train_on:
         return _PUBLISHED
-    text = f"trained on {', '.join(each.planned.train_on)}"
+    text = f"trained on {', '.join(tokenizer.planned.train_on)}"
     return f"{text}, scored text included" if trained_on(seen) else text
 
 

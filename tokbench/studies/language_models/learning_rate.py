@@ -14,10 +14,10 @@ from tokbench.studies.language_models.transformer_model import release_memory, t
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
-"""A sweep trains on one in so many documents, and scores another one in so many."""
+"""A sweep trains on one part of the documents, and scores another one. A part is one over this number."""
 
 _BEYOND: Final = 3
-"""A sweep tries so many rates more at most, while the best one lies at an end of those that it has tried."""
+"""The most rates that a sweep adds while the best one lies at an end of those that it has tried."""
 
 
 class SeedCurves(NamedTuple):
@@ -71,7 +71,7 @@ def train_seeds(
     if len(rates) > 1:
         search = shown("trying learning rates")
         tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
-    rate = min(tried, key=lambda each: tried[each]) if tried else rates[0]
+    rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
 
     def trained(seed: int, step: str) -> list[Point]:
         return train_curve(
@@ -126,7 +126,7 @@ def sweep(
         raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
     drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
     share = max(1, len(drawn) // _SWEEP_SHARE)
-    some, others = (documents(training, np.sort(each)) for each in (drawn[:share], drawn[share : 2 * share]))
+    some, others = (documents(training, np.sort(numbers)) for numbers in (drawn[:share], drawn[share : 2 * share]))
     kept = saved if saved is not None else {}
 
     def tried(rate: float) -> float:
@@ -138,23 +138,23 @@ def sweep(
             kept[name] = float(point.bits.sum() / others.n_bytes.sum()).hex().encode()
         return float.fromhex(kept[name].decode())
 
-    found = {rate: tried(rate) for rate in sorted(rates)}
+    by_rate = {rate: tried(rate) for rate in sorted(rates)}
     for _ in range(_BEYOND):
-        beyond = _beyond(found)
+        beyond = _beyond(by_rate)
         if beyond is None:
             break
-        found[beyond] = tried(beyond)
-    return dict(sorted(found.items()))
+        by_rate[beyond] = tried(beyond)
+    return dict(sorted(by_rate.items()))
 
 
-def _beyond(found: Mapping[float, float]) -> float | None:
+def _beyond(by_rate: Mapping[float, float]) -> float | None:
     """Return the next learning rate if the best one lies at an end; ``None`` if it does not, or if it would exceed 1.
 
     >>> _beyond({0.01: 3.0, 0.02: 2.5}), _beyond({0.01: 2.5, 0.02: 3.0}), _beyond({0.01: 3.0, 0.02: 2.5, 0.04: 2.6})
     (0.04, 0.005, None)
     """
-    rates = sorted(found)
-    best = min(rates, key=lambda each: found[each])
+    rates = sorted(by_rate)
+    best = min(rates, key=lambda rate: by_rate[rate])
     if best not in (rates[0], rates[-1]):
         return None
     neighbour = rates[1] if best == rates[0] else rates[-2]

@@ -19,7 +19,7 @@ WINDOW: Final = 32
 """Bytes of a window: a phrase of five or six English words."""
 
 SAMPLED: Final = 8
-"""One window of so many is looked at."""
+"""The share of the windows that are looked at is one over this number."""
 
 _STRETCH: Final = 1 << 20
 """Characters of documents whose windows are hashed at a time."""

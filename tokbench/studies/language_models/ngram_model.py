@@ -105,17 +105,17 @@ def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
     for order in range(1, highest + 1):
         ends = np.flatnonzero(text.depth >= order - 1)
         keys = (numbers[ends - 1] if order > 1 else 0) * base + text.tokens[ends]
-        found, ranks = _ranked(keys)
-        some = np.empty(len(found), dtype=np.int64)  # for each n-gram, one of its ends
+        different, ranks = _ranked(keys)
+        some = np.empty(len(different), dtype=np.int64)  # for each n-gram, one of its ends
         some[ranks] = ends
         begins = text.depth[some] == order - 1
-        raw = np.bincount(ranks, minlength=len(found))
-        suffix = numbers[some] if order > 1 else np.zeros(len(found), dtype=np.int64)
+        raw = np.bincount(ranks, minlength=len(different))
+        suffix = numbers[some] if order > 1 else np.zeros(len(different), dtype=np.int64)
         if order == 1:
             raw[begins] = 0
         numbers[:] = _ABSENT
         numbers[ends] = ranks
-        yield _Order(found, raw, suffix, begins, base)
+        yield _Order(different, raw, suffix, begins, base)
 
 
 def _ranked(keys: Ints) -> tuple[Ints, Ints]:
@@ -125,8 +125,8 @@ def _ranked(keys: Ints) -> tuple[Ints, Ints]:
     """
     bits = max(len(keys) - 1, 1).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > 63:  # noqa: PLR2004 - a sign takes the 64th bit
-        found, ranks = np.unique(keys, return_inverse=True)
-        return found, ranks.astype(np.int64)
+        different, ranks = np.unique(keys, return_inverse=True)
+        return different, ranks.astype(np.int64)
     packed = np.sort((keys << bits) | np.arange(len(keys)))
     ordered, places = packed >> bits, packed & ((1 << bits) - 1)
     new = np.diff(ordered, prepend=-1) != 0
@@ -153,15 +153,15 @@ class _Smoothed:
         kept = (weights[j] * np.bincount(history[np.minimum(counts, 3) == j], minlength=histories) for j in (1, 2, 3))
         self._kept = np.append(sum(kept), 0)
 
-    def probabilities(self, history: Ints, found: Ints, below: Floats) -> Floats:
+    def probabilities(self, history: Ints, ngrams: Ints, below: Floats) -> Floats:
         """Return float64[n], the probability of each token.
 
         Args:
             history: int64[n], the number of its history; -1 if the training text does not have it.
-            found: int64[n], the number of the whole n-gram, or -1.
+            ngrams: int64[n], the number of the whole n-gram, or -1.
             below: float64[n], the probability by the order below.
         """
-        total, count = self._total[history], self._counts[found]
+        total, count = self._total[history], self._counts[ngrams]
         discounted = np.maximum(count - self._discounts[np.minimum(count, 3)], 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             mixed = discounted / total + self._kept[history] / total * below
@@ -177,7 +177,7 @@ def discounts(frequencies: Ints) -> Floats:
     Args:
         frequencies: int64, at each count up to 4 the number of n-grams that have it.
 
-    >>> [round(float(each), 4) for each in discounts(np.array([0, 100, 40, 20, 10]))]
+    >>> [round(float(discount), 4) for discount in discounts(np.array([0, 100, 40, 20, 10]))]
     [0.0, 0.5556, 1.1667, 1.8889]
     >>> discounts(np.array([0, 2, 1, 0, 0])).tolist()
     [0.0, 0.5, 1.0, 1.5]
@@ -187,8 +187,8 @@ def discounts(frequencies: Ints) -> Floats:
     if not n[1:4].all():
         return few
     y = n[1] / (n[1] + 2 * n[2])
-    found = np.array([0.0] + [j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3)])
-    return few if np.any(found < 0) or np.any(found > np.arange(4)) else found
+    taken = np.array([0.0] + [j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3)])
+    return few if np.any(taken < 0) or np.any(taken > np.arange(4)) else taken
 
 
 def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:
@@ -227,12 +227,12 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
     history = np.zeros(len(predicted.tokens), dtype=np.int64)  # of each token, the number of what precedes it
     bits = np.empty((highest, len(scored.offsets) - 1))
     for k, level in enumerate(_levels(_Stream.of(training, eos), base, highest)):
-        found = level.order.find(history, predicted.tokens)
-        top = level.as_top().probabilities(history, found, lower)
+        ngrams = level.order.find(history, predicted.tokens)
+        top = level.as_top().probabilities(history, ngrams, lower)
         bits[k] = np.bincount(document, weights=np.where(first, 0.0, -np.log2(top)), minlength=bits.shape[1])
         if level.counts is not None:
-            lower = level.as_lower(level.counts).probabilities(history, found, lower)
-            history = _following(found, first)
+            lower = level.as_lower(level.counts).probabilities(history, ngrams, lower)
+            history = _following(ngrams, first)
     return bits
 
 
@@ -274,12 +274,12 @@ def next_entropies(training: Encoded, scored: Encoded, n_ids: int, order: int) -
     below = np.full((1, n_ids + 1), 1 / (n_ids + 1))
     entropies = np.empty(0)
     for level in _levels(_Stream.of(training, n_ids), n_ids + 2, order):
-        # A history that the training text does not have is told apart by its shorter one.
+        # The training text lacks some histories: the row of the shorter history distinguishes them.
         different, here = _ranked(rows * (level.histories + 1) + history + 1)
         parents, histories = different // (level.histories + 1), different % (level.histories + 1) - 1
         if level.counts is None:
             parts = _distributions(level.as_top(), level.order, histories, below, parents)
-            entropies = np.concatenate([_entropies(each) for each in parts])
+            entropies = np.concatenate([_entropies(part) for part in parts])
         else:
             parts = _distributions(level.as_lower(level.counts), level.order, histories, below, parents)
             below = np.concatenate(list(parts))
@@ -304,15 +304,15 @@ def _distributions(
     for start in range(0, len(histories), _ROWS):
         some = slice(start, start + _ROWS)
         history = np.repeat(histories[some], n_next)
-        found = order.find(history, np.tile(np.arange(n_next), len(histories[some])))
-        yield smoothed.probabilities(history, found, below[parents[some]].ravel()).reshape(-1, n_next)
+        ngrams = order.find(history, np.tile(np.arange(n_next), len(histories[some])))
+        yield smoothed.probabilities(history, ngrams, below[parents[some]].ravel()).reshape(-1, n_next)
 
 
 def _entropies(probabilities: Floats) -> Floats:
     """Return float64[h], the entropy of each row, bits."""
     logs = np.log2(np.where(probabilities > 0, probabilities, 1.0))
-    found: Floats = -(probabilities * logs).sum(axis=1)
-    return found
+    entropies: Floats = -(probabilities * logs).sum(axis=1)
+    return entropies
 
 
 @dataclass(frozen=True)
@@ -351,8 +351,8 @@ def _levels(training: _Stream, base: int, highest: int) -> Iterator[_Level]:
         histories = len(order.keys)
 
 
-def _following(found: Ints, first: NDArray[np.bool_]) -> Ints:
+def _following(ngrams: Ints, first: NDArray[np.bool_]) -> Ints:
     """Return int64[n], the history of each token at the next order: the n-gram that ends before it."""
-    history = np.concatenate([[_ABSENT], found[:-1]])
+    history = np.concatenate([[_ABSENT], ngrams[:-1]])
     history[first] = _ABSENT
     return history

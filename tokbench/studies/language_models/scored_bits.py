@@ -63,21 +63,22 @@ class Uncertain(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScoredBits:
-    """The bits that scored documents cost a tokenizer, under each of several models.
-
-    Attributes:
-        bits: float64[m, g], by model and group of documents, the bits under the model of all the training text.
-        n_bytes: float64[g], the UTF-8 bytes of each group.
-        parts: float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text.
-        documents: the number of scored documents.
-        longest: the share of the longest document in all bytes.
-    """
+    """The bits that scored documents cost a tokenizer, under each of several models."""
 
     bits: NDArray[np.float64]
+    """float64[m, g], by model and group of documents, the bits under the model of all the training text."""
+
     n_bytes: NDArray[np.float64]
+    """float64[g], the UTF-8 bytes of each group."""
+
     parts: NDArray[np.float64]
+    """float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text."""
+
     documents: int
+    """The number of scored documents."""
+
     longest: float
+    """The share of the longest document in all bytes."""
 
     @classmethod
     def of(
@@ -90,8 +91,8 @@ class ScoredBits:
             parts: the same for each part of the training text.
             n_bytes: int64[d], the bytes of each document.
 
-        >>> found = ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8]))
-        >>> found.value(0).value
+        >>> state = ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8]))
+        >>> state.value(0).value
         1.5
         """
         groups = np.arange(len(n_bytes)) % GROUPS
@@ -99,7 +100,7 @@ class ScoredBits:
         return cls(
             np.array([np.bincount(groups, row, GROUPS) for row in bits]),
             np.bincount(groups, n_bytes, GROUPS).astype(np.float64),
-            np.array([each.sum(axis=1) / total for each in parts]),
+            np.array([part.sum(axis=1) / total for part in parts]),
             len(n_bytes),
             float(n_bytes.max(initial=0)) / total,
         )
@@ -120,18 +121,18 @@ class ScoredBits:
     def _uncertain(self, bits: NDArray[np.float64], parts: NDArray[np.float64]) -> Uncertain:
         value = float(bits.sum() / self.n_bytes.sum())
         reason = Lengths(self.documents, self.longest).shortcoming()
-        found = spread(leave_out(bits, self.n_bytes))
+        estimate = spread(leave_out(bits, self.n_bytes))
         if not reason and len(parts) < 2:  # noqa: PLR2004 - one does not vary
             reason = "too few training documents for an interval"
-        if not reason and found is not None:
-            reason = found.shortcoming()
-        if reason or found is None:
+        if not reason and estimate is not None:
+            reason = estimate.shortcoming()
+        if reason or estimate is None:
             return Uncertain(value, reason=reason or "too few documents for an interval")
-        documents, training = found.error**2, float(parts.var(ddof=1)) / len(parts)
+        documents, training = estimate.error**2, float(parts.var(ddof=1)) / len(parts)
         both = documents + training
         if not both:
-            return Uncertain(value, 0.0, found.freedom)
-        freedom = both**2 / (documents**2 / found.freedom + training**2 / (len(parts) - 1))
+            return Uncertain(value, 0.0, estimate.freedom)
+        freedom = both**2 / (documents**2 / estimate.freedom + training**2 / (len(parts) - 1))
         return Uncertain(value, math.sqrt(both), int(freedom))
 
 
@@ -157,13 +158,13 @@ def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
     >>> bits_verdict([Uncertain(-0.05)])
     ('unknown', False)
     """
-    if any(each.error is None for each in differences):
+    if any(difference.error is None for difference in differences):
         return "unknown", False
-    signs = {math.copysign(1, each.value) if _apart(each, _ERRORS) else 0 for each in differences}
+    signs = {math.copysign(1, difference.value) if _apart(difference, _ERRORS) else 0 for difference in differences}
     if signs in ({-1}, {1}):
         return "better", signs == {1}
     corrected = -NormalDist().inv_cdf(NormalDist().cdf(-_ERRORS) / len(differences))
-    return "depends" if any(_apart(each, corrected) for each in differences) else "level", False
+    return "depends" if any(_apart(difference, corrected) for difference in differences) else "level", False
 
 
 def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], deciding: Sequence[int]) -> BitsComparison:
@@ -176,8 +177,8 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
         deciding: the numbers of the models that decide, see :func:`bits_verdict`.
 
     >>> a, b = (ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for bits in (9.0, 8.0))
-    >>> found = compare_bits("a", "b", {"a": a, "b": b}, [0])
-    >>> found.tokenizer, found.differences, found.verdict
+    >>> comparison = compare_bits("a", "b", {"a": a, "b": b}, [0])
+    >>> comparison.tokenizer, comparison.differences, comparison.verdict
     ('a', [0.125], 'unknown')
     """
     differences = scored[one].minus(scored[other])
@@ -186,14 +187,14 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
     return BitsComparison(
         tokenizer=other if swap else one,
         other=one if swap else other,
-        differences=[sign * each.value for each in differences],
-        errors=[each.error for each in differences],
+        differences=[sign * difference.value for difference in differences],
+        errors=[difference.error for difference in differences],
         verdict=said,
     )
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:
-    """Tell whether a difference is large enough to count, and beyond so many standard errors.
+    """Tell whether a difference is large enough to count, and exceeds a number of standard errors.
 
     More errors are asked of one that rests on few documents or trainings, by Student's t: with one degree of freedom
     6.5 times as many.

@@ -80,7 +80,7 @@ def text_parts(
 
     Args:
         training: the corpus that trains: of one with a holdout, what is not held out.
-        scored: the corpus of which the evaluated documents are scored. If it is the same and has no holdout of its
+        scored: the corpus whose evaluated documents are scored. If it is the same and has no holdout of its
             own, the share ``texts.holdout`` is scored, and the rest trains.
         texts: the bounds of both parts.
         remedy: the advice of the error, beside more documents.
@@ -89,20 +89,20 @@ def text_parts(
         InputError: no document is left in a part, or the text cannot be read.
     """
     learned, predicted = _chosen(training, scored, texts)
-    new = ~near_duplicates([each.text for each in [*learned, *predicted]])
+    new = ~near_duplicates([document.text for document in [*learned, *predicted]])
     train_on, score = list(compress(learned, new[: len(learned)])), list(compress(predicted, new[len(learned) :]))
     for chosen, purpose, corpus in ((train_on, "train on", training), (score, "score", scored)):
         if not chosen:
             what = f"corpus {corpus.name!r} leaves no document to {purpose}"
             raise InputError(f"{what}; give it more documents, or {remedy}")
-    pieces = [piece for each in train_on for piece in cut_pieces(each.text, texts.training_piece)]
+    pieces = [piece for document in train_on for piece in cut_pieces(document.text, texts.training_piece)]
     sizes = PartSizes(
         _size(train_on, learned),
         _size(score, predicted),
-        np.array([each.mark for each in score], dtype=np.uint64),
-        [each.origin for each in score],
+        np.array([document.mark for document in score], dtype=np.uint64),
+        [document.origin for document in score],
     )
-    return TextParts(pieces, [each.text for each in score], sizes)
+    return TextParts(pieces, [document.text for document in score], sizes)
 
 
 def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
@@ -110,20 +110,20 @@ def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_
     learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
     share = texts.holdout if scored is training and not scored.holdout else 0.0
     if share and scored.limit is None:  # every document is both evaluated and there for training
-        for each in scored.evaluation():
-            (predicted if scored.held_out(each, share) else learned).take(each)
+        for document in scored.evaluation():
+            (predicted if scored.held_out(document, share) else learned).take(document)
     else:
-        for each in training.training():
-            if not (share and training.held_out(each, share)):
-                learned.take(each)
-        for each in scored.evaluation():
-            if not share or scored.held_out(each, share):
-                predicted.take(each)
+        for document in training.training():
+            if not (share and training.held_out(document, share)):
+                learned.take(document)
+        for document in scored.evaluation():
+            if not share or scored.held_out(document, share):
+                predicted.take(document)
     return learned.documents, predicted.documents
 
 
 class _Smallest:
-    """The documents with the smallest hashes that take no more than so many bytes together, but at least one.
+    """The documents with the smallest hashes that fit a number of bytes together, but at least one.
 
     Memory does not grow with the corpus: a document that is beyond the bytes is forgotten at once.
 
@@ -146,9 +146,9 @@ class _Smallest:
         mark = fingerprint(text)
         if mark >= self._bound:
             return
-        each = _Chosen(mark, self._read, text, document.origin, len(text.encode()))
-        heapq.heappush(self._waiting, (-each.mark, -each.number, each))
-        self._total += each.n_bytes
+        chosen = _Chosen(mark, self._read, text, document.origin, len(text.encode()))
+        heapq.heappush(self._waiting, (-chosen.mark, -chosen.number, chosen))
+        self._total += chosen.n_bytes
         while self._total > self._most and len(self._waiting) > 1:
             dropped = heapq.heappop(self._waiting)[2]
             self._total -= dropped.n_bytes
@@ -157,11 +157,13 @@ class _Smallest:
     @property
     def documents(self) -> list[_Chosen]:
         """The documents, in the order of their hashes."""
-        return sorted(each for _, _, each in self._waiting)
+        return sorted(chosen for _, _, chosen in self._waiting)
 
 
 def cut_document(text: str, most: int) -> str:
-    r"""Return the beginning of a document, at most so many bytes; it ends with a line if one ends in its second half.
+    r"""Return the beginning of a document, within a number of bytes.
+
+    The beginning ends with a line if a line ends in its second half.
 
     >>> cut_document("one\ntwo\nthree", 9), cut_document("eins zwei", 6), cut_document("né", 2), cut_document("né", 3)
     ('one\ntwo\n', 'eins z', 'n', 'né')
@@ -175,19 +177,19 @@ def cut_document(text: str, most: int) -> str:
 
 
 def cut_pieces(text: str, most: int) -> list[str]:
-    r"""Cut a document into pieces of at most so many bytes, after lines where possible; 0 leaves it whole.
+    r"""Cut a document into pieces of a limited number of bytes, after lines where possible; 0 leaves it whole.
 
     >>> cut_pieces("one\ntwo\nthree", 9), cut_pieces("ninety", 4), cut_pieces("one", 0)
     (['one\ntwo\n', 'three'], ['nine', 'ty'], ['one'])
     """
     if not most:
         return [text]
-    found, at = [], 0
+    pieces, at = [], 0
     while at < len(text):
-        found.append(cut_document(text[at : at + most + 1], most))
-        at += len(found[-1])
-    return found
+        pieces.append(cut_document(text[at : at + most + 1], most))
+        at += len(pieces[-1])
+    return pieces
 
 
-def _size(chosen: Sequence[_Chosen], found: Sequence[_Chosen]) -> PartSize:
-    return PartSize(len(chosen), sum(each.n_bytes for each in chosen), len(found) - len(chosen))
+def _size(chosen: Sequence[_Chosen], every: Sequence[_Chosen]) -> PartSize:
+    return PartSize(len(chosen), sum(document.n_bytes for document in chosen), len(every) - len(chosen))

@@ -195,11 +195,13 @@ class TransformerBits:
 
         Those after a quarter of the text are shown beside them, and decide nothing.
         """
-        found: Mapping[str, TrainedModels] = states.states
-        budget = min((int(each.flops[-1]) for each in found.values()), default=0)
-        places = {name: each.place_of(budget) for name, each in found.items()}
-        scored = {name: each.at(each.quarter or 0, each.last, places[name] or 0.0) for name, each in found.items()}
-        values = {name: self._values(name, scored[name], places[name], found, budget) for name in found}
+        trained: Mapping[str, TrainedModels] = states.states
+        budget = min((int(state.flops[-1]) for state in trained.values()), default=0)
+        places = {name: state.place_of(budget) for name, state in trained.items()}
+        scored = {
+            name: state.at(state.quarter or 0, state.last, places[name] or 0.0) for name, state in trained.items()
+        }
+        values = {name: self._values(name, scored[name], places[name], trained, budget) for name in trained}
         both = [pair for pair in states.comparable if all(places[name] is not None for name in pair)]
         return ModelOutcome(
             values,
@@ -207,42 +209,42 @@ class TransformerBits:
             {_QUARTER: "a quarter of the text", _TEXT: "equal text", _FLOPS: "equal computing"},
             [_TEXT, _FLOPS],
             LEAST_DIFFERENCE,
-            {name: each for name, each in scored.items() if places[name] is not None},
+            {name: bits for name, bits in scored.items() if places[name] is not None},
             _WORDS,
-            {name: self._training(each) for name, each in found.items()},
+            {name: self._training(state) for name, state in trained.items()},
         )
 
     def _values(
-        self, name: str, scored: ScoredBits, place: float | None, found: Mapping[str, TrainedModels], budget: int
+        self, name: str, scored: ScoredBits, place: float | None, trained: Mapping[str, TrainedModels], budget: int
     ) -> dict[str, Measured | NotApplicable]:
         values: dict[str, Measured | NotApplicable] = {}
         for number, metric in enumerate((_QUARTER, _TEXT, _FLOPS)):
             bits = scored.value(number)
             values[metric] = Measured(bits.value, scored.documents, *bits.ends(), no_interval=bits.reason)
-        if found[name].quarter is None:
+        if trained[name].quarter is None:
             values[_QUARTER] = NotApplicable("the training documents are too few or too long for a quarter of the text")
         if place is None:
-            first = int(found[name].flops[0])
+            first = int(trained[name].flops[0])
             values[_FLOPS] = NotApplicable(
                 f"the budget of all is {budget:.3g} operations, and the first model of {name} took {first:.3g}; "
                 "nothing is extrapolated"
             )
         return values
 
-    def _training(self, each: TrainedModels) -> ModelTraining:
+    def _training(self, state: TrainedModels) -> ModelTraining:
         body, amounts = self._options.body, []
-        for point, (seen, flops) in enumerate(zip(each.seen.tolist(), each.flops.tolist(), strict=True)):
-            bits = each.at(point).value(0)
+        for point, (seen, flops) in enumerate(zip(state.seen.tolist(), state.flops.tolist(), strict=True)):
+            bits = state.at(point).value(0)
             amounts.append(TrainedAmount(n_bytes=seen, flops=flops, bits_per_byte=bits.value, error=bits.error))
         return ModelTraining(
-            parameters=body.parameters + (each.n_ids + 2) * body.width,
-            window=each.window,
-            learning_rate=each.learning_rate,
-            rates={f"{rate:g}": bits for rate, bits in each.rates.items()},
-            seconds=each.seconds,
-            memory=memory_bytes(each.n_ids, body, each.window),
+            parameters=body.parameters + (state.n_ids + 2) * body.width,
+            window=state.window,
+            learning_rate=state.learning_rate,
+            rates={f"{rate:g}": bits for rate, bits in state.rates.items()},
+            seconds=state.seconds,
+            memory=memory_bytes(state.n_ids, body, state.window),
             amounts=amounts,
-            seeds=(each.bits[:, -1].sum(axis=1) / each.n_bytes.sum()).tolist(),
+            seeds=(state.bits[:, -1].sum(axis=1) / state.n_bytes.sum()).tolist(),
         )
 
 
@@ -250,16 +252,16 @@ def _state(task: ModelTask, trained: SeedCurves, window: int) -> TrainedModels:
     """Put the curves of all seeds together, by the last points that all of them have."""
     points = min(map(len, trained.curves))
     last = [curve[-points:] for curve in trained.curves]
-    by_seed = [ScoredBits.of(np.array([each.bits for each in curve]), [], task.scored.n_bytes) for curve in last]
+    by_seed = [ScoredBits.of(np.array([point.bits for point in curve]), [], task.scored.n_bytes) for curve in last]
     return TrainedModels(
         n_ids=task.n_ids,
         window=window,
         learning_rate=trained.learning_rate,
         rates=trained.tried,
-        seen=np.mean([[each.n_bytes for each in curve] for curve in last], axis=0).astype(np.int64),
-        flops=np.mean([[each.flops for each in curve] for curve in last], axis=0).astype(np.int64),
+        seen=np.mean([[point.n_bytes for point in curve] for curve in last], axis=0).astype(np.int64),
+        flops=np.mean([[point.flops for point in curve] for curve in last], axis=0).astype(np.int64),
         seconds=sum(curve[-1].seconds for curve in last),
-        bits=np.stack([each.bits for each in by_seed]),
+        bits=np.stack([bits.bits for bits in by_seed]),
         n_bytes=by_seed[0].n_bytes,
         documents=by_seed[0].documents,
         longest=by_seed[0].longest,

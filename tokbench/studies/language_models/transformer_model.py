@@ -67,7 +67,7 @@ Floats = NDArray[np.float64]
 
 
 def window_of(part: EncodedPart, context_bytes: int) -> int:
-    """Return the tokens of a window that has so many bytes of this text on average, 2 or more.
+    """Return the tokens of a window that has a number of bytes of this text on average, 2 or more.
 
     >>> from tokbench.tokenizers.contract import Encoded
     >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))
@@ -191,7 +191,7 @@ _sum_of_nats.defvjp(_sum_and_gradients, _times_gradients)
 _ADAM: Final = optax.chain(
     optax.clip_by_global_norm(_LONGEST_STEP),
     optax.scale_by_adam(b2=0.95),
-    optax.add_decayed_weights(_WEIGHT_DECAY, mask=partial(jax.tree.map, lambda each: each.ndim > 1)),
+    optax.add_decayed_weights(_WEIGHT_DECAY, mask=partial(jax.tree.map, lambda leaf: leaf.ndim > 1)),
 )
 
 
@@ -213,7 +213,7 @@ def _step(state: _State, some: Windows, rate: Any, heads: int) -> _State:
 
     gradients = jax.grad(loss)(state.parameters)
     updates, moments = _ADAM.update(gradients, state.moments, state.parameters)
-    updates = jax.tree.map(lambda each: -rate * each, updates)
+    updates = jax.tree.map(lambda update: -rate * update, updates)
     return _State(optax.apply_updates(state.parameters, updates), moments)
 
 
@@ -303,8 +303,8 @@ class _Training:
     def points(self, shares: Sequence[float]) -> list[Point]:
         """Train to the last share, and return the models on the way."""
         segments = self._segments(shares)
-        self._steps = [each for segment in segments for each in segment.batches]
-        found: list[Point] = []
+        self._steps = [batch for segment in segments for batch in segment.batches]
+        points: list[Point] = []
         state, at = self._restored()
         end = n_bytes = tokens = 0
         for number, segment in enumerate(segments):
@@ -318,9 +318,9 @@ class _Training:
                 bits = self._bits(self._cooled(state, cool, end), cool)
                 flops = self._body.flops(tokens, self._window, self._n_ids)
                 self._saved[name] = _packed(Point(n_bytes, tokens, flops, self._seconds(), bits)._asdict())
-            found.append(_point(self._saved[name]))
+            points.append(_point(self._saved[name]))
         self._saved.pop(self._name, b"")
-        return found
+        return points
 
     def _rate(self, step: int) -> float:
         return self._highest * min(1.0, (step + 1) / max(1, round(_WARM_UP * len(self._steps))))
@@ -354,18 +354,18 @@ class _Training:
         """Cut the documents where a share of the bytes is full; windows of one segment come in a drawn order."""
         sizes = self._training.n_bytes[self._order]
         reached = np.cumsum(sizes) / sizes.sum()
-        found, start = [], 0
+        segments, start = [], 0
         for number, share in enumerate(shares):
             stop = int(np.searchsorted(reached, share + 1e-12, side="right"))
             if stop > start:
                 part = documents(self._training, self._order[start:stop])
                 cut = training_windows(part.encoded, self._n_ids, self._window)
                 order = np.random.default_rng([self._seed, number]).permutation(len(cut.inputs))
-                some = filled(Windows(*(each[order] for each in cut)), self._body.windows)
+                some = filled(Windows(*(array[order] for array in cut)), self._body.windows)
                 tokens = int((cut.targets >= 0).sum())
-                found.append(_Segment(batches(some, self._body.windows), int(part.n_bytes.sum()), tokens))
+                segments.append(_Segment(batches(some, self._body.windows), int(part.n_bytes.sum()), tokens))
                 start = stop
-        return found
+        return segments
 
     def _begun(self) -> _State:
         parameters = initial(self._n_ids, self._body, self._seed)
@@ -375,7 +375,7 @@ class _Training:
         """Save the place of the training, from time to time."""
         if time.perf_counter() - self._kept >= _CHECKPOINT_SECONDS:
             self._kept = time.perf_counter()
-            arrays = {str(k): np.asarray(each) for k, each in enumerate(jax.tree.leaves(state))}
+            arrays = {str(k): np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(state))}
             self._saved[self._name] = _packed({**arrays, "at": at, "seconds": self._seconds()})
 
     def _restored(self) -> tuple[_State | None, int]:
@@ -426,9 +426,9 @@ def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _point(data: bytes) -> Point:
-    found = _unpacked(data)
+    arrays = _unpacked(data)
     return Point(
-        int(found["n_bytes"]), int(found["tokens"]), int(found["flops"]), float(found["seconds"]), found["bits"]
+        int(arrays["n_bytes"]), int(arrays["tokens"]), int(arrays["flops"]), float(arrays["seconds"]), arrays["bits"]
     )
 
 

@@ -106,13 +106,13 @@ def filled(windows: Windows, batch: int) -> Windows:
     """
     some = ((0, -len(windows.inputs) % batch), (0, 0))
     fills = (0, -1, -1)
-    return Windows(*(np.pad(each, some, constant_values=fill) for each, fill in zip(windows, fills, strict=True)))
+    return Windows(*(np.pad(array, some, constant_values=fill) for array, fill in zip(windows, fills, strict=True)))
 
 
 def batches(windows: Windows, batch: int) -> list[Windows]:
     """Return windows in batches; their number is a multiple of a batch."""
     return [
-        Windows(*(each[start : start + batch] for each in windows)) for start in range(0, len(windows.inputs), batch)
+        Windows(*(array[start : start + batch] for array in windows)) for start in range(0, len(windows.inputs), batch)
     ]
 
 
@@ -126,7 +126,7 @@ def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:
     """
     ids, offsets = part.encoded
     spans = [ids[offsets[k] : offsets[k + 1]] for k in chosen]
-    lengths = [len(each) for each in spans]
+    lengths = [len(span) for span in spans]
     return EncodedPart(Encoded(np.concatenate(spans), np.concatenate([[0], np.cumsum(lengths)])), part.n_bytes[chosen])
 
 
@@ -137,10 +137,10 @@ def renumbered(*parts: EncodedPart) -> list[EncodedPart]:
 
     >>> texts = [Encoded(np.array(ids, dtype=np.uint32), np.array([0, 2])) for ids in ([7, 3], [9, 7])]
     >>> one, two = (EncodedPart(text, np.array([2])) for text in texts)
-    >>> [each.encoded.ids.tolist() for each in renumbered(one, two)]
+    >>> [part.encoded.ids.tolist() for part in renumbered(one, two)]
     [[1, 0], [2, 1]]
     """
-    seen = np.unique(np.concatenate([each.encoded.ids for each in parts]))
+    seen = np.unique(np.concatenate([part.encoded.ids for part in parts]))
     return [
         EncodedPart(Encoded(np.searchsorted(seen, ids).astype(np.uint32), offsets), n_bytes)
         for (ids, offsets), n_bytes in parts

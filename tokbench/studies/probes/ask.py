@@ -60,9 +60,9 @@ class Ask(Job):
         """See :class:`tokbench.measuring.job.Job`."""
         make = context.family(self.family).make
         assert make is not None
-        each = make(self.options)[self.number]
-        with doing("asking", tokenizer=self.name, place=f"probe {each.name}"):
-            yield attempt(lambda: _checked(each, context.tokenizer(self.name)), f"probe {each.name}")
+        probe = make(self.options)[self.number]
+        with doing("asking", tokenizer=self.name, place=f"probe {probe.name}"):
+            yield attempt(lambda: _checked(probe, context.tokenizer(self.name)), f"probe {probe.name}")
 
 
 def _checked(asked: Probe, tokenizer: Tokenizer) -> CheckedAnswer:
@@ -76,11 +76,11 @@ def _lost(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> list[str]:
     """Return the labels of the texts that do not come back, or have an unknown token; decoding may raise."""
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
     lost = []
-    for each in texts:
-        ids = [int(token) for token, _ in each.tokens]
+    for text in texts:
+        ids = [int(token) for token, _ in text.tokens]
         back = attempt(lambda ids=ids: str(tokenizer.decode(ids)))  # type: ignore[misc]
-        if back != each.text or unk_id in ids:
-            lost.append(each.label)
+        if back != text.text or unk_id in ids:
+            lost.append(text.label)
     return lost
 
 
@@ -134,24 +134,24 @@ def _own_texts(block: Sequence[ProbeInfo]) -> Iterator[OwnTexts]:
 
 def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:
     """Return what a report shows of a probe; its texts are those of any answer."""
-    first = next((each.answer for each in answers.values() if isinstance(each, CheckedAnswer)), None)
+    first = next((outcome.answer for outcome in answers.values() if isinstance(outcome, CheckedAnswer)), None)
     return ProbeInfo(
         probe=asked.name,
         title=asked.title,
         explanation=asked.explanation,
         metrics=[metric.id for metric in asked.values],
-        texts=[(each.label, each.text) for each in first.segmented] if first else [],
-        answers={name: _answer(each) for name, each in answers.items()},
+        texts=[(text.label, text.text) for text in first.segmented] if first else [],
+        answers={name: _answer(outcome) for name, outcome in answers.items()},
     )
 
 
-def _answer(found: CheckedAnswer | Failure) -> ProbeAnswerInfo:
-    if isinstance(found, Failure):
-        return ProbeAnswerInfo(reason=found.reason)
+def _answer(outcome: CheckedAnswer | Failure) -> ProbeAnswerInfo:
+    if isinstance(outcome, Failure):
+        return ProbeAnswerInfo(reason=outcome.reason)
     return ProbeAnswerInfo(
-        tokens=[_tokens(each) for each in found.answer.segmented],
-        own=[_own(each, comes_back=each.label not in found.own_lost) for each in found.answer.own],
-        lost=found.lost,
+        tokens=[_tokens(text) for text in outcome.answer.segmented],
+        own=[_own(text, comes_back=text.label not in outcome.own_lost) for text in outcome.answer.own],
+        lost=outcome.lost,
     )
 
 

@@ -55,7 +55,7 @@ ARITHMETIC: Final = TextProbe(
         "are cut at the same places, as single digits or in threes from the right, and hard where 1234 is 123|4 or one "
         "token and 5678 is 56|78. Both operands of each sum have the same number of digits."
     ),
-    texts=tuple((each, each) for each in _SUMS),
+    texts=tuple((text, text) for text in _SUMS),
     values=(
         probe_value(
             "operands_alike",
@@ -76,7 +76,7 @@ DATES: Final = TextProbe(
         "A date has three parts. Where years or days are cut now here, now there, a model cannot read the parts off "
         "the tokens; the first six dates have one format, so there is no reason to cut them differently."
     ),
-    texts=tuple((each, each) for each in (*_ISO_DATES, *_OTHER_DATES)),
+    texts=tuple((text, text) for text in (*_ISO_DATES, *_OTHER_DATES)),
     values=(
         probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "Tokens of a date, in four formats."),
         probe_value(

@@ -46,9 +46,9 @@ def _measure(encoded: EncodedShard) -> Values:
     }
     tokenizer = encoded.tokenizer
     if isinstance(tokenizer, HasTokenBytes):
-        found = longest_tokens(tokenizer, 1)
+        longest = longest_tokens(tokenizer, 1)
         none = NotApplicable(f"no token of this vocabulary has {_DIFFERENT} different characters")
-        values["probe_longest_token"] = Measured(len(found[0]), 1) if found else none
+        values["probe_longest_token"] = Measured(len(longest[0]), 1) if longest else none
     return values
 
 
@@ -66,12 +66,12 @@ def longest_tokens(tokenizer: Tokenizer, count: int) -> list[str]:
     tokens = (tokenizer.token_bytes(token_id).decode(errors="replace") for token_id in range(tokenizer.vocab_size))
     long = ((-len(text), text, k) for k, text in enumerate(tokens) if len(set(text)) >= _DIFFERENT)
     # Some of them are special tokens, or parts that no text reaches.
-    found = (
+    texts = (
         text.removeprefix(prefix)
         for _, text, k in nsmallest(50 * count, long)
         if list(tokenizer.encode(text.removeprefix(prefix))) == [k]
     )
-    return [text for text, _ in zip(found, range(count), strict=False)]
+    return [text for text, _ in zip(texts, range(count), strict=False)]
 
 
 GLITCH: Final = TextProbe(

@@ -39,7 +39,7 @@ _LEGEND: Final = (
 )
 _SAME: Final = str.maketrans({"␣": " ", "⏎": "\n"})
 _MARKS: Final = {True: "", False: LOSSY, None: UNCHECKED}
-"""The mark of a text that comes back or does not, or of which it is not known."""
+"""The marks of a text that comes back, of one that does not, and of one where nobody knows."""
 
 
 def probes_document(tables: CellTables) -> Section | None:

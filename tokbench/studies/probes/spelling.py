@@ -91,13 +91,13 @@ def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
     if tokenizer.vocab_size > LARGEST:
         return []
     prefix = tokenizer.dummy_prefix.decode() if isinstance(tokenizer, HasDummyPrefix) else ""
-    found: list[tuple[int, str, int, str]] = []
+    candidates: list[tuple[int, str, int, str]] = []
     for token_id in range(tokenizer.vocab_size):
         match = _WORD.fullmatch(tokenizer.token_bytes(token_id))
         if match and len(set(match[1].lower())) >= _LETTERS:
-            found.append((-len(match[1]), match[1].decode().lower(), token_id, match[0].decode()))
+            candidates.append((-len(match[1]), match[1].decode().lower(), token_id, match[0].decode()))
     words: dict[str, str] = {}
-    for _, word, token_id, token in sorted(found):
+    for _, word, token_id, token in sorted(candidates):
         text = token.removeprefix(prefix)
         if word not in words and list(tokenizer.encode(text)) == [token_id]:
             words[word] = text
@@ -108,7 +108,7 @@ def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
 
 def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     words = longest_words(tokenizer, len(_WORDS)) if isinstance(tokenizer, HasTokenBytes) else []
-    return [each for word in words for each in _three(word)]
+    return [labelled for word in words for labelled in _three(word)]
 
 
 def _three(text: str) -> list[tuple[str, str]]:
@@ -169,7 +169,7 @@ SPELLING: Final = TextProbe(
         "spelled with hyphens, no token should hold two letters. Below the common words, the longest tokens of each "
         "vocabulary that are made of letters alone."
     ),
-    texts=tuple(each for word in _WORDS for each in _three(word)),
+    texts=tuple(labelled for word in _WORDS for labelled in _three(word)),
     values=(
         probe_value(
             "reversal",

@@ -28,7 +28,7 @@ Values = Mapping[str, Measured | NotApplicable]
 """The values of a probe, by id."""
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
-"""The capabilities of which a metric needs one if it asks where tokens lie."""
+"""A metric that asks where tokens lie needs one of these capabilities."""
 
 _PROBES: Final = "probes"
 
@@ -58,8 +58,8 @@ class TextProbe:
         own = self.own(tokenizer) if self.own else ()
         return Answer(
             self.measure(encoded),
-            [segment(tokenizer, *each) for each in self.texts],
-            [segment(tokenizer, *each) for each in own],
+            [segment(tokenizer, *labelled) for labelled in self.texts],
+            [segment(tokenizer, *labelled) for labelled in own],
         )
 
 

@@ -60,7 +60,7 @@ def _measure(encoded: EncodedShard) -> Values:
 def _where_allowed(tokenizer: Tokenizer, special: set[int]) -> Values:
     """Return the same shares for a program that allows all special tokens in what its users type."""
     ids = [encode_with_all_special(tokenizer, _text(marker)) for marker in _MARKERS]
-    control = [k for k, each in enumerate(ids) if not special.isdisjoint(each)]
+    control = [k for k, marker_ids in enumerate(ids) if not special.isdisjoint(marker_ids)]
     backs = decode_batch(tokenizer, from_lists(ids))
     gone = sum(_MARKERS[k] not in backs[k] for k in control)
     none = NotApplicable("no marker is a special token of this vocabulary")

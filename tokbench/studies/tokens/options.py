@@ -73,21 +73,21 @@ class NamedTexts(NamedTuple):
 def named_texts(config: Config, options: ShowOptions) -> NamedTexts:
     """Read the texts that a configuration names."""
     path: Place = (KEY,) if isinstance(config.further.get(KEY), list) else (KEY, "texts")
-    found = NamedTexts({}, [])
+    named = NamedTexts({}, [])
     if len(options.texts) > MOST_SHOWN:
         message = f"{len(options.texts)} texts, but at most {MOST_SHOWN} are shown; leave some out"
-        found.problems.append(Problem(config.located.where((*path, MOST_SHOWN)), message))
+        named.problems.append(Problem(config.located.where((*path, MOST_SHOWN)), message))
     for k, given in enumerate(options.texts[:MOST_SHOWN]):
-        reading = _Reading(config, (*path, k), found.problems)
+        reading = _Reading(config, (*path, k), named.problems)
         outcome = reading.text(given)
         label = "" if isinstance(outcome, str) else outcome.label or f"text {k + 1}"
-        if label in found.texts:
+        if label in named.texts:
             outcome = f"two texts are called {label!r}; give one of them another name"
         if isinstance(outcome, LabelledText):
-            found.texts[label] = outcome.text
+            named.texts[label] = outcome.text
         elif outcome:
             reading.refuse(outcome)
-    return found
+    return named
 
 
 class LabelledText(NamedTuple):

@@ -31,13 +31,13 @@ from tokbench.plugin import (
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128
-"""Groups of which documents are shown, over all corpora."""
+"""The most groups that show documents, over all corpora."""
 
 MOST_WORST: Final = 3
 """Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
 
 _LEAST_TIMES: Final = 1.1
-"""A document is worst beside the best tokenizer only from so many times the fewest tokens on."""
+"""The least multiple of the fewest tokens at which a document is worst beside the best tokenizer."""
 
 _CANDIDATES: Final = 6
 """Documents of a tokenizer and corpus that are cut to find those that are worst beside the best tokenizer."""
@@ -92,23 +92,23 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
 
 
 def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
-    """Yield so many excerpts to show of each group, without tokens yet, by corpus and group.
+    """Yield the given number of excerpts of each group, without tokens yet, by corpus and group.
 
-    Where there are more groups than are shown, every corpus has the same share of them, as far as it has so many.
+    If there are more groups than a report shows, every corpus has the same share, or all its groups if they are fewer.
     """
     groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
     turns = [place for turn in zip_longest(*groups) for place in turn if place]
     shown = set(turns[:MOST_GROUPS])
     for corpus, group in chain.from_iterable(groups):
-        for each in plan.surveys[corpus].excerpts.get(group, [])[:number] if (corpus, group) in shown else ():
+        for excerpt in plan.surveys[corpus].excerpts.get(group, [])[:number] if (corpus, group) in shown else ():
             yield SegmentedText(
-                label=each.origin,
-                text=each.text,
+                label=excerpt.origin,
+                text=excerpt.text,
                 segmentations=[],
                 corpus=corpus,
                 group=group,
-                mark=each.mark,
-                whole=each.whole,
+                mark=excerpt.mark,
+                whole=excerpt.whole,
             )
 
 
@@ -117,11 +117,11 @@ def _chosen(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
 
     Baselines have none: every text is equally bad for bytes.
     """
-    for name in (each.name for each in plan.tokenizers if not each.spec.baseline):
+    for name in (tokenizer.name for tokenizer in plan.tokenizers if not tokenizer.spec.baseline):
         for corpus in plan.measured:
             groups = [(group, worst.get((name, corpus, group), ())) for group in plan.surveys[corpus].groups]
             firsts = [_WorstPlace(name, corpus, group, examples[0]) for group, examples in groups if examples]
-            firsts.sort(key=lambda each: -each.example.tokens_per_byte)
+            firsts.sort(key=lambda place: -place.example.tokens_per_byte)
             yield from firsts[:MOST_WORST]
 
 
@@ -130,7 +130,7 @@ def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
 
     They are the worst documents by size of the groups in which these are worst beside those of another tokenizer.
     """
-    names = [each.name for each in plan.tokenizers if not each.spec.baseline]
+    names = [tokenizer.name for tokenizer in plan.tokenizers if not tokenizer.spec.baseline]
     for corpus in plan.measured:
         firsts = {
             (group, name): examples[0]
@@ -139,19 +139,19 @@ def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
             if (examples := worst.get((name, corpus, group), ()))
         }
         least: dict[str, float] = {}
-        for (group, _), each in firsts.items():
-            least[group] = min(each.tokens_per_byte, least.get(group, each.tokens_per_byte))
+        for (group, _), example in firsts.items():
+            least[group] = min(example.tokens_per_byte, least.get(group, example.tokens_per_byte))
         for name in names:
-            own = [(group, each) for (group, other), each in firsts.items() if other == name and least[group]]
-            own.sort(key=lambda each: -each[1].tokens_per_byte / least[each[0]])
-            yield from (_WorstPlace(name, corpus, group, each) for group, each in own[:_CANDIDATES])
+            own = [(group, example) for (group, other), example in firsts.items() if other == name and least[group]]
+            own.sort(key=lambda pair: -pair[1].tokens_per_byte / least[pair[0]])
+            yield from (_WorstPlace(name, corpus, group, example) for group, example in own[:_CANDIDATES])
 
 
 def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Sequence[_WorstPlace]) -> tuple[str, ...]:
     """Return the texts that a tokenizer has to cut, each once; those of a corpus only if it is measured there."""
     corpora = {"", *(corpus for corpus in plan.measured if name in plan.names_on(corpus))}
-    shown = [each.text for each in texts if each.corpus in corpora]
-    return tuple(dict.fromkeys([*shown, *(each.example.excerpt for each in chosen if each.corpus in corpora)]))
+    shown = [text.text for text in texts if text.corpus in corpora]
+    return tuple(dict.fromkeys([*shown, *(place.example.excerpt for place in chosen if place.corpus in corpora)]))
 
 
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
@@ -188,9 +188,9 @@ def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> Worst
     """Return one of the worst documents with the tokens of its tokenizer, and of the one that needs the fewest."""
     example = place.example
     others = [segmentation(name, example.excerpt) for name in plan.names_on(place.corpus)]
-    baselines = {each.name for each in plan.tokenizers if each.spec.baseline}
-    able = [each for each in others if each.ids and each.comes_back and each.tokenizer not in baselines]
-    fewest = min(able, key=lambda each: len(each.ids), default=None)
+    baselines = {tokenizer.name for tokenizer in plan.tokenizers if tokenizer.spec.baseline}
+    able = [other for other in others if other.ids and other.comes_back and other.tokenizer not in baselines]
+    fewest = min(able, key=lambda other: len(other.ids), default=None)
     own = segmentation(place.tokenizer, example.excerpt)
     better = [fewest] if fewest and fewest.tokenizer != place.tokenizer and len(fewest.ids) < len(own.ids) else []
     return WorstDocument(
@@ -211,41 +211,42 @@ def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> Worst
 
 def _ranked(documents: Iterable[WorstDocument], share: Callable[[WorstDocument], float]) -> list[WorstDocument]:
     """Return of each tokenizer and corpus the documents with the largest share, each of another group."""
-    found: dict[tuple[str, str], dict[str, WorstDocument]] = {}
-    for each in documents:
-        groups = found.setdefault(_place(each)[:2], {})
-        known = groups.get(each.shown.group)
-        if known is None or share(each) > share(known):
-            groups[each.shown.group] = each
-    ranked = (sorted(groups.values(), key=share, reverse=True)[:MOST_WORST] for groups in found.values())
+    by_place: dict[tuple[str, str], dict[str, WorstDocument]] = {}
+    for document in documents:
+        groups = by_place.setdefault(_place(document)[:2], {})
+        known = groups.get(document.shown.group)
+        if known is None or share(document) > share(known):
+            groups[document.shown.group] = document
+    ranked = (sorted(groups.values(), key=share, reverse=True)[:MOST_WORST] for groups in by_place.values())
     return list(chain.from_iterable(ranked))
 
 
-def _tokens_per_byte(each: WorstDocument) -> float:
-    return each.tokens / each.bytes
+def _tokens_per_byte(document: WorstDocument) -> float:
+    return document.tokens / document.bytes
 
 
-def _times_the_fewest(each: WorstDocument) -> float:
-    return each.times_the_fewest
+def _times_the_fewest(document: WorstDocument) -> float:
+    return document.times_the_fewest
 
 
 def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> list[WorstDocument]:
     """Return the worst documents by both measures, by tokenizer and corpus; one that is worst by both stands once."""
-    worse = (each for each in beside if each.times_the_fewest >= _LEAST_TIMES)
+    worse = (document for document in beside if document.times_the_fewest >= _LEAST_TIMES)
     places = {
-        _place(each): replace(each, by_size=False, beside_best=True) for each in _ranked(worse, _times_the_fewest)
+        _place(document): replace(document, by_size=False, beside_best=True)
+        for document in _ranked(worse, _times_the_fewest)
     }
-    found: dict[tuple[str, str], list[WorstDocument]] = {}
-    for each in _ranked(by_size, _tokens_per_byte):
-        both = places.pop(_place(each), None) is not None
-        found.setdefault(_place(each)[:2], []).append(replace(each, by_size=True, beside_best=both))
-    for place, each in places.items():
-        found.setdefault(place[:2], []).append(each)
-    return list(chain.from_iterable(found.values()))
+    by_place: dict[tuple[str, str], list[WorstDocument]] = {}
+    for document in _ranked(by_size, _tokens_per_byte):
+        both = places.pop(_place(document), None) is not None
+        by_place.setdefault(_place(document)[:2], []).append(replace(document, by_size=True, beside_best=both))
+    for place, document in places.items():
+        by_place.setdefault(place[:2], []).append(document)
+    return list(chain.from_iterable(by_place.values()))
 
 
-def _place(each: WorstDocument) -> tuple[str, str, str, int]:
-    return each.tokenizer, each.shown.corpus, each.shown.group, each.number
+def _place(document: WorstDocument) -> tuple[str, str, str, int]:
+    return document.tokenizer, document.shown.corpus, document.shown.group, document.number
 
 
 def merge_shown(parts: Sequence[Results]) -> ShownTexts:

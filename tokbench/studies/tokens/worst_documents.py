@@ -46,13 +46,13 @@ class WorstState(NamedTuple):
 
     def raw(self) -> dict[str, object]:
         """Return the documents as JSON data."""
-        return {"documents": self.documents, "worst": [each._asdict() for each in self.worst]}
+        return {"documents": self.documents, "worst": [document._asdict() for document in self.worst]}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> WorstState:
-        """Return the state of which :meth:`raw` gave the data; ``before`` is added to the numbers of documents."""
-        examples = (DocumentExample(**each) for each in raw["worst"])
-        return cls(raw["documents"], tuple(each._replace(number=each.number + before) for each in examples))
+        """Return the state from the data of :meth:`raw`; ``before`` is added to the numbers of documents."""
+        examples = (DocumentExample(**example) for example in raw["worst"])
+        return cls(raw["documents"], tuple(example._replace(number=example.number + before) for example in examples))
 
 
 class WorstDocuments(SummedMetric):

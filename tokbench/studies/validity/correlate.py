@@ -63,17 +63,16 @@ def correlate(context: StudyContext, study: ValidityStudy) -> Outcome:
 
 
 class _Correlations(NamedTuple):
-    """The correlations of a class.
+    """The correlations of a class."""
 
-    Attributes:
-        found: every metric with every model.
-        rho: by metric and model, Spearman's rho with its intervals.
-        drawn: by metric and model, its rho in each draw of documents, training text and tokenizers.
-    """
+    rows: list[RankCorrelation]
+    """Every metric with every model."""
 
-    found: list[RankCorrelation]
     rho: Mapping[tuple[str, str], RankInterval]
+    """By metric and model, Spearman's rho with its intervals."""
+
     drawn: Mapping[tuple[str, str], NDArray[np.float64]]
+    """By metric and model, its rho in each draw of documents, training text and tokenizers."""
 
 
 class _Study:
@@ -82,15 +81,15 @@ class _Study:
     def __init__(
         self,
         study: ValidityStudy,
-        found: BitsPerByte,
+        bits_per_byte: BitsPerByte,
         scored: Mapping[str, ScoredBits],
         values: Mapping[str, Mapping[str, float]],
     ) -> None:
         self._study = study
-        self._found = found
+        self._bits_per_byte = bits_per_byte
         self._scored = scored
         self._values = values
-        self._metrics = [*(each for each in values if each not in found.metrics), *found.metrics]
+        self._metrics = [*(metric for metric in values if metric not in bits_per_byte.metrics), *bits_per_byte.metrics]
         self._names = list(scored)
         self._bits = draw_bits([scored[name] for name in self._names])
         self._classes: dict[str, _Correlations] = {}
@@ -98,12 +97,12 @@ class _Study:
     def outcome(self) -> Validity:
         """Return the classes and the hypotheses."""
         classes = [self._class(name, members) for name, members in self._sets()]
-        parts = [len(each.parts) for each in self._scored.values()]
+        parts = [len(state.parts) for state in self._scored.values()]
         return Validity(
-            corpus=self._found.corpus,
-            family=self._found.family,
-            models=self._found.metrics,
-            deciding=self._found.deciding,
+            corpus=self._bits_per_byte.corpus,
+            family=self._bits_per_byte.family,
+            models=self._bits_per_byte.metrics,
+            deciding=self._bits_per_byte.deciding,
             metrics=self._metrics,
             draws=DRAWS,
             trained=min(parts) > 1,
@@ -115,10 +114,16 @@ class _Study:
         """Yield the classes, each with tokenizers that may be compared; one with several kinds becomes several."""
         kinds = self._kinds()
         for name, globs in {ALL_TOKENIZERS: ("*",), **self._study.classes}.items():
-            chosen = [each for each in self._names if any(fnmatch.fnmatchcase(each, glob) for glob in globs)]
-            split = {kind: some for kind, of in kinds.items() if (some := [each for each in chosen if each in of])}
+            chosen = [
+                tokenizer for tokenizer in self._names if any(fnmatch.fnmatchcase(tokenizer, glob) for glob in globs)
+            ]
+            split = {
+                kind: some
+                for kind, of in kinds.items()
+                if (some := [tokenizer for tokenizer in chosen if tokenizer in of])
+            }
             # Baselines may be compared with several kinds, and are no kind of their own beside them.
-            split = {k: own for k, own in split.items() if not any(set(own) < set(each) for each in split.values())}
+            split = {k: own for k, own in split.items() if not any(set(own) < set(other) for other in split.values())}
             once = {tuple(own): kind for kind, own in split.items()}  # a kind with baselines alone is that of another
             ordered = sorted(once, key=lambda own: -len(own))
             for own in ordered:
@@ -128,12 +133,12 @@ class _Study:
 
     def _kinds(self) -> dict[str, set[str]]:
         """Return by training text the tokenizers that may be compared with one another."""
-        pairs = {frozenset((each.tokenizer, each.other)) for each in self._found.comparisons}
+        pairs = {frozenset((comparison.tokenizer, comparison.other)) for comparison in self._bits_per_byte.comparisons}
         kinds: dict[str, set[str]] = {}
-        for block in dict.fromkeys(self._found.blocks.values()):
-            own = {name for name in self._names if self._found.blocks.get(name) == block}
+        for block in dict.fromkeys(self._bits_per_byte.blocks.values()):
+            own = {name for name in self._names if self._bits_per_byte.blocks.get(name) == block}
             if all(frozenset(pair) in pairs for pair in combinations(own, 2)):
-                others = {name for name in self._names if all(frozenset((name, each)) in pairs for each in own)}
+                others = {name for name in self._names if all(frozenset((name, member)) in pairs for member in own)}
                 sound = others - own if all(frozenset(p) in pairs for p in combinations(others - own, 2)) else set()
                 if len(own | sound) > 1:
                     kinds[block] = own | sound
@@ -145,18 +150,18 @@ class _Study:
             return ValidityClass(name=name, tokenizers=members, reason=f"{reason} {LEAST_TOKENIZERS}")
         self._classes[name] = correlations = self._correlations(members)
         return ValidityClass(
-            name=name, tokenizers=members, correlations=correlations.found, differences=self._differences(correlations)
+            name=name, tokenizers=members, correlations=correlations.rows, differences=self._differences(correlations)
         )
 
     def _correlations(self, members: Sequence[str]) -> _Correlations:
-        found, rho, drawn = [], {}, {}
+        rows, rho, drawn = [], {}, {}
         having: dict[tuple[str, ...], list[str]] = {}
         for metric in self._metrics:
-            having.setdefault(tuple(each for each in members if each in self._values[metric]), []).append(metric)
+            having.setdefault(tuple(member for member in members if member in self._values[metric]), []).append(metric)
         for names, metrics in having.items():
             if len(names) < LEAST_TOKENIZERS:
                 reason = f"too few tokenizers have a number: {len(names)}, and it needs {LEAST_TOKENIZERS}"
-                found += [self._none(metric, model, len(names), reason) for metric in metrics for model in self._models]
+                rows += [self._none(metric, model, len(names), reason) for metric in metrics for model in self._models]
                 continue
             ordered, fixed, moved = self._drawn(names, metrics)
             for i, metric in enumerate(ordered):
@@ -165,19 +170,19 @@ class _Study:
                         continue
                     if math.isnan(fixed.rho[0, i, j]):
                         reason = "the same for all of these tokenizers"
-                        found.append(self._none(metric, model, len(names), reason))
+                        rows.append(self._none(metric, model, len(names), reason))
                         continue
                     rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
                     drawn[metric, model] = moved.rho[:, i, j]
                     tau = tau_interval(_sound(fixed.tau[:, i, j]), len(names))
-                    found.append(_correlation(metric, model, len(names), value, tau))
+                    rows.append(_correlation(metric, model, len(names), value, tau))
         places = {metric: k for k, metric in enumerate(self._metrics)}
-        found.sort(key=lambda each: (places[each.metric], self._models.index(each.model)))
-        return _Correlations(found, rho, drawn)
+        rows.sort(key=lambda row: (places[row.metric], self._models.index(row.model)))
+        return _Correlations(rows, rho, drawn)
 
     @property
     def _models(self) -> list[str]:
-        return self._found.metrics
+        return self._bits_per_byte.metrics
 
     def _none(self, metric: str, model: str, tokenizers: int, reason: str) -> RankCorrelation:
         return RankCorrelation(metric=metric, model=model, tokenizers=tokenizers, reason=reason)
@@ -198,11 +203,11 @@ class _Study:
     def _differences(self, correlations: _Correlations) -> list[RankDifference]:
         """Return how much better one metric of the hypotheses predicts than another."""
         claims = self._study.hypotheses
-        named = dict.fromkeys(name for each in claims for name in (each.metric, each.better_than) if name)
-        sizes = {(each.metric, each.model): each.tokenizers for each in correlations.found}
+        named = dict.fromkeys(name for claim in claims for name in (claim.metric, claim.better_than) if name)
+        sizes = {(row.metric, row.model): row.tokenizers for row in correlations.rows}
         return [
             _difference(one, other, model, correlations)
-            for model in self._found.deciding
+            for model in self._bits_per_byte.deciding
             for one, other in combinations(named, 2)
             if {(one, model), (other, model)} <= set(correlations.rho) and sizes[one, model] == sizes[other, model]
         ]
@@ -210,24 +215,24 @@ class _Study:
     def _hypotheses(self, classes: Sequence[ValidityClass]) -> list[HypothesisOutcome]:
         """Return every hypothesis about every model that it names, corrected for their number together."""
         outcomes = []
-        for each in self._study.hypotheses:
-            models = self._found.deciding if each.predicts == self._found.family else [each.predicts]
-            asked = [model for model in models if model in self._models and model != each.metric]
-            outcomes += [self._tested(each, model, classes) for model in asked]
-        tested = [k for k, each in enumerate(outcomes) if each[0].p is not None]
+        for claim in self._study.hypotheses:
+            models = self._bits_per_byte.deciding if claim.predicts == self._bits_per_byte.family else [claim.predicts]
+            asked = [model for model in models if model in self._models and model != claim.metric]
+            outcomes += [self._tested(claim, model, classes) for model in asked]
+        tested = [k for k, outcome in enumerate(outcomes) if outcome[0].p is not None]
         corrected = dict(zip(tested, holm([outcomes[k][0].p or 0.0 for k in tested]), strict=True))
-        return [_decided(found, corrected.get(k), side) for k, (found, side) in enumerate(outcomes)]
+        return [_decided(outcome, corrected.get(k), side) for k, (outcome, side) in enumerate(outcomes)]
 
     def _tested(
         self, claimed: Hypothesis, model: str, classes: Sequence[ValidityClass]
     ) -> tuple[HypothesisOutcome, float]:
         """Return a hypothesis with its p-value, and how far its value lies on the side of the claim."""
-        [tokenizers] = [each for each in classes if each.name == claimed.class_]
+        [tokenizers] = [group for group in classes if group.name == claimed.class_]
         correlations = self._classes.get(claimed.class_)
         bound = claimed.at_least if claimed.at_most is None else claimed.at_most
         claim = f"larger than that of {claimed.better_than}" if bound is None else ""
         claim = claim or f"{'>' if claimed.at_most is None else '<'} {bound:g}"
-        found = HypothesisOutcome(
+        outcome = HypothesisOutcome(
             metric=claimed.metric,
             model=model,
             tokenizer_class=claimed.class_,
@@ -239,13 +244,13 @@ class _Study:
         other = correlations.rho.get((claimed.better_than, model)) if correlations else None
         if correlations is None or value is None or (bound is None and other is None):
             reason = tokenizers.reason or "no correlation: see the table of the class"
-            return replace(found, reason=reason), 0.0
+            return replace(outcome, reason=reason), 0.0
         if bound is None:
             apart = _difference(claimed.metric, claimed.better_than, model, correlations)
             ends = apart.difference, apart.ci_low, apart.ci_high
-            return _valued(found, ends, _p_of(apart)), apart.difference
+            return _valued(outcome, ends, _p_of(apart)), apart.difference
         side = (value.value - bound) * (1 if claimed.at_most is None else -1)
-        return _valued(found, (value.value, value.low, value.high), value.p_value(bound)), side
+        return _valued(outcome, (value.value, value.low, value.high), value.p_value(bound)), side
 
 
 def _sound(draws: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -287,12 +292,12 @@ def _p_of(apart: RankDifference) -> float:
     return math.erfc(abs(apart.difference) / towards * 1.959963984540054 / math.sqrt(2))
 
 
-def _valued(found: HypothesisOutcome, ends: tuple[float, float, float], p: float) -> HypothesisOutcome:
-    return replace(found, value=ends[0], ci_low=ends[1], ci_high=ends[2], p=p)
+def _valued(outcome: HypothesisOutcome, ends: tuple[float, float, float], p: float) -> HypothesisOutcome:
+    return replace(outcome, value=ends[0], ci_low=ends[1], ci_high=ends[2], p=p)
 
 
-def _decided(found: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:
+def _decided(outcome: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:
     if p_holm is None:
-        return found
+        return outcome
     decided = p_holm <= _LEVEL and side
-    return replace(found, p_holm=p_holm, verdict="undecided" if not decided else "held" if side > 0 else "not held")
+    return replace(outcome, p_holm=p_holm, verdict="undecided" if not decided else "held" if side > 0 else "not held")

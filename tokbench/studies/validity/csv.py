@@ -20,14 +20,16 @@ def validity_csv(results: Results) -> str:
     """Return the rank correlation of every metric with every model, by class of tokenizers."""
     rows = (
         [
-            *(study.corpus, study.family, each.name),
-            *(getattr(found, name) for name in VALIDITY_COLUMNS[3:-1]),
-            str((each.name, found.metric, found.model) in claimed).lower(),
+            *(study.corpus, study.family, group.name),
+            *(getattr(correlation, name) for name in VALIDITY_COLUMNS[3:-1]),
+            str((group.name, correlation.metric, correlation.model) in claimed).lower(),
         ]
         for study in (results.studies.get(VALIDITY) or [])
-        for claimed in [{(each.tokenizer_class, each.metric, each.model) for each in study.hypotheses}]
-        for each in study.classes
-        for found in each.correlations
+        for claimed in [
+            {(hypothesis.tokenizer_class, hypothesis.metric, hypothesis.model) for hypothesis in study.hypotheses}
+        ]
+        for group in study.classes
+        for correlation in group.correlations
     )
     return csv_text(VALIDITY_COLUMNS, rows)
 

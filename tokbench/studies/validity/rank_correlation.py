@@ -67,8 +67,8 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
         y: float64[..., k, n], by model and tokenizer.
         counts: float64[..., n], how often each tokenizer stands in the sample.
 
-    >>> found = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
-    >>> round(found.rho.item(), 3), round(found.tau.item(), 3)
+    >>> pair = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
+    >>> round(pair.rho.item(), 3), round(pair.tau.item(), 3)
     (0.8, 0.667)
     """
     signs_x, signs_y = _signs(x), _signs(y)
@@ -77,7 +77,7 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
     weighted_x, weighted_y = signs_x * pairs, signs_y * pairs
     ranks_x, ranks_y = weighted_x.sum(-1), weighted_y.sum(-1)  # each times the count of its tokenizer
     above = np.matmul(_flat(signs_x, flat), np.swapaxes(_flat(weighted_y, flat), -1, -2))
-    below_x, below_y = (np.abs(each).sum((-1, -2)) for each in (weighted_x, weighted_y))
+    below_x, below_y = (np.abs(weighted).sum((-1, -2)) for weighted in (weighted_x, weighted_y))
     with np.errstate(divide="ignore", invalid="ignore"):
         tau = above / np.sqrt(below_x[..., :, None] * below_y[..., None, :])
         once = np.maximum(counts, 1)[..., None, :]  # all sums are of whole numbers, and exact in any order
@@ -111,7 +111,7 @@ def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
     [[1.5, 1.5]]
     """
     random = np.random.default_rng(_SEED)
-    bits = np.stack([each.bits for each in scored], axis=-1)  # by model, group and tokenizer
+    bits = np.stack([state.bits for state in scored], axis=-1)  # by model, group and tokenizer
     n_bytes = scored[0].n_bytes
     used = n_bytes > 0
     groups = int(used.sum())
@@ -119,8 +119,8 @@ def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
     chosen[0] = 1
     values = np.einsum("bg,kgn->bkn", chosen, bits[:, used]) / (chosen @ n_bytes[used])[:, None, None]
     parts = len(scored[0].parts)
-    if parts > 1 and all(each.parts.shape == scored[0].parts.shape for each in scored):
-        trained = np.stack([each.parts for each in scored], axis=-1)  # by part, model and tokenizer
+    if parts > 1 and all(state.parts.shape == scored[0].parts.shape for state in scored):
+        trained = np.stack([state.parts for state in scored], axis=-1)  # by part, model and tokenizer
         picked = random.multinomial(parts, np.full(parts, 1 / parts), draws) / parts
         picked[0] = 1 / parts
         moved = np.einsum("bp,pkn->bkn", picked, trained - trained.mean(axis=0))
@@ -163,8 +163,8 @@ def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
         draws: float64[b], the correlation in each draw of documents and training text.
         tokenizers: the number of tokenizers that it rests on; :data:`LEAST_TOKENIZERS` or more.
 
-    >>> found = rho_interval(np.ones(5), 7)
-    >>> found.value, round(found.low, 2), found.high
+    >>> interval = rho_interval(np.ones(5), 7)
+    >>> interval.value, round(interval.low, 2), interval.high
     (1.0, 0.82, 1.0)
     """
     step = 6 / (tokenizers * (tokenizers**2 - 1))
@@ -175,8 +175,8 @@ def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
 def tau_interval(draws: Numbers, tokenizers: int) -> RankInterval:
     """Return Kendall's tau-b of the first draw, with its intervals; see :func:`rho_interval`.
 
-    >>> found = tau_interval(np.full(5, 0.5), 12)
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> interval = tau_interval(np.full(5, 0.5), 12)
+    >>> round(interval.low, 2), round(interval.high, 2)
     (0.09, 0.76)
     """
     step = 2 / (tokenizers * (tokenizers - 1))
@@ -215,12 +215,12 @@ def drawn_correlations(fixed: Numbers, moving: Numbers, bits: Numbers, counts: N
     >>> drawn_correlations(np.array([[1.0, 2, 3]]), bits, bits, np.ones((2, 3))).rho[:, :, 0].tolist()
     [[1.0, 1.0], [0.5, 1.0]]
     """
-    found = []
+    pairs = []
     for start in range(0, len(bits), _CHUNK):
         some = slice(start, start + _CHUNK)
         both = np.concatenate([np.broadcast_to(fixed, (len(bits[some]), *fixed.shape)), moving[some]], axis=1)
-        found.append(rank_correlations(both, bits[some], counts[some]))
-    return Pair(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        pairs.append(rank_correlations(both, bits[some], counts[some]))
+    return Pair(*(np.concatenate(chunks) for chunks in zip(*pairs, strict=True)))
 
 
 def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
@@ -248,7 +248,7 @@ def difference(one: RankInterval, other: RankInterval, draws: Numbers) -> tuple[
 
     >>> one = RankInterval(0.9, 0.6, 0.95, 0.9, 0.9, 1.5, 0.3)
     >>> other = RankInterval(0.1, -0.5, 0.6, 0.1, 0.1, 0.1, 0.3)
-    >>> [round(each, 2) for each in difference(one, other, np.array([[0.9, 0.1], [0.8, 0.3], [0.9, 0.2], [0.8, 0.0]]))]
+    >>> [round(end, 2) for end in difference(one, other, np.array([[0.9, 0.1], [0.8, 0.3], [0.9, 0.2], [0.8, 0.0]]))]
     [0.8, 0.22, 1.4]
     """
     sound = draws[~np.isnan(draws).any(axis=1)]

@@ -40,15 +40,15 @@ def rank_scatter(title: str, heading: str, points: Sequence[RankPoint], x_title:
     >>> [line for line in drawing.lines if "circle" in line]
     ['<circle class="mark" cx="66.1" cy="30.2" r="3"/>', '<circle class="mark" cx="267.9" cy="167.8" r="3"/>']
     """
-    x_axis = _axis([each.x for each in points], _FRAME.left, _FRAME.right)
-    y_axis = _axis([each.y for each in points], _FRAME.bottom, _FRAME.top)
+    x_axis = _axis([point.x for point in points], _FRAME.left, _FRAME.right)
+    y_axis = _axis([point.y for point in points], _FRAME.bottom, _FRAME.top)
     drawing = Drawing(_WIDTH, _HEIGHT, title)
     ticks = x_axis.ticks()
     ticks = ticks[:: 1 + (len(ticks) - 1) // _MOST_TICKS]
     drawing.grid(_FRAME, ticks, y_axis.ticks(), titles=(x_title, ""), heading=heading)
-    for each in points:
-        with drawing.group("p0", f"{each.name}: {each.x:.4g}, {each.y:.3f} bits per byte"):
-            drawing.draw("circle", css="mark", cx=x_axis.at(each.x), cy=y_axis.at(each.y), r=3)
+    for point in points:
+        with drawing.group("p0", f"{point.name}: {point.x:.4g}, {point.y:.3f} bits per byte"):
+            drawing.draw("circle", css="mark", cx=x_axis.at(point.x), cy=y_axis.at(point.y), r=3)
     return drawing
 
 

@@ -111,20 +111,20 @@ def _option_row(option: SizeOption) -> Row:
 def size_answer(results: Results) -> SizeAnswer | None:
     """Return the answer, or ``None`` if the run has no study of vocabulary sizes or is of an earlier version."""
     study = results.studies.get(VOCABULARY_SIZES)
-    found = study.recommendation if study else None
-    if study is None or found is None:
+    recommendation = study.recommendation if study else None
+    if study is None or recommendation is None:
         return None
-    told = _Told(results, study, found)
-    return SizeAnswer(sentences=list(told.sentences()), options=list(told.options()))
+    wording = _Wording(results, study, recommendation)
+    return SizeAnswer(sentences=list(wording.sentences()), options=list(wording.options()))
 
 
-class _Told:
+class _Wording:
     """Puts one recommendation into words."""
 
-    def __init__(self, results: Results, study: VocabularySizes, found: SizeRecommendation) -> None:
-        self._results, self._study, self._found = results, study, found
-        self._choices = {(each.line, each.vocab_size): each for each in found.choices}
-        self._taken = self._choices.get(found.take) if found.take else None
+    def __init__(self, results: Results, study: VocabularySizes, recommendation: SizeRecommendation) -> None:
+        self._results, self._study, self._recommendation = results, study, recommendation
+        self._choices = {(choice.line, choice.vocab_size): choice for choice in recommendation.choices}
+        self._taken = self._choices.get(recommendation.take) if recommendation.take else None
 
     def sentences(self) -> Iterator[str]:
         """Yield all sentences, the size to take first."""
@@ -140,27 +140,27 @@ class _Told:
             yield from measured
             yield from self._rare(self._taken)
         elif not measured:
-            yield _NO_MODEL if self._found.choices else "No size is recommended, because no vocabulary can be."
+            yield _NO_MODEL if self._recommendation.choices else "No size is recommended, because no vocabulary can be."
         yield from self._distrust()
 
     def _measured(self) -> Iterator[str]:
         """Yield what was measured by training models; nothing if no best size was found."""
         measured = self._study.measured
         if measured and measured.best:
-            yield from measured_advice(measured, self._found.take)
+            yield from measured_advice(measured, self._recommendation.take)
             yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
     def _over(self) -> str:
-        weights = self._found.weights
+        weights = self._recommendation.weights
         if len(weights) == 1:
             return f"on {next(iter(weights))}"
         shares = ", ".join(f"{percent(share)} {name}" for name, share in weights.items())
-        by = "the weights given" if self._found.weighted else "their bytes"
+        by = "the weights given" if self._recommendation.weighted else "their bytes"
         return f"over {len(weights)} corpora by {by} ({shares})"
 
     def _rule(self, taken: SizeChoice) -> Iterator[str]:
         """Yield the rule, and how the size taken keeps it."""
-        rare = self._found.allowed_rare
+        rare = self._recommendation.allowed_rare
         limit = "" if rare is None else f" with at most {100 * rare:.0f} % of its ids too rare"
         yield (
             f"It is the smallest size{limit} that costs at most 5 % more FLOPs per byte than the cheapest such size, "
@@ -173,16 +173,16 @@ class _Told:
     def _other_bases(self) -> Iterator[str]:
         """Yield the sizes to which other ways of choosing point, and what they give and cost."""
         pointed: dict[tuple[str, int], list[str]] = {}
-        for each in self._found.bases:
-            if each.line and each.basis not in (*_TAKEN, "measured"):
-                pointed.setdefault((each.line, each.smallest), []).append(f"by {each.basis}")
+        for basis in self._recommendation.bases:
+            if basis.line and basis.basis not in (*_TAKEN, "measured"):
+                pointed.setdefault((basis.line, basis.smallest), []).append(f"by {basis.basis}")
         for key, ways in pointed.items():
             choice = self._choices[key]
             if choice is self._taken:
                 yield f"Chosen {' or '.join(ways)} it is the same size."
             else:
                 yield f"Chosen {' or '.join(ways)} it would be {_name(choice)}{self._price(choice)}."
-        law = next((each for each in self._found.bases if not each.line), None)
+        law = next((basis for basis in self._recommendation.bases if not basis.line), None)
         if law:
             yield from self._law(law)
 
@@ -194,7 +194,10 @@ class _Told:
         cost = _cost(choice, self._taken)
         if cost:
             parts.append(f"{cost} FLOPs per byte")
-        if self._found.allowed_rare is not None and (choice.too_rare or 0.0) > self._found.allowed_rare:
+        if (
+            self._recommendation.allowed_rare is not None
+            and (choice.too_rare or 0.0) > self._recommendation.allowed_rare
+        ):
             parts.append(f"{percent(choice.too_rare or 0.0)} of its ids too rare")
         return f": {', '.join(parts)}" if parts else f", {choice.compression_ratio:.3f} bytes per token"
 
@@ -208,7 +211,7 @@ class _Told:
                 "It differs, because it weighs the loss of a model on English text against its parameters. It knows "
                 "neither these corpora, nor the cost of a byte, nor ids that are rare."
             )
-        if self._study.law and any(each.caution for each in self._study.law.optima):
+        if self._study.law and any(optimum.caution for optimum in self._study.law.optima):
             yield "The law is extrapolated: this model is outside the range in which it was measured."
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
@@ -226,25 +229,26 @@ class _Told:
                 f"The measured text is too small for this size, or is not of its kind: {taken.unseen:,} of "
                 f"{taken.vocab_size:,} ids do not occur in it. More text may carry a larger size."
             )
-        if (self._found.allowed_rare or 0.0) > _LIMIT:
+        if (self._recommendation.allowed_rare or 0.0) > _LIMIT:
             yield "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it."
 
     def _distrust(self) -> Iterator[str]:
-        found = self._found
+        recommendation = self._recommendation
         for name, info in self._results.tokenizers.items():
             if info.train and info.vocab_size is not None and info.vocab_size < info.train.vocab_size:
                 yield (
                     f"The training text of {name} is too small for its size: {info.train.vocab_size:,} ids were asked "
                     f"for, and it gave {info.vocab_size:,}."
                 )
-        if found.no_interval:
-            yield f"Nothing shows how far this holds on other text: {found.no_interval}."
-        if found.trained_on:
+        if recommendation.no_interval:
+            yield f"Nothing shows how far this holds on other text: {recommendation.no_interval}."
+        if recommendation.trained_on:
             yield "Every candidate was trained on some of this text: expect less on other text."
-        if found.missing:
-            yield f"Nothing could be measured on {names(found.missing)}, so that no sentence here speaks of it."
+        if recommendation.missing:
+            missing = names(recommendation.missing)
+            yield f"Nothing could be measured on {missing}, so that no sentence here speaks of it."
         by_reason: dict[str, list[str]] = {}
-        for line, reason in found.left_out.items():
+        for line, reason in recommendation.left_out.items():
             by_reason.setdefault(reason, []).append(line)
         for reason, lines in by_reason.items():
             yield f"{names(lines)} cannot be recommended: {reason}."
@@ -254,15 +258,17 @@ class _Told:
         taken = self._taken
         if taken is None:
             return
-        own = sorted((each for each in self._found.choices if each.line == taken.line), key=lambda c: c.vocab_size)
+        own = sorted(
+            (choice for choice in self._recommendation.choices if choice.line == taken.line), key=lambda c: c.vocab_size
+        )
         place = own.index(taken)
         around = own[max(0, place - _BESIDE) : place + _BESIDE + 1]
         bases: dict[tuple[str, int], list[str]] = {}
-        for each in self._found.bases:
-            key = each.line, each.smallest if each.best is None else each.best
+        for basis in self._recommendation.bases:
+            key = basis.line, basis.smallest if basis.best is None else basis.best
             if key in self._choices:  # the law has no line, and a measured size may be no candidate
-                bases.setdefault(key, []).append(each.basis)
-        for key in dict.fromkeys([*((each.line, each.vocab_size) for each in around), *bases]):
+                bases.setdefault(key, []).append(basis.basis)
+        for key in dict.fromkeys([*((choice.line, choice.vocab_size) for choice in around), *bases]):
             choice = self._choices[key]
             more = choice.more
             yield SizeOption(

@@ -96,7 +96,7 @@ class BestSize(NamedTuple):
     Attributes:
         size: the size with the fewest bits per byte.
         low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
-        level: the sizes that cannot be told apart from it, itself among them: those that
+        level: the sizes level with it, and itself: those that
             :func:`~tokbench.studies.language_models.scored_bits.bits_verdict` does not call worse, and those that
             are best in 2.5 % of the draws.
         edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
@@ -128,11 +128,11 @@ def best_size(measured: SizeBits) -> BestSize:
         near = [int(size) for size, mean in zip(sizes, means, strict=True) if mean - means[at] < LEAST_DIFFERENCE]
         return BestSize(int(sizes[at]), None, None, near, edge, reason)
     drawn = measured.drawn
-    found = sizes[drawn.argmin(axis=1)]
-    low, high = (int(np.quantile(found, end, method="inverted_cdf")) for end in _ENDS)
+    winners = sizes[drawn.argmin(axis=1)]
+    low, high = (int(np.quantile(winners, end, method="inverted_cdf")) for end in _ENDS)
     best = measured.scored(at)
     worse = [bits_verdict(best.minus(measured.scored(k)))[0] == "better" for k in range(len(sizes))]
-    often = (found[:, None] == sizes).mean(axis=0) >= _ENDS[0]
+    often = (winners[:, None] == sizes).mean(axis=0) >= _ENDS[0]
     level = sizes[often | ~np.array(worse)]
     return BestSize(int(sizes[at]), low, high, level.tolist(), edge)
 
@@ -153,7 +153,7 @@ def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
     """
     x = np.log2(sizes)
     at = values.argmin(axis=1)
-    found: Floats = x[at].astype(np.float64)
+    lows: Floats = x[at].astype(np.float64)
     rows = np.flatnonzero((at > 0) & (at < len(sizes) - 1))
     k = at[rows]
     x0, x1, x2 = x[k - 1], x[k], x[k + 1]
@@ -162,8 +162,8 @@ def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
     curved = right > left
     bend = np.where(curved, right - left, 1.0)
     turn = (x0 + x1) / 2 - left * (x2 - x0) / (2 * bend)
-    found[rows] = np.where(curved, np.clip(turn, x0, x2), x1)
-    return found
+    lows[rows] = np.where(curved, np.clip(turn, x0, x2), x1)
+    return lows
 
 
 class Move(NamedTuple):
@@ -192,12 +192,12 @@ def move(before: SizeBits, after: SizeBits) -> Move:
     >>> move(bits(2.0, 2.5, 3.0), bits(2.0, 2.5, 3.0)).verdict
     'undecided'
     """
-    one, two = (lowest(each.sizes, each.means[None])[0] for each in (before, after))
+    one, two = (lowest(setting.sizes, setting.means[None])[0] for setting in (before, after))
     way = float(two - one)
     if before.shortcoming or after.shortcoming:
         return Move(way, None, None, "unknown")
     ways = lowest(after.sizes, after.drawn) - lowest(before.sizes, before.drawn)
-    low, high = (float(each) for each in np.quantile(ways, _ENDS))
+    low, high = (float(end) for end in np.quantile(ways, _ENDS))
     return Move(way, low, high, "grows" if low > 0 else "shrinks" if high < 0 else "undecided")
 
 

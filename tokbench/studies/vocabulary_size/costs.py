@@ -71,21 +71,21 @@ def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> li
 
 
 def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
-    """Add the ids of a size by how often a training set of so many tokens will hold them."""
+    """Add the ids of a size by how often a training set of the given tokens will hold them."""
     counts = line.counts(line.at(cost.vocab_size))
     seen = np.zeros(cost.vocab_size, dtype=np.int64)
     met = counts[counts > 0]
     seen[: len(met)] = met[: cost.vocab_size]
-    found = trainable(seen, cost.vocab_size, tokens)
+    rarity = trainable(seen, cost.vocab_size, tokens)
     return replace(
         cost,
-        unseen=int(found.unseen),
-        never=int(found.never),
-        few=int(found.few),
-        some=int(found.some),
-        enough=int(found.enough),
-        bound=float(found.bound),
-        too_rare=float(found.too_rare),
+        unseen=int(rarity.unseen),
+        never=int(rarity.never),
+        few=int(rarity.few),
+        some=int(rarity.some),
+        enough=int(rarity.enough),
+        bound=float(rarity.bound),
+        too_rare=float(rarity.too_rare),
     )
 
 
@@ -132,9 +132,9 @@ def entropy_patches(corpora: Sequence[Corpus]) -> EntropyPatches:
     begins[scored.offsets[:-1][np.diff(scored.offsets) > 0]] = True
     threshold = cut_by_entropy(entropies, begins)
     starts = patch_starts(entropies, begins, threshold)
-    ends = np.cumsum([len(each.ids) for each in cut.values()])
-    each = np.split(starts, ends[:-1])
-    by_corpus = {name: len(some) / int(some.sum()) for name, some in zip(cut, each, strict=True) if len(some)}
+    ends = np.cumsum([len(encoded.ids) for encoded in cut.values()])
+    pieces = np.split(starts, ends[:-1])
+    by_corpus = {name: len(some) / int(some.sum()) for name, some in zip(cut, pieces, strict=True) if len(some)}
     return EntropyPatches(threshold, len(starts) / int(starts.sum()), by_corpus)
 
 

@@ -48,8 +48,8 @@ def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:
 
 def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
     [line] = [line for line in lines.lines if line.line == name]
-    rows = {row.vocab_size: [getattr(row, each) for each in _OF_ROW] for row in lines.rows(name, corpus, group)}
-    trace = lines.trace(line, corpus, group) if lines.found.points == "all" else None
+    rows = {row.vocab_size: [getattr(row, column) for column in _OF_ROW] for row in lines.rows(name, corpus, group)}
+    trace = lines.trace(line, corpus, group) if lines.study.points == "all" else None
     if trace is None:
         yield from rows.values()
         return
@@ -64,9 +64,9 @@ def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[
 def sizes_csv(results: Results) -> str:
     """Return every training of the measured sizes."""
     sizes = results.studies.get(VOCABULARY_SIZES)
-    found = sizes.measured if sizes else None
-    trained = found.trained if found else []
-    return csv_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
+    measured = sizes.measured if sizes else None
+    trained = measured.trained if measured else []
+    return csv_text(SIZE_COLUMNS, ([getattr(training, name) for name in SIZE_COLUMNS] for training in trained))
 
 
 SPECS: Final = (

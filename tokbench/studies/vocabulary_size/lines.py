@@ -31,7 +31,7 @@ class Built(NamedTuple):
 
     Attributes:
         order: its merges; ``None`` if it cannot be cut.
-        size: how many ids are ordinary tokens: neither special nor without bytes; all where bytes are not told.
+        size: how many ids are ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
         reason: why it cannot be cut; empty if it can.
         spaces: the longest run of spaces that is one token, 0 if there is none.
         spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
@@ -115,12 +115,12 @@ def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int6
         weights = tokens_of_each(order, size - order.base)
         for text, state in enumerate(states):
             tokens[text, k] = state.per_bucket(weights)
-    return [Line(sizes, each, curve) for each, curve in zip(tokens, curves, strict=True)]
+    return [Line(sizes, per_size, curve) for per_size, curve in zip(tokens, curves, strict=True)]
 
 
 def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
     """Return the line of one text under vocabularies of several sizes, each trained by itself."""
-    trained = sorted(trained, key=lambda each: each[0])
+    trained = sorted(trained, key=lambda pair: pair[0])
     counts = tuple(state.total() for _, state in trained)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]
     return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts)

@@ -132,7 +132,7 @@ class MeasureSize(Job):
     def run(self, context: JobContext) -> Iterator[SizeModels | LostText | Failure]:
         """See :class:`tokbench.measuring.job.Job`."""
         with doing("training models on", tokenizer=self.name, place=self.place):
-            yield attempt(lambda: self._measure(context))  # the failure is told with its place
+            yield attempt(lambda: self._measure(context))  # the failure is reported with its place
 
     def _measure(self, context: JobContext) -> SizeModels | LostText:
         from tokbench.studies.language_models.learning_rate import train_seeds
@@ -145,7 +145,7 @@ class MeasureSize(Job):
         def progress(step: str, done: float, total: float | None) -> None:
             context.progress(f"{step} of {self.place}", done, total)
 
-        found = train_seeds(
+        trained = train_seeds(
             training,
             scored,
             n_ids,
@@ -156,18 +156,18 @@ class MeasureSize(Job):
             saved=checkpoints_of(self.checkpoints),
             progress=progress,
         )
-        if any(len(points) < len(self.shares) for points in found.curves):
+        if any(len(points) < len(self.shares) for points in trained.curves):
             documents = len(training.n_bytes)
             raise InputError(
                 f"{documents:,} training documents are too few or too long for the shares {list(self.shares)}: "
                 "a share adds none; give more text, or larger shares"
             )
-        columns = [list(zip(*points, strict=True)) for points in found.curves]
+        columns = [list(zip(*points, strict=True)) for points in trained.curves]
         models = [
             Trained([*n], [*tokens], [*map(float, flops)], [*seconds], np.array(bits))
             for n, tokens, flops, seconds, bits in columns
         ]
-        return SizeModels(found.learning_rate, models, scored.n_bytes, tuple(found.tried.items()))
+        return SizeModels(trained.learning_rate, models, scored.n_bytes, tuple(trained.tried.items()))
 
     def _parts(self, context: JobContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
         """Return both parts at the size, the number of ids, and the scored documents that do not come back."""
@@ -182,22 +182,22 @@ class MeasureSize(Job):
             order = merge_order(tokenizer, tokens)
             kept &= order.rank_of < self.merges
             merges = self.merges
-            parts = [EncodedPart(cut_ids(order, each.encoded, merges), each.n_bytes) for each in parts]
-        for each in parts:
-            kept[each.encoded.ids] = True
+            parts = [EncodedPart(cut_ids(order, part.encoded, merges), part.n_bytes) for part in parts]
+        for part in parts:
+            kept[part.encoded.ids] = True
         learned, predicted = renumbered(*parts)
         return learned, predicted, int(kept.sum()), lost
 
 
 def measured_sizes(
-    context: StudyContext, options: MeasuredStudy, found: VocabularySizes, built: Mapping[str, Built]
+    context: StudyContext, options: MeasuredStudy, vocabulary_sizes: VocabularySizes, built: Mapping[str, Built]
 ) -> MeasuredSizes | Failure:
     """Train a small transformer at the sizes that the configuration asks for, and find the best size.
 
     Args:
         context: the run.
         options: the block ``measured`` of the study.
-        found: the lines of the study.
+        vocabulary_sizes: the lines of the study.
         built: the way each vocabulary is built.
     """
     plan = context.plan
@@ -208,9 +208,9 @@ def measured_sizes(
     if isinstance(parts, Failure):
         return parts
     study = _Study(context, options, corpus, train, texts)
-    jobs, failures = study.jobs(found, built)
+    jobs, failures = study.jobs(vocabulary_sizes, built)
     answers, failed = study.answers(jobs, parts)
-    shapes = sorted(options.bodies, key=lambda each: each.body.parameters)
+    shapes = sorted(options.bodies, key=lambda shape: shape.body.parameters)
     sizes = parts.sizes
     best, moves = study.compared(answers, shapes)
     return MeasuredSizes(
@@ -221,8 +221,8 @@ def measured_sizes(
         scored_documents=sizes.scored.documents,
         scored_bytes=sizes.scored.n_bytes,
         duplicates=sizes.training.duplicates + sizes.scored.duplicates,
-        bodies={each.name: each.body.parameters for each in shapes},
-        widths={each.name: each.width for each in shapes},
+        bodies={shape.name: shape.body.parameters for shape in shapes},
+        widths={shape.name: shape.width for shape in shapes},
         trained=[row for job, models in answers.items() for row in _rows(job, models)],
         tried=[_tried(job, models) for job, models in answers.items() if models.tried],
         best=best,
@@ -255,12 +255,14 @@ class _Study:
         """The plan of the run."""
         return self.context.plan
 
-    def jobs(self, found: VocabularySizes, built: Mapping[str, Built]) -> tuple[list[MeasureSize], list[str]]:
+    def jobs(
+        self, vocabulary_sizes: VocabularySizes, built: Mapping[str, Built]
+    ) -> tuple[list[MeasureSize], list[str]]:
         """Return a job for each size and body, and what cannot be measured."""
         jobs, failures = [], []
-        entries = {each.name: each.entry for each in self.plan.tokenizers}
-        seen = {each.line: each.share for each in found.in_sample if each.corpus == self.corpus}
-        for line in found.lines:
+        entries = {tokenizer.name: tokenizer.entry for tokenizer in self.plan.tokenizers}
+        seen = {sample.line: sample.share for sample in vocabulary_sizes.in_sample if sample.corpus == self.corpus}
+        for line in vocabulary_sizes.lines:
             wanted = {*line.tokenizers, *(entries[name] for name in line.tokenizers)} & set(self.options.tokenizers)
             if not (wanted if self.options.tokenizers else line.trained):
                 continue
@@ -333,7 +335,7 @@ class _Study:
     def _details(self, job: MeasureSize) -> Key:
         places = [(self.plan.surveys[name], self.plan.corpora[name]) for name in (self.train, self.corpus)]
         return {
-            "corpora": [[survey.sha256, each.holdout, each.parallel, each.limit] for survey, each in places],
+            "corpora": [[survey.sha256, corpus.holdout, corpus.parallel, corpus.limit] for survey, corpus in places],
             "same": self.train == self.corpus,
             "texts": list(self.texts[1:]),
             "size": [job.size, job.merges],
@@ -352,13 +354,13 @@ class _Study:
             at: dict[Equal, list[list[_Setting]]] = {"bytes": [], "FLOPs": []}
             for shape in shapes:
                 of_size = {
-                    job.size: each for job, each in answers.items() if (job.line, job.shape) == (line, shape.name)
+                    job.size: models for job, models in answers.items() if (job.line, job.shape) == (line, shape.name)
                 }
                 if len(of_size) > 1:
                     at["bytes"].append(_at_equal_bytes(shape, dict(sorted(of_size.items()))))
                     at["FLOPs"].append(_at_equal_flops(shape, dict(sorted(of_size.items()))))
             for equal, settings in at.items():
-                best += [_best(line, equal, each) for some in settings for each in some]
+                best += [_best(line, equal, setting) for some in settings for setting in some]
                 pairs = [(some[0], some[-1]) for some in settings if len(some) > 1]
                 if equal == "bytes":
                     pairs += [pair for one, two in pairwise(settings) for pair in zip(one, two, strict=True)]
@@ -367,53 +369,58 @@ class _Study:
 
 
 def _rows(job: MeasureSize, models: SizeModels) -> Iterator[TrainedSize]:
-    for seed, each in enumerate(models.seeds):
-        for k, bits in enumerate(each.bits):
+    for seed, training in enumerate(models.seeds):
+        for k, bits in enumerate(training.bits):
             yield TrainedSize(
                 line=job.line,
                 vocab_size=job.size,
                 body=job.shape,
                 seed=seed,
                 share=job.shares[k],
-                n_bytes=each.n_bytes[k],
+                n_bytes=training.n_bytes[k],
                 bits_per_byte=float(bits.sum() / models.n_bytes.sum()),
-                tokens=each.tokens[k],
-                flops=int(each.flops[k]),
+                tokens=training.tokens[k],
+                flops=int(training.flops[k]),
                 learning_rate=models.learning_rate,
-                seconds=each.seconds[k],
+                seconds=training.seconds[k],
             )
 
 
 def _tried(job: MeasureSize, models: SizeModels) -> TriedRates:
-    bits = {f"{rate:g}": found for rate, found in models.tried}
+    bits = {f"{rate:g}": value for rate, value in models.tried}
     return TriedRates(line=job.line, vocab_size=job.size, body=job.shape, bits_per_byte=bits)
 
 
 def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
     """Return the sizes at each amount of text."""
     first = next(iter(of_size.values()))
-    found = []
+    settings = []
     for k in range(len(first.seeds[0].bits)):
-        bits = np.array([[each.bits[k] for each in models.seeds] for models in of_size.values()])
-        flops = [float(np.mean([each.flops[k] for each in models.seeds])) for models in of_size.values()]
-        amount = float(np.mean([each.n_bytes[k] for each in first.seeds]))
-        found.append(_Setting(shape, amount, flops, SizeBits(np.array([*of_size]), bits, first.n_bytes.astype(float))))
-    return found
+        bits = np.array([[training.bits[k] for training in models.seeds] for models in of_size.values()])
+        flops = [float(np.mean([training.flops[k] for training in models.seeds])) for models in of_size.values()]
+        amount = float(np.mean([training.n_bytes[k] for training in first.seeds]))
+        settings.append(
+            _Setting(shape, amount, flops, SizeBits(np.array([*of_size]), bits, first.n_bytes.astype(float)))
+        )
+    return settings
 
 
 def _at_equal_flops(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
     """Return the sizes at the fewest and at the most FLOPs that lie between two amounts of every size."""
-    every = [each.flops for models in of_size.values() for each in models.seeds]
-    budgets = max(each[0] for each in every), min(each[-1] for each in every)
+    every = [training.flops for models in of_size.values() for training in models.seeds]
+    budgets = max(flops[0] for flops in every), min(flops[-1] for flops in every)
     if budgets[0] >= budgets[1]:
         return []
     n_bytes = next(iter(of_size.values())).n_bytes.astype(float)
-    found = []
+    settings = []
     for budget in budgets:
-        bits = [[at_flops(each.flops, each.bits, budget) for each in models.seeds] for models in of_size.values()]
+        bits = [
+            [at_flops(training.flops, training.bits, budget) for training in models.seeds]
+            for models in of_size.values()
+        ]
         measured = SizeBits(np.array([*of_size]), np.array(bits, dtype=np.float64), n_bytes)
-        found.append(_Setting(shape, budget, [budget] * len(of_size), measured))
-    return found
+        settings.append(_Setting(shape, budget, [budget] * len(of_size), measured))
+    return settings
 
 
 def _law(setting: _Setting) -> tuple[float, int, str]:
@@ -455,8 +462,8 @@ def _same_sizes(one: _Setting, two: _Setting) -> bool:
 
 
 def _move(line: str, equal: Equal, before: _Setting, after: _Setting) -> SizeMove:
-    found = move(before.measured, after.measured)
-    one, two = (max(1, _law(each)[1]) for each in (before, after))
+    moved = move(before.measured, after.measured)
+    one, two = (max(1, _law(setting)[1]) for setting in (before, after))
     return SizeMove(
         line=line,
         body=before.shape.name,
@@ -464,9 +471,9 @@ def _move(line: str, equal: Equal, before: _Setting, after: _Setting) -> SizeMov
         to_body=after.shape.name,
         to_amount=after.amount,
         equal=equal,
-        doublings=found.doublings,
-        low=found.low,
-        high=found.high,
-        verdict=found.verdict,
+        doublings=moved.doublings,
+        low=moved.low,
+        high=moved.high,
+        verdict=moved.verdict,
         law=float(np.log2(two / one)),
     )

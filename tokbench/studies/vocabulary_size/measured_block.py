@@ -159,9 +159,11 @@ class MeasuredSizes:
     @property
     def decisive(self) -> list[BestMeasuredSize]:
         """The best size of each line with the largest body that was measured on it, after the most text."""
-        found: dict[str, BestMeasuredSize] = {}
-        for each in (each for each in self.best if each.equal == "bytes"):
-            found[each.line] = max(
-                found.get(each.line, each), each, key=lambda best: (self.bodies[best.body], best.amount)
+        by_line: dict[str, BestMeasuredSize] = {}
+        for candidate in (candidate for candidate in self.best if candidate.equal == "bytes"):
+            by_line[candidate.line] = max(
+                by_line.get(candidate.line, candidate),
+                candidate,
+                key=lambda best: (self.bodies[best.body], best.amount),
             )
-        return list(found.values())
+        return list(by_line.values())

@@ -29,19 +29,17 @@ Worst = Mapping[Chosen, tuple[str, str, float]]
 
 @dataclass(frozen=True)
 class Mixture:
-    """The text of a model, mixed of corpora.
-
-    Attributes:
-        weights: the share of each corpus in the bytes of the text; they add up to 1, and each is above 0.
-        texts: the totals of each of these corpora.
-    """
+    """The text of a model, mixed of corpora."""
 
     weights: Mapping[str, float]
+    """The share of each corpus in the bytes of the text; they add up to 1, and each is above 0."""
+
     texts: Mapping[str, TextTotals]
+    """The totals of each of these corpora."""
 
     @classmethod
     def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
-        """Mix corpora by the weights given, or by their bytes; a corpus of which there is no text is left out."""
+        """Mix corpora by the weights given, or by their bytes; a corpus without text is left out."""
         raw = {name: given.get(name, 0.0) if given else float(text.n_bytes.sum()) for name, text in texts.items()}
         total = sum(raw.values())
         weights = {name: weight / total for name, weight in raw.items() if weight > 0}
@@ -73,15 +71,15 @@ class Mixture:
             if reason or not (rest > 0).all():
                 return f"{name} has {reason or 'one group of documents'}"
             a, b = (
-                total + weight * ((each.sum() - each[kept]) / rest - each.sum() / text.n_bytes.sum())
-                for total, each in ((first, one[name]), (second, two[name]))
+                total + weight * ((by_group.sum() - by_group[kept]) / rest - by_group.sum() / text.n_bytes.sum())
+                for total, by_group in ((first, one[name]), (second, two[name]))
             )
-            found = spread(b / a)
-            reason = "too few documents for an interval" if found is None else found.shortcoming()
-            if found is None or reason:
+            estimate = spread(b / a)
+            reason = "too few documents for an interval" if estimate is None else estimate.shortcoming()
+            if estimate is None or reason:
                 return f"{name} has {reason}"
-            variance += found.error**2
-            freedom = min(freedom, found.freedom)
+            variance += estimate.error**2
+            freedom = min(freedom, estimate.freedom)
         quotient = second / first
         low, high = Spread(variance**0.5, freedom).around(quotient)
         return quotient - 1, low - 1, high - 1
@@ -119,12 +117,12 @@ def _choice(
     ratio = 1 / mixture.tokens_per_byte(tokens)
     n_bytes = {corpus: float(text.n_bytes.sum()) for corpus, text in mixture.texts.items()}
     counts = {corpus: line.counts(line.at(size)) for corpus, line in lines.items()}
-    per_byte = sum(mixture.weights[corpus] / n_bytes[corpus] * each for corpus, each in counts.items())
+    per_byte = sum(mixture.weights[corpus] / n_bytes[corpus] * count for corpus, count in counts.items())
     choice = SizeChoice(
         line=name,
         vocab_size=size,
         compression_ratio=ratio,
-        by_corpus={corpus: n_bytes[corpus] / float(each.sum()) for corpus, each in tokens.items()},
+        by_corpus={corpus: n_bytes[corpus] / float(by_group.sum()) for corpus, by_group in tokens.items()},
         unseen=max(0, size - int(np.count_nonzero(per_byte))),
     )
     if model is None:
@@ -157,37 +155,37 @@ def recommendation(
                 continue
             corpus, group, ratio = worst[choice.line, choice.vocab_size]
             choices.append(replace(choice, worst_corpus=corpus, worst_group=group, worst_ratio=ratio))
-    found = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(left_out))
+    advice = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(left_out))
     if not choices:
-        return found
-    most = max(choices, key=lambda each: (each.compression_ratio, -each.vocab_size))
+        return advice
+    most = max(choices, key=lambda choice: (choice.compression_ratio, -choice.vocab_size))
     bases = [_basis("compression alone", most.line, most.vocab_size)]
     if law:
-        sizes = [each.vocab_size for each in law.optima]
+        sizes = [optimum.vocab_size for optimum in law.optima]
         bases.append(SizeBasis(basis="law", line="", smallest=min(sizes), largest=max(sizes)))
-    if not all(each.flops_per_byte for each in choices):
-        return replace(found, bases=bases)
+    if not all(choice.flops_per_byte for choice in choices):
+        return replace(advice, bases=bases)
     table = [
         SizeCandidate(
-            each.line,
-            each.vocab_size,
-            each.flops_per_byte or 0.0,
-            each.compression_ratio,
-            each.worst_ratio or 0.0,
-            each.too_rare,
+            choice.line,
+            choice.vocab_size,
+            choice.flops_per_byte or 0.0,
+            choice.compression_ratio,
+            choice.worst_ratio or 0.0,
+            choice.too_rare,
         )
-        for each in choices
+        for choice in choices
     ]
     taken = recommend(table)
     take = taken.candidate.name, taken.candidate.vocab_size
-    cost = min(table, key=lambda each: (each.flops_per_byte, each.vocab_size))
+    cost = min(table, key=lambda candidate: (candidate.flops_per_byte, candidate.vocab_size))
     bases.insert(1, _basis("cost alone", cost.name, cost.vocab_size))
     bases.append(_basis("compression and cost", *take))
     compared, reason = _compared(mixture, lines, choices, take)
     return replace(
-        found,
+        advice,
         choices=compared,
-        front=[(each.name, each.vocab_size) for each in taken.front],
+        front=[(candidate.name, candidate.vocab_size) for candidate in taken.front],
         take=take,
         bases=bases,
         allowed_rare=taken.allowed_rare,
@@ -195,7 +193,7 @@ def recommendation(
     )
 
 
-def with_measured(found: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
+def with_measured(advice: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
     """Return a recommendation that also has the sizes to which measured bits per byte point.
 
     >>> from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize
@@ -210,16 +208,16 @@ def with_measured(found: SizeRecommendation, measured: MeasuredSizes) -> SizeRec
     bases = [
         SizeBasis(
             basis="measured",
-            line=each.line,
-            smallest=each.best if each.best_low is None else each.best_low,
-            largest=each.best if each.best_high is None else each.best_high,
-            best=each.best,
-            body=each.body,
-            amount=each.amount,
+            line=decisive.line,
+            smallest=decisive.best if decisive.best_low is None else decisive.best_low,
+            largest=decisive.best if decisive.best_high is None else decisive.best_high,
+            best=decisive.best,
+            body=decisive.body,
+            amount=decisive.amount,
         )
-        for each in measured.decisive
+        for decisive in measured.decisive
     ]
-    return replace(found, bases=[*found.bases, *bases])
+    return replace(advice, bases=[*advice.bases, *bases])
 
 
 def _basis(basis: str, line: str, size: int) -> SizeBasis:
@@ -232,13 +230,13 @@ def _compared(
     """Return the candidates, each with the tokens beyond those of the one taken; and why there is no interval."""
     top = lines[take[0]].tokens[take[1]]
     compared, reason = [], ""
-    for each in choices:
-        own = lines[each.line].tokens[each.vocab_size]
-        found = mixture.more(top, own)
-        if isinstance(found, str):
-            reason = found
+    for choice in choices:
+        own = lines[choice.line].tokens[choice.vocab_size]
+        difference = mixture.more(top, own)
+        if isinstance(difference, str):
+            reason = difference
             more = mixture.tokens_per_byte(own) / mixture.tokens_per_byte(top) - 1
-            compared.append(replace(each, more=more))
+            compared.append(replace(choice, more=more))
         else:
-            compared.append(replace(each, more=found[0], more_low=found[1], more_high=found[2]))
+            compared.append(replace(choice, more=difference[0], more_low=difference[1], more_high=difference[2]))
     return compared, reason

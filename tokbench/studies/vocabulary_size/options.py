@@ -271,7 +271,7 @@ class MeasuredStudy(Options):
     def _can_run(self) -> Self:
         if list(self.shares) != sorted(set(self.shares)) or self.shares[-1] != 1:
             raise ValueError("shares must rise to 1, such as [0.25, 1.0]")
-        names = [each.name for each in self.bodies]
+        names = [body.name for body in self.bodies]
         if not names:
             raise ValueError("bodies must not be empty; give one, such as tiny")
         if len(set(names)) < len(names):

@@ -23,7 +23,7 @@ class EntropyPatches(NamedTuple):
     """Patches that begin where the next byte is uncertain, measured on texts.
 
     Attributes:
-        threshold: bits; a patch begins before a byte of which the entropy is above it, and with each document.
+        threshold: bits; a patch begins before a byte whose entropy is above it, and with each document.
         mean: bytes of a patch, over all texts.
         by_corpus: by corpus, bytes of a patch there.
     """
@@ -84,8 +84,8 @@ def without_tokenizer(model: Model, entropy: EntropyPatches | None = None) -> li
         entropy: the patches by entropy; ``None`` to leave them out.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-    >>> found = without_tokenizer(gpt2, EntropyPatches(1.5, 4.5, {}))
-    >>> [(each.patch, round(each.flops_per_byte / 1e6, 1), each.context_bytes) for each in found]
+    >>> costs = without_tokenizer(gpt2, EntropyPatches(1.5, 4.5, {}))
+    >>> [(cost.patch, round(cost.flops_per_byte / 1e6, 1), cost.context_bytes) for cost in costs]
     [(1.0, 189.1, 1024.0), (4.0, 90.0, 4096.0), (8.0, 66.4, 8192.0), (4.5, 84.8, 4608.0)]
     """
     costs = [byte_cost(model), *(patch_cost(model, patch) for patch in _PATCHES)]
@@ -125,8 +125,8 @@ def patch_cost(model: Model, patch: float) -> ByteCost:
         model: the large model; its context is counted in patches.
         patch: bytes of a patch, 2 or more; of patches that differ, the mean.
 
-    >>> found = patch_cost(Model(width=768, layers=12, context=1024), 4)
-    >>> round(found.flops_per_byte), round(found.local_share, 3), found.cache_per_byte
+    >>> cost = patch_cost(Model(width=768, layers=12, context=1024), 4)
+    >>> round(cost.flops_per_byte), round(cost.local_share, 3), cost.cache_per_byte
     (90034176, 0.476, 9216.0)
     """
     local = local_model(model, patch)

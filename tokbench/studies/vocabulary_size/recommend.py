@@ -70,23 +70,23 @@ def recommend(candidates: Sequence[SizeCandidate]) -> Recommendation:
     ...     SizeCandidate("32k", 32768, 55.0e6, 4.3, 2.7, 0.05),
     ...     SizeCandidate("50k", 50257, 60.4e6, 4.4, 2.8, 0.4),
     ... ]
-    >>> found = recommend(table)
-    >>> found.candidate.name, [each.name for each in found.front], found.cheapest.name, found.allowed_rare
+    >>> advice = recommend(table)
+    >>> advice.candidate.name, [candidate.name for candidate in advice.front], advice.cheapest.name, advice.allowed_rare
     ('32k', ['16k', '32k'], '16k', 0.05)
     """
     if not candidates:
         raise InputError("there are no candidates to recommend one of; give at least one size")
-    positive([each[2:5] for each in candidates], "cost and compression of a candidate")
-    shares = [each.too_rare for each in candidates if each.too_rare is not None]
+    positive([candidate[2:5] for candidate in candidates], "cost and compression of a candidate")
+    shares = [candidate.too_rare for candidate in candidates if candidate.too_rare is not None]
     allowed = None
     if len(shares) == len(candidates):
         allowed = MOST_RARE if min(shares) <= MOST_RARE else min(shares) + MOST_RARE
-    trained = [each for each in candidates if allowed is None or (each.too_rare or 0.0) <= allowed]
-    keep = pareto_front([each[2:5] for each in trained], ["lower", "higher", "higher"])
-    front = tuple(each for each, kept in zip(trained, keep, strict=True) if kept)
-    cheapest = min(front, key=lambda each: (each.flops_per_byte, each.vocab_size, each.name))
-    cheap = [each for each in front if each.flops_per_byte <= (1 + TOLERANCE) * cheapest.flops_per_byte]
-    fairest = max(cheap, key=lambda each: each.worst)
-    fair = [each for each in cheap if each.worst >= (1 - TOLERANCE) * fairest.worst]
-    chosen = min(fair, key=lambda each: (each.vocab_size, each.flops_per_byte, each.name))
+    trained = [candidate for candidate in candidates if allowed is None or (candidate.too_rare or 0.0) <= allowed]
+    keep = pareto_front([candidate[2:5] for candidate in trained], ["lower", "higher", "higher"])
+    front = tuple(candidate for candidate, kept in zip(trained, keep, strict=True) if kept)
+    cheapest = min(front, key=lambda candidate: (candidate.flops_per_byte, candidate.vocab_size, candidate.name))
+    cheap = [candidate for candidate in front if candidate.flops_per_byte <= (1 + TOLERANCE) * cheapest.flops_per_byte]
+    fairest = max(cheap, key=lambda candidate: candidate.worst)
+    fair = [candidate for candidate in cheap if candidate.worst >= (1 - TOLERANCE) * fairest.worst]
+    chosen = min(fair, key=lambda candidate: (candidate.vocab_size, candidate.flops_per_byte, candidate.name))
     return Recommendation(chosen, front, cheapest, allowed)

@@ -34,17 +34,17 @@ class TextTotals(NamedTuple):
 
 
 def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
-    """Return a row for each size; a size of which the text has no tokens is left out."""
-    found: list[SizeRow] = []
+    """Return a row for each size; a size without tokens of the text is left out."""
+    kept: list[SizeRow] = []
     for size in sizes:
         row = _row(place, line, text, size)
         if row is None:
             continue
-        if found:
-            gained = row.compression_ratio - found[-1].compression_ratio
-            row = replace(row, gain=1000 * gained / (size - found[-1].vocab_size))
-        found.append(row)
-    return found
+        if kept:
+            gained = row.compression_ratio - kept[-1].compression_ratio
+            row = replace(row, gain=1000 * gained / (size - kept[-1].vocab_size))
+        kept.append(row)
+    return kept
 
 
 def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | None:

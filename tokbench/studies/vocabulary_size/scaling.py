@@ -102,7 +102,7 @@ def optimal_sizes(parameters: float, width: int, training_flops: float | None = 
     Raises:
         InputError: a number is not above 0.
 
-    >>> [(each.approach, each.vocab_size, each.caution) for each in optimal_sizes(302e6, 1024)]
+    >>> [(optimum.approach, optimum.vocab_size, optimum.caution) for optimum in optimal_sizes(302e6, 1024)]
     [('isoflops', 18183, ''), ('derivative', 19528, ''), ('loss', 15759, '')]
 
     Llama 2 7B with its 2e12 tokens (figure 6: 472 million vocabulary parameters, a size of 115,000):
@@ -114,11 +114,11 @@ def optimal_sizes(parameters: float, width: int, training_flops: float | None = 
     extrapolated beyond the models that were fitted: parameters without vocabulary 6.48e+09 is outside ...
     """
     rows = float(positive(width, "width"))
-    found = {"loss": by_loss(parameters, training_flops)}
+    vocabularies = {"loss": by_loss(parameters, training_flops)}
     if training_flops is None:
-        found = {"isoflops": by_isoflops(parameters), "derivative": by_derivative(parameters)} | found
+        vocabularies = {"isoflops": by_isoflops(parameters), "derivative": by_derivative(parameters)} | vocabularies
     budget = optimal_flops(parameters) if training_flops is None else training_flops
-    sizes = {name: round(vocabulary / rows) for name, vocabulary in found.items()}
+    sizes = {name: round(vocabulary / rows) for name, vocabulary in vocabularies.items()}
     return [
         ScalingOptimum(
             approach=name, vocab_size=size, caution=_caution(parameters, size, budget), budget=training_flops

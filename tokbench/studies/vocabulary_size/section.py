@@ -74,7 +74,7 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         for number, corpus in enumerate(lines.corpora)
     ]
     rows = [_line_row(line, number) for number, line in enumerate(lines.lines)]
-    study = lines.found
+    study = lines.study
     nodes = [
         Paragraph(_EXPLANATION),
         Table("Vocabularies", _LINE_COLUMNS, rows),
@@ -212,8 +212,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield bits per byte at measured sizes, and compression over sizes by corpus, group and line."""
     sizes = SizeLines(tables.results)
-    if sizes.found.measured:
-        charts = MeasuredSizeCharts(sizes.found.measured)
+    if sizes.study.measured:
+        charts = MeasuredSizeCharts(sizes.study.measured)
         for place, drawing in charts.by_place.items():
             headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
             yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)

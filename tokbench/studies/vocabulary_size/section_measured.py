@@ -275,9 +275,9 @@ def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) ->
     >>> def best(size, edge=""):
     ...     return BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[],
     ...         best=size, edge=edge, law=1)
-    >>> def moved(before, after, **found):
+    >>> def moved(before, after, **interval):
     ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
-    ...         law=0.4, **found), before, after)
+    ...         law=0.4, **interval), before, after)
     >>> print(moved(best(1024), best(2048), doublings=1.2, low=0.3, high=2.0, verdict="grows"))
     a, tiny, from 250 kB to 1.00 MB: the best size grows by 1.20 doublings [0.30, 2.00]. The law's direction holds here.
     >>> moved(best(1024), best(1024), doublings=0.2, low=-0.3, high=0.5, verdict="undecided").partition(": ")[2]

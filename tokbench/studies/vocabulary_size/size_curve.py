@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import Axis, Box, Drawing, Label, Tick, line_css, place
 
 _TOLERANCE: Final = 0.3
-"""A path may leave the curve by so many pixels, which cannot be seen."""
+"""The most pixels by which a path leaves the curve. Nobody can see them."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _short(size: int) -> str:
 
 
 def _path(plane: _Plane, trace: SizeTrace) -> str:
-    """Return the path through every size that can be told apart, without points that a straight line replaces."""
+    """Return the path through every size that the eye can distinguish, without points that a straight line replaces."""
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
         # Two sizes a pixel are enough. A curve knows every size, so that the place of a size is its distance.
@@ -177,7 +177,7 @@ def _path(plane: _Plane, trace: SizeTrace) -> str:
         places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
         sizes, ratio = sizes[places], ratio[places]
     x = [plane.x.exactly(size) for size in sizes.tolist()]
-    points = np.column_stack([x, [plane.y.exactly(each) for each in ratio.tolist()]])
+    points = np.column_stack([x, [plane.y.exactly(value) for value in ratio.tolist()]])
     if trace.kind == "curve":
         points = points[_needed(points)]
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())

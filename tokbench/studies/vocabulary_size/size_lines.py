@@ -19,23 +19,23 @@ class SizeLines:
     """The block on vocabulary sizes, by key; empty if the run has none.
 
     Attributes:
-        found: the block of the results.
+        study: the block of the results.
         lines: its lines, in the order of the configuration.
         corpora: the corpora on which lines were measured.
         baselines: the lines that are baselines, such as bytes; they give proportion, and are never best.
     """
 
     def __init__(self, results: Results) -> None:
-        self.found = results.studies.get(VOCABULARY_SIZES) or VocabularySizes()
-        self.lines = self.found.lines
+        self.study = results.studies.get(VOCABULARY_SIZES) or VocabularySizes()
+        self.lines = self.study.lines
         low = {name for name, info in results.tokenizers.items() if info.baseline}
-        self.baselines = frozenset(each.line for each in self.lines if low.issuperset(each.tokenizers))
+        self.baselines = frozenset(line.line for line in self.lines if low.issuperset(line.tokenizers))
         self._rows: dict[tuple[str, str, str], list[SizeRow]] = {}
-        for row in self.found.rows:
+        for row in self.study.rows:
             self._rows.setdefault((row.line, row.corpus, row.group), []).append(row)
-        self._curves = {(each.line, each.corpus, each.group): each for each in self.found.curves}
-        self._losses = {(each.line, each.corpus): each for each in self.found.losses}
-        self._in_sample = {(each.line, each.corpus): each.share for each in self.found.in_sample}
+        self._curves = {(curve.line, curve.corpus, curve.group): curve for curve in self.study.curves}
+        self._losses = {(loss.line, loss.corpus): loss for loss in self.study.losses}
+        self._in_sample = {(sample.line, sample.corpus): sample.share for sample in self.study.in_sample}
         self._traces: dict[tuple[str, str, str], SizeTrace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
@@ -94,7 +94,7 @@ class SizeLines:
         return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
-        """Return the lines that charts show: those without so many unknown tokens that no other compares with them."""
+        """Return the lines that charts show: those with few enough unknown tokens to compare with others."""
         unknown = {line: lost.unknown for (line, place), lost in self._losses.items() if place == corpus}
         return [line for line in self.lines if unknown.get(line.line, 0.0) < MANY_UNKNOWN]
 

@@ -27,7 +27,7 @@ class SizesOnCorpus:
     def columns(self) -> list[int]:
         """The sizes that the configuration asks for and at which at least one line is known."""
         known = {row.vocab_size for line in self.lines.lines for row in self.lines.rows(line.line, self.name, WHOLE)}
-        return sorted(known.intersection(self.lines.found.sizes))
+        return sorted(known.intersection(self.lines.study.sizes))
 
     @cached_property
     def marks(self) -> dict[str, str]:
@@ -51,23 +51,23 @@ class SizesOnCorpus:
     @cached_property
     def costs(self) -> list[SizeCost]:
         """The costs of each size of each line for the model; empty without a model."""
-        return [row for row in self.lines.found.costs if row.corpus == self.name]
+        return [row for row in self.lines.study.costs if row.corpus == self.name]
 
     @cached_property
     def advice(self) -> SizeAdvice | None:
         """The recommended size of a run of an earlier version, which has one for each corpus."""
-        return self.lines.found.advice.get(self.name)
+        return self.lines.study.advice.get(self.name)
 
     @cached_property
     def take(self) -> tuple[str, int] | None:
         """The line and size that are recommended; ``None`` if none is."""
-        recommended = self.lines.found.recommendation
+        recommended = self.lines.study.recommendation
         return recommended.take if recommended else self.advice.take if self.advice else None
 
     @cached_property
     def front(self) -> Sequence[tuple[str, int]]:
         """Lines and sizes that no other beats in everything, of all corpora together."""
-        recommended = self.lines.found.recommendation
+        recommended = self.lines.study.recommendation
         return recommended.front if recommended else self.advice.front if self.advice else ()
 
     def known_at(self, size: int) -> list[str]:

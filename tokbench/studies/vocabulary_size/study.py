@@ -86,9 +86,9 @@ def _with_measured(
 
 def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
     """Leave the merges of a vocabulary out if training to a smaller size does not give the first of them."""
-    # A backend that does not tell it by its options is cut if it lists merges.
-    told = planned.train_on and callable(planned.spec.nested)
-    if built.order is None or not told or planned.spec.is_nested(planned.options):
+    # Some backends say by their options whether they nest. The vocabulary of another one is cut if it lists merges.
+    by_options = planned.train_on and callable(planned.spec.nested)
+    if built.order is None or not by_options or planned.spec.is_nested(planned.options):
         return built
     return built._replace(order=None, reason="training it to a smaller size gives other merges", spaces_from=None)
 
@@ -124,9 +124,9 @@ class _Study:
     def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
         # Where the text gives no more tokens, several trainings end at one size.
-        members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
-        first, names = built[members[0].name], [each.name for each in members]
-        sizes = [built[each].size for each in names]
+        members = list({built[member.name].size: member for member in reversed(members)}.values())[::-1]
+        first, names = built[members[0].name], [member.name for member in members]
+        sizes = [built[tokenizer].size for tokenizer in names]
         line = SizeLine(
             line=name,
             kind="curve" if first.order is not None else "ladder" if len(members) > 1 else "point",
@@ -135,26 +135,26 @@ class _Study:
             smallest=first.order.base if first.order else min(sizes),
             largest=max(sizes),
             reason=first.reason,
-            spaces=max(built[each].spaces for each in names),
+            spaces=max(built[tokenizer].spaces for tokenizer in names),
             spaces_from=first.spaces_from,
         )
         corpora = self._corpora(names[0])
-        shares = {corpus: max(self.seen.get((each, corpus), 0.0) for each in names) for corpus in corpora}
+        shares = {corpus: max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names) for corpus in corpora}
         lost = (self._lost(name, corpus, names) for corpus in corpora)
         counts, failures = self._counts(members)
         lines = self._cut(counts, names, built)
-        found = [self._group(Place(name, *place), each) for place, each in lines.items()]
-        whole = {corpus: each for (corpus, group), each in lines.items() if group == WHOLE}
+        groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
+        whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
         if self.mixture.weights.keys() <= whole.keys():
             self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
         return _concatenated([
             VocabularySizes(
                 lines=[line],
-                losses=[each for each in lost if each],
-                in_sample=[SizeInSample(line=name, corpus=each, share=x) for each, x in shares.items() if x],
+                losses=[loss for loss in lost if loss],
+                in_sample=[SizeInSample(line=name, corpus=corpus, share=x) for corpus, x in shares.items() if x],
                 failures=failures,
             ),
-            *found,
+            *groups,
         ])  # fmt: skip
 
     def _corpora(self, name: str) -> list[str]:
@@ -168,19 +168,20 @@ class _Study:
         states: dict[tuple[str, str], list[TokenCounts]] = {}
         lacking: dict[str, list[str]] = {}
         corpora = self._corpora(members[0].name)
-        for place in (each for each in self.texts if each[0] in corpora):
-            counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
-            found = [each for each in counts if not isinstance(each, Failure)]
-            if len(found) == len(members):
-                states[place] = found
+        for place in (key for key in self.texts if key[0] in corpora):
+            counts = [self._state(Role.ID_COUNTS, TokenCounts, member.name, *place) for member in members]
+            counted = [count for count in counts if not isinstance(count, Failure)]
+            if len(counted) == len(members):
+                states[place] = counted
             elif place[1] != WHOLE:
-                reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
+                reasons = dict.fromkeys(count.reason for count in counts if isinstance(count, Failure))
                 lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
         more = {
-            corpus: f" (and in {len(each) - 1:,} more groups)" * (len(each) > 1) for corpus, each in lacking.items()
+            corpus: f" (and in {len(groups) - 1:,} more groups)" * (len(groups) > 1)
+            for corpus, groups in lacking.items()
         }
         entry = members[0].planned.entry
-        return states, [f"{entry} on {corpus}, {each[0]}{more[corpus]}" for corpus, each in lacking.items()]
+        return states, [f"{entry} on {corpus}, {groups[0]}{more[corpus]}" for corpus, groups in lacking.items()]
 
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
@@ -189,9 +190,9 @@ class _Study:
         order = built[names[0]].order
         if order is not None:
             sizes = sizes_of(order, self.options.sizes)
-            return dict(zip(counts, cut(order, [each[0] for each in counts.values()], sizes), strict=True))
+            return dict(zip(counts, cut(order, [states[0] for states in counts.values()], sizes), strict=True))
         trained = [built[name].size for name in names]
-        return {place: ladder(list(zip(trained, each, strict=True))) for place, each in counts.items()}
+        return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
 
     def _group(self, place: Place, line: Line) -> VocabularySizes:
         """Return the rows, the curve and the costs of a line in one group."""
@@ -199,24 +200,24 @@ class _Study:
         last = int(line.sizes[-1])
         wanted = [*(size for size in self.options.sizes if size < last), last]
         sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        found = rows(place, line, text, sizes)
+        size_rows = rows(place, line, text, sizes)
         every = self.options.points == "all"
         return VocabularySizes(
-            rows=found,
+            rows=size_rows,
             curves=[pack_curve(place, line.curve, text, entropy=every)] if line.curve else [],
-            costs=costs(model, place, line, found) if place.group == WHOLE and model and found else [],
+            costs=costs(model, place, line, size_rows) if place.group == WHOLE and model and size_rows else [],
         )
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:
         """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
-        found = {}
+        totals = {}
         for corpus in self.studied:
             for group in [*self.plan.surveys[corpus].groups, WHOLE]:
                 text = next(filter(None, (self._text(name, corpus, group) for name in self.names)), None)
                 if text is not None:
-                    found[corpus, group] = text
-        return found
+                    totals[corpus, group] = text
+        return totals
 
     @cached_property
     def mixture(self) -> Mixture:
@@ -238,7 +239,11 @@ class _Study:
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
         """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""
         shares, unknown = (
-            [each.value for name in names if isinstance(each := self.context.value(role, name, corpus), Measured)]
+            [
+                measured.value
+                for name in names
+                if isinstance(measured := self.context.value(role, name, corpus), Measured)
+            ]
             for role in (Role.ROUND_TRIP, Role.UNKNOWN)
         )
         exact = min(shares) if len(shares) == len(names) else None
@@ -262,13 +267,13 @@ class _Study:
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
         """Return the whole study, with the advice that rests on all lines."""
-        found = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
+        study = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
         model = self.options.model
         if model is not None:
             patches = attempt(self._entropy_patches, "patches by entropy")
-            largest = max((each.largest for each in found.lines), default=1)
-            found = replace(
-                found,
+            largest = max((line.largest for line in study.lines), default=1)
+            study = replace(
+                study,
                 model=describe_model(model),
                 law=law(model),
                 extensions=extensions(model, largest),
@@ -276,32 +281,32 @@ class _Study:
                 without_tokenizer=without_tokenizer(model, None if isinstance(patches, Failure) else patches),
                 no_entropy_patches=patches.reason if isinstance(patches, Failure) else "",
             )
-        return replace(found, recommendation=self._recommendation(found))
+        return replace(study, recommendation=self._recommendation(study))
 
     def _entropy_patches(self) -> EntropyPatches:
         """Return the patches by entropy of the corpora that count."""
         counted = self.mixture.weights or self.studied
         return entropy_patches([self.plan.corpora[corpus] for corpus in self.studied if corpus in counted])
 
-    def _recommendation(self, found: VocabularySizes) -> SizeRecommendation | None:
+    def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
         """Return the size to take, of what loses nothing and was not trained on the text, unless all was."""
         weights = self.mixture.weights
         if not weights:
             return None
-        baselines = {each.name for each in self.plan.tokenizers if each.spec.baseline}
+        baselines = {tokenizer.name for tokenizer in self.plan.tokenizers if tokenizer.spec.baseline}
         left_out = {
-            each.line: "baselines give proportion and never win"
-            for each in found.lines
-            if baselines.issuperset(each.tokenizers)
+            line.line: "baselines give proportion and never win"
+            for line in study.lines
+            if baselines.issuperset(line.tokenizers)
         }
         left_out |= {
-            each.line: _LOST[each.exact is None].format(each.corpus) for each in found.losses if each.corpus in weights
+            loss.line: _LOST[loss.exact is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
-        left_out |= {each.line: "not measured on every corpus" for each in found.lines if each.line not in self.mixed}
+        left_out |= {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
         inside = {
-            each.line: f"trained on {each.corpus}"
-            for each in found.in_sample
-            if each.corpus in weights and trained_on(each.share)
+            sample.line: f"trained on {sample.corpus}"
+            for sample in study.in_sample
+            if sample.corpus in weights and trained_on(sample.share)
         }
         known = {name: line for name, line in self.mixed.items() if name not in left_out}
         outside = {name: line for name, line in known.items() if name not in inside}
@@ -309,8 +314,8 @@ class _Study:
             self.mixture,
             outside or known,
             {**inside, **left_out} if outside else left_out,
-            self._worst_of_all(found),
-            found.law,
+            self._worst_of_all(study),
+            study.law,
         )
         given = self.options.weights
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
@@ -321,16 +326,16 @@ class _Study:
             missing=[corpus for corpus in wanted if corpus not in weights],
         )
 
-    def _worst_of_all(self, found: VocabularySizes) -> dict[tuple[str, int], tuple[str, str, float]]:
+    def _worst_of_all(self, study: VocabularySizes) -> dict[tuple[str, int], tuple[str, str, float]]:
         """Return by line and size the corpus and group with the fewest bytes per token, of corpora with a weight."""
         worst: dict[tuple[str, int], tuple[str, str, float]] = {}
         for corpus in self.mixture.weights:
-            for key, (group, ratio) in self._worst(found, corpus).items():
+            for key, (group, ratio) in self._worst(study, corpus).items():
                 if key not in worst or ratio < worst[key][2]:
                     worst[key] = corpus, group, ratio
         return worst
 
-    def _worst(self, found: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
+    def _worst(self, study: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
         """Return by line and size the group with the fewest bytes per token.
 
         In a parallel corpus all groups say the same, so each group's tokens are set against the mean of bytes: the
@@ -338,21 +343,21 @@ class _Study:
         """
         groups: dict[tuple[str, int], dict[str, float]] = {}
         of_text = {}
-        for row in found.rows:
+        for row in study.rows:
             if row.corpus == corpus and row.group != WHOLE:
                 groups.setdefault((row.line, row.vocab_size), {})[row.group] = row.compression_ratio
                 of_text[row.group] = row.tokens * row.compression_ratio
         mean = float(np.mean(list(of_text.values()))) if of_text else 0.0
         if self.plan.corpora[corpus].parallel:
             groups = {
-                key: {group: ratio * mean / of_text[group] for group, ratio in each.items()}
-                for key, each in groups.items()
+                key: {group: ratio * mean / of_text[group] for group, ratio in ratios.items()}
+                for key, ratios in groups.items()
             }
-        return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
+        return {key: min(ratios.items(), key=lambda item: item[1]) for key, ratios in groups.items()}
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
     """Return the lists of all parts, one after the other."""
     names = ("lines", "rows", "curves", "losses", "in_sample", "costs", "failures")
-    lists: dict[str, Any] = {name: [each for part in parts for each in getattr(part, name)] for name in names}
+    lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)] for name in names}
     return VocabularySizes(**lists)

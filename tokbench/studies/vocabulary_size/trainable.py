@@ -80,11 +80,11 @@ def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLi
 
     A sample of 1,000 tokens and training on 200,000: each occurrence stands for 200.
 
-    >>> found = trainable([900, 94, 5, 1, 0, 0], 6, 200_000)
-    >>> [int(n) for n in found[:5]], float(found.bound)
+    >>> rarity = trainable([900, 94, 5, 1, 0, 0], 6, 200_000)
+    >>> [int(n) for n in rarity[:5]], float(rarity.bound)
     ([2, 0, 0, 1, 3], 600.0)
-    >>> found = trainable([[900, 100, 0], [700, 100, 200]], [2, 3], [400, 300])
-    >>> found.few.tolist(), found.some.tolist(), found.too_rare.round(2).tolist()
+    >>> rarity = trainable([[900, 100, 0], [700, 100, 200]], [2, 3], [400, 300])
+    >>> rarity.few.tolist(), rarity.some.tolist(), rarity.too_rare.round(2).tolist()
     ([1, 2], [1, 1], [0.5, 0.67])
     """
     seen, sizes = np.asarray(counts), vocab_sizes(vocab_size)

@@ -3,7 +3,8 @@
 An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the bytes of the result. Its file is
 named by the SHA-256 of the key, so equal work has one place, whichever run did it. The file begins with a line of JSON
 that repeats kind and key and has the SHA-256 of the result. Reading checks both. A damaged entry is deleted and
-reported, and its work is done again. Files are written whole or not at all, so runs may share a store, and any of them may die.
+reported, and its work is done again. Files are written whole or not at all, so
+runs may share a store, and any of them may die.
 
 The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
 """

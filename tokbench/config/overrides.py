@@ -187,7 +187,7 @@ class _Setting:
         return f"{there} has no keys inside; set it as a whole: --set '{there}=...'"
 
     def _document(self, value: Any) -> Located:
-        """Return a value of which every part has the setting as its place."""
+        """Return a value whose parts all have the setting as their place."""
         place = FilePlace(self._name, 0, 0)
         places = dict.fromkeys(paths_in(value), place)
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})

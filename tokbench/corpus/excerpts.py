@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from tokbench.corpus.contract import Document
 
 MOST_EXCERPTS: Final = 3
-"""Documents of a group of which an excerpt is kept."""
+"""The number of documents of a group whose excerpts are kept."""
 
 LONGEST_EXCERPT: Final = 160
 """Characters of an excerpt."""

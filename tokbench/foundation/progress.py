@@ -192,7 +192,7 @@ class RunProgress:
         self._show(moved)  # without the lock, because a display may have one of its own
 
     def measuring(self, corpus: str, total: int) -> None:
-        """Show that the measuring of a corpus with so many documents x tokenizers has begun."""
+        """Show that the measuring of a corpus has begun; ``total`` is its documents times the tokenizers."""
         name = f"measuring {corpus}"
         if name not in self.steps:
             with self._lock:

@@ -89,7 +89,7 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
     Args:
         one: the sums of the first; ``None`` if they are not kept.
         two: those of the second, over the same documents.
-        ratio_of: the names of the two sums of which the values are ratios; empty if they are not.
+        ratio_of: the names of the two sums whose ratios the values are; empty if they are no ratios.
 
     >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
     ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]

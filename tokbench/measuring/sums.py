@@ -95,7 +95,7 @@ class Sums:
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Sums:
-        """Return the sums of which :meth:`raw` gave the data.
+        """Return the sums whose data :meth:`raw` gave.
 
         >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}, {"tokens": 5}).raw()
         >>> Sums.restore(raw).raw() == raw

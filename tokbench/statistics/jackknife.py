@@ -128,7 +128,7 @@ class Spread(NamedTuple):
         return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
 
     def _unbent(self, x: float) -> float:
-        """Return the t of which the cubic is x."""
+        """Return the t whose cubic is x."""
         g = self.skewness
         return x if abs(g) < _STRAIGHT else 3 / g * (math.cbrt(1 + g * (x - g / 6)) - 1)
 

@@ -197,7 +197,7 @@ def check_id(token_id: int, vocab_size: int) -> None:
 
 
 def check_span(lowest: int, highest: int, vocab_size: int) -> None:
-    """Refuse many ids, of which the lowest and the highest are known, as :func:`check_id` does."""
+    """Refuse many ids as :func:`check_id` does, by the lowest and the highest of them."""
     check_id(lowest, vocab_size)
     check_id(highest, vocab_size)
 

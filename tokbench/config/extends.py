@@ -91,18 +91,18 @@ class _Reader:
         bases = [
             base
             for k, name in enumerate(names)
-            if isinstance(name, str)  # what is no text is told when the whole is checked
+            if isinstance(name, str)  # the check of the whole reports what is no text
             and (base := self._base(name, own, (_KEY, k) if isinstance(given, list) else (_KEY,), path, chain))
         ]
         if not bases:
             return own
-        found = copy.deepcopy(bases[0])
+        merged = copy.deepcopy(bases[0])
         for over in [*bases[1:], own]:
-            _merge(found, over, ())
-            found.problems += over.problems
-            found.values[()] = over.values[()]
-        found.name = own.name
-        return found
+            _merge(merged, over, ())
+            merged.problems += over.problems
+            merged.values[()] = over.values[()]
+        merged.name = own.name
+        return merged
 
     def _base(
         self, name: str, own: Located, at: tuple[str | int, ...], path: Path, chain: tuple[str, ...]
@@ -116,7 +116,7 @@ class _Reader:
                 self._read[identity] = self._document(base, (*chain, identity))
         except InputError as error:
             where = own.where(at)
-            own.problems += [Problem(each.where or where, each.message) for each in error.problems]
+            own.problems += [Problem(problem.where or where, problem.message) for problem in error.problems]
             return None
         return self._read[identity]
 
@@ -132,7 +132,7 @@ class _Reader:
             return _Base(suite.path, str(suite.path), name)
         if beside.is_dir() or not beside.exists():
             problem = "is a folder" if beside.is_dir() else "no such file"
-            near = [each.name for each in beside.parent.glob("*") if each.suffix in SUFFIXES]
+            near = [file.name for file in beside.parent.glob("*") if file.suffix in SUFFIXES]
             hint = did_you_mean(Path(name).name, [*near, *shipped_suites()])
             raise InputError(f"cannot extend {name!r}: {problem}; {hint}")
         recorded = name if Path(name).is_absolute() else Path(os.path.relpath(beside, self._main.parent)).as_posix()
@@ -158,7 +158,7 @@ def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
         raise InputError(f"more than {_LONGEST_CHAIN} files extend one another; put some of them together")
     if identity in chain:
         circle = [*chain[chain.index(identity) :], identity]
-        raise InputError(f"a configuration cannot extend itself: {' -> '.join(Path(each).name for each in circle)}")
+        raise InputError(f"a configuration cannot extend itself: {' -> '.join(Path(base).name for base in circle)}")
 
 
 def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:

@@ -58,10 +58,10 @@ def _memory(value: Any) -> Any:
     """Return the bytes of a size such as ``8GB``; whatever else is left to the check of the type."""
     if value is None:
         return value
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
-    if found is None or found[2] not in _UNITS:
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
+    if match is None or match[2] not in _UNITS:
         raise ValueError(f"{shortened(json.dumps(value), 40)} is not an amount of memory; write it as 8GB or 8GiB")
-    size = int(float(found[1]) * _UNITS[found[2]])
+    size = int(float(match[1]) * _UNITS[match[2]])
     if size < LEAST_MEMORY:
         raise ValueError(f"{value} is less than a worker itself needs; give {memory_text(LEAST_MEMORY)} or more")
     return size

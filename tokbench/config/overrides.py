@@ -68,7 +68,7 @@ def apply_quick(located: Located) -> tuple[str, ...]:
     (('limits.step=5',), {'step': 5})
     """
     given = located.data.get("quick") if isinstance(located.data, dict) else None
-    settings = tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+    settings = tuple(setting for setting in given if isinstance(setting, str)) if isinstance(given, list) else ()
     if not settings:
         message = (
             "the configuration says nothing under 'quick'; write --limit 20, or add: quick: [metrics.speed.rounds=6]"
@@ -116,7 +116,7 @@ class _Setting:
             InputError: the path leads nowhere.
         """
         if not isinstance(located.data, dict):
-            return  # told elsewhere
+            return  # reported elsewhere
         if self._parts[0] == "extends":
             raise self._error("bases are read from the file; write a file with 'extends', and run that")
         path: tuple[str | int, ...] = ()
@@ -178,7 +178,7 @@ class _Setting:
     def _index(self, families: Sequence[Any], name: str) -> int:
         known = [_family(item) for item in families]
         if name not in known:
-            hint = did_you_mean(name, [each for each in known if each])
+            hint = did_you_mean(name, [label for label in known if label])
             raise self._error(f"the run has no metric {name!r}; {hint} (--set 'metrics=[...]' replaces the list)")
         return known.index(name)
 
@@ -187,7 +187,7 @@ class _Setting:
         return f"{there} has no keys inside; set it as a whole: --set '{there}=...'"
 
     def _document(self, value: Any) -> Located:
-        """Return a value of which every part has the setting as its place."""
+        """Return a value whose parts all have the setting as their place."""
         place = FilePlace(self._name, 0, 0)
         places = dict.fromkeys(paths_in(value), place)
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})

@@ -48,8 +48,8 @@ def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
     >>> read_config(Path("probes")).name
     'probes'
     """
-    found = find_config(path)
-    return parse_config(read_text(found, str(found)), found, overrides)
+    file = find_config(path)
+    return parse_config(read_text(file, str(file)), file, overrides)
 
 
 def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
@@ -145,9 +145,12 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
 def _keep_only(config: Config) -> None:
     """Take away the tokenizers that the command leaves out; names that do not exist are problems."""
     only = config.overrides.only
-    variants = {name: [each.name for each in expand(name, entry)] for name, entry in config.tokenizers.items()}
+    variants = {name: [variant.name for variant in expand(name, entry)] for name, entry in config.tokenizers.items()}
     # An entry that is malformed has a problem of its own.
-    known = {*_section(config.located, "tokenizers", dict), *(each for some in variants.values() for each in some)}
+    known = {
+        *_section(config.located, "tokenizers", dict),
+        *(variant for some in variants.values() for variant in some),
+    }
     for name in only:
         if name not in known:
             config.problems.append(
@@ -155,7 +158,7 @@ def _keep_only(config: Config) -> None:
             )
     if only:
         kept = {name for name, some in variants.items() if name in only or not set(some).isdisjoint(only)}
-        whole = {each for name, some in variants.items() if name in only for each in some}
+        whole = {variant for name, some in variants.items() if name in only for variant in some}
         config.left_out = frozenset(known - kept - whole - set(only))
         config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if name in kept}
 

@@ -112,14 +112,14 @@ def find_configs(given: Sequence[Path]) -> list[Path]:
     Raises:
         InputError: a folder has no such file.
     """
-    found: list[Path] = []
-    for each in given:
-        if not each.is_dir():
-            found.append(each)
+    configs: list[Path] = []
+    for path in given:
+        if not path.is_dir():
+            configs.append(path)
             continue
-        files = sorted(path for path in each.iterdir() if path.suffix in SUFFIXES and path.name[0] not in "._")
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.name[0] not in "._")
         if not files:
             message = "a folder without a configuration: no file ends with .yaml or .yml (those with _ do not count)"
-            raise InputError([Problem(str(each), message + _of_this_name(each))])
-        found += files
-    return found
+            raise InputError([Problem(str(path), message + _of_this_name(path))])
+        configs += files
+    return configs

@@ -148,5 +148,5 @@ def _known_keys(model: type[BaseModel], loc: Place) -> list[str]:
         if part not in by_alias:
             return []
         inside = by_alias[str(part)].annotation
-        inside = next((each for each in getattr(inside, "__args__", ()) if hasattr(each, "model_fields")), inside)
+        inside = next((kind for kind in getattr(inside, "__args__", ()) if hasattr(kind, "model_fields")), inside)
     return [info.alias or name for name, info in getattr(inside, "model_fields", {}).items()]

@@ -31,7 +31,7 @@ _PROGRESS_BYTES: Final = 4 << 20
 
 
 def fingerprint(text: str) -> int:
-    """Return 64 bits of a hash of a text, by which documents are told apart.
+    """Return 64 bits of a hash of a text, by which documents are distinguished.
 
     >>> fingerprint("a")
     4681665781835383343
@@ -252,7 +252,9 @@ class Corpus:
         Raises:
             InputError: while reading: a file cannot be read, or the text is not that of the survey.
         """
-        documents = (each for each in self._documents() if not self.holdout or self.held_out(each, self.holdout))
+        documents = (
+            document for document in self._documents() if not self.holdout or self.held_out(document, self.holdout)
+        )
         return documents if self.limit is None else self._limited(documents)
 
     def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
@@ -272,7 +274,9 @@ class Corpus:
         Raises:
             InputError: while reading: a file cannot be read, or the text is not that of the survey.
         """
-        return (each for each in self._documents() if not self.holdout or not self.held_out(each, self.holdout))
+        return (
+            document for document in self._documents() if not self.holdout or not self.held_out(document, self.holdout)
+        )
 
     def shards(self) -> Iterator[Shard]:
         """Return the evaluated documents in shards.
@@ -316,7 +320,7 @@ class Corpus:
             InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
                 have different keys, or only some documents have gold words.
         """
-        found, first = Survey(), _FirstDocuments(self.limit)
+        survey, first = Survey(), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
         size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
@@ -338,11 +342,11 @@ class Corpus:
             held = bool(self.holdout) and self.held_out(document, self.holdout)
             measured = (held or not self.holdout) and first.take(document, data)
             if measured:
-                found.evaluated_bytes += len(data)
+                survey.evaluated_bytes += len(data)
                 evaluated[group] += mark
             if measured or not (held or not self.holdout):
-                found.documents += 1
-                found.bytes += len(data)
+                survey.documents += 1
+                survey.bytes += len(data)
                 if self.limit is not None:
                     left.add(document, data)
             if not held:
@@ -353,20 +357,20 @@ class Corpus:
                 mark = _mark(keys[group][-1].encode())  # translations are shown together
             if measured and mark < excerpts.bounds.get(group, NO_BOUND):
                 excerpts.add(document, mark)
-        self._check(found.documents, evaluated, trained, keys)
+        self._check(survey.documents, evaluated, trained, keys)
         if len(marked) > 1:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        found.sha256, found.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
-        self.resume(found)
+        survey.sha256, survey.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
+        self.resume(survey)
         self._kept, self.kept_bytes = kept.documents, kept.n_bytes
-        found.limited_sha256 = found.sha256 if self.limit is None else left.hexdigest()
-        found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
-        found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
-        found.trained = _numbers(trained)
-        found.excerpts = excerpts.all()
-        return found
+        survey.limited_sha256 = survey.sha256 if self.limit is None else left.hexdigest()
+        survey.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
+        survey.groups = {group: len(marks) for group, marks in survey.evaluated.items()}
+        survey.trained = _numbers(trained)
+        survey.excerpts = excerpts.all()
+        return survey
 
     def resume(self, survey: Survey) -> None:
         """Take a survey that was made of these documents: every reading is compared with it from now on."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from tokbench.corpus.contract import Document
 
 MOST_EXCERPTS: Final = 3
-"""Documents of a group of which an excerpt is kept."""
+"""The number of documents of a group whose excerpts are kept."""
 
 LONGEST_EXCERPT: Final = 160
 """Characters of an excerpt."""
@@ -50,7 +50,7 @@ class Excerpts:
     >>> chosen = Excerpts()
     >>> for number, mark in enumerate((b"9", b"1", b"5", b"3")):
     ...     chosen.add(Document(f"text {number}", "en", str(number), f"c:{number}"), mark)
-    >>> [each.origin for each in chosen.of("en")]
+    >>> [excerpt.origin for excerpt in chosen.of("en")]
     ['c:1', 'c:3', 'c:2']
     """
 
@@ -102,9 +102,9 @@ def cut_excerpt(text: str, start: int = 0) -> str:
     end = start + LONGEST_EXCERPT
     if end >= len(text):
         return text[start:]
-    found = text.rfind("\n", end - _NEAR, end) + 1 or text.rfind(" ", end - _NEAR, end) + 1
+    gap = text.rfind("\n", end - _NEAR, end) + 1 or text.rfind(" ", end - _NEAR, end) + 1
     whole = _whole(text, end)
-    return text[start : found or (whole if whole > start else end)]
+    return text[start : gap or (whole if whole > start else end)]
 
 
 def _whole(text: str, at: int) -> int:

@@ -103,12 +103,12 @@ def language_names(groups: Iterable[str]) -> dict[str, str]:
     {}
     """
     codes = {group: group.lower().replace("_", "-").split("-") for group in groups}
-    found = {group: name for group, (code, *_) in codes.items() if (name := _name(code))}
+    names = {group: name for group, (code, *_) in codes.items() if (name := _name(code))}
     certain = [group for group, (code, *_) in codes.items() if code not in _PROGRAMS]
-    if 2 * sum(group in found for group in certain) < max(len(certain), 1):
+    if 2 * sum(group in names for group in certain) < max(len(certain), 1):
         return {}
-    often = Counter(found.values())
-    return {group: name + _script(codes[group], alone=often[name] == 1) for group, name in found.items()}
+    often = Counter(names.values())
+    return {group: name + _script(codes[group], alone=often[name] == 1) for group, name in names.items()}
 
 
 def _name(code: str) -> str:
@@ -125,14 +125,14 @@ def _script(tags: Sequence[str], *, alone: bool) -> str:
 def slices(groups: Iterable[str]) -> list[Slice]:
     """Return slices of the groups by each facet. Groups whose value is not known form the last slice of a facet.
 
-    >>> [tuple(each) for each in slices(["en", "tlh"]) if each.facet == "script"]
+    >>> [tuple(part) for part in slices(["en", "tlh"]) if part.facet == "script"]
     [('script', 'Latin', ('en',)), ('script', '', ('tlh',))]
     """
     languages = {group: find_language(group) for group in groups}
-    found = []
+    parts = []
     for facet in FACETS:
         by_value: dict[str, list[str]] = {}
         for group, language in languages.items():
             by_value.setdefault(language.facet(facet) if language else "", []).append(group)
-        found += [Slice(facet, value, tuple(by_value[value])) for value in sorted(by_value, key=lambda v: (not v, v))]
-    return found
+        parts += [Slice(facet, value, tuple(by_value[value])) for value in sorted(by_value, key=lambda v: (not v, v))]
+    return parts

@@ -92,7 +92,9 @@ class Shard:
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
-        self._place = ShardPlace(corpus, first, [each.key for each in documents], [each.origin for each in documents])
+        self._place = ShardPlace(
+            corpus, first, [document.key for document in documents], [document.origin for document in documents]
+        )
         self._place_read = False
         self.group = group
         self.parallel = by_key
@@ -231,9 +233,9 @@ class Shard:
             return make()
         if key not in self._cached:
             self._cached[key] = self.watched(make)
-        found, rests_on_place = self._cached[key]
+        value, rests_on_place = self._cached[key]
         self._place_read |= rests_on_place
-        return found  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
         """Return the words of the shard in a unit, see :meth:`cached`.

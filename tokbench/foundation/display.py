@@ -188,7 +188,7 @@ class _LineDisplay(ABC):
                 self.write_step(step, new=new)
 
     def ended(self, step: Step) -> bool:  # noqa: ARG002 - for subclasses
-        """Tell whether the end of the step is to be told, however soon it comes."""
+        """Tell whether to show the end of the step, however soon it comes."""
         return False
 
     def run(self) -> None:

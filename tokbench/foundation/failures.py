@@ -77,7 +77,7 @@ def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
     ['ZeroDivisionError: division by zero']
     """
     home = str(Path.home())
-    return {each.reason: each.traceback.replace(home, "~") for each in failures if each.traceback}
+    return {failure.reason: failure.traceback.replace(home, "~") for failure in failures if failure.traceback}
 
 
 class Heartbeat(NamedTuple):

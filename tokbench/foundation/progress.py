@@ -23,7 +23,7 @@ _STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "timing": "timing
 
 _LEAST_SHARE: Final = 0.005
 _LEAST_SECONDS: Final = 30
-"""The speed of a phase is told from such a share or time on. Before, starting and compiling take most of its time."""
+"""The speed of a phase is shown only from this share or time on. Before, starting and compiling take most of it."""
 
 _now = time.monotonic
 
@@ -188,11 +188,11 @@ class RunProgress:
     def __call__(self, step: str, done: float, total: float | None, /) -> None:
         """Show that ``step`` has come from 0 to ``done`` of ``total`` (``None``: not known)."""
         with self._lock:
-            found = self._move(self._step(step), done, total)
-        self._show(found)  # without the lock, because a display may have one of its own
+            moved = self._move(self._step(step), done, total)
+        self._show(moved)  # without the lock, because a display may have one of its own
 
     def measuring(self, corpus: str, total: int) -> None:
-        """Show that the measuring of a corpus with so many documents x tokenizers has begun."""
+        """Show that the measuring of a corpus has begun; ``total`` is its documents times the tokenizers."""
         name = f"measuring {corpus}"
         if name not in self.steps:
             with self._lock:

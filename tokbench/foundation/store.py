@@ -2,8 +2,9 @@
 
 An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the bytes of the result. Its file is
 named by the SHA-256 of the key, so equal work has one place, whichever run did it. The file begins with a line of JSON
-that repeats kind and key and has the SHA-256 of the result. Reading checks both: a damaged entry is deleted and told,
-and its work is done again. Files are written whole or not at all, so runs may share a store, and any of them may die.
+that repeats kind and key and has the SHA-256 of the result. Reading checks both. A damaged entry is deleted and
+reported, and its work is done again. Files are written whole or not at all, so
+runs may share a store, and any of them may die.
 
 The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
 """
@@ -53,10 +54,10 @@ def parse_size(text: str) -> int:
     >>> parse_size("8GB"), parse_size("1.5 MiB"), parse_size("300")
     (8589934592, 1572864, 300)
     """
-    found = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not found:
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if not match:
         raise ValueError(f"{text!r} is not a size; write for example 500MB or 8GB")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 class Damaged(Exception):  # noqa: N818 - a finding about a file
@@ -122,7 +123,7 @@ class Store:
         return data
 
     def put(self, kind: str, key: Key, data: bytes) -> None:
-        """Keep a result. A store that cannot be written is told once, and costs nothing else."""
+        """Keep a result. A store that cannot be written is reported once, and costs nothing else."""
         text = canonical(key)
         path = self._path(kind, text)
         head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -142,11 +143,11 @@ class Store:
 
     def result(self, kind: str, key: Key, make: Callable[[], bytes]) -> bytes:
         """Return a result from the store, or make it and keep it."""
-        found = self.get(kind, key)
-        if found is None:
-            found = make()
-            self.put(kind, key, found)
-        return found
+        data = self.get(kind, key)
+        if data is None:
+            data = make()
+            self.put(kind, key, data)
+        return data
 
     def _drop(self, path: Path, reason: str) -> None:
         _log.warning("the store's entry %s is damaged (%s); it is deleted, and its work is done again", path, reason)

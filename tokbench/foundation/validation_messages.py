@@ -41,7 +41,7 @@ _MUST_BE: Final[Mapping[str, str]] = {
     "url_parsing": "must be a URL",
     "url_type": "must be a URL",
 }
-"""The beginning of a message, by the kind of error; other kinds are not told apart."""
+"""The beginning of a message, by the kind of error; other kinds are not distinguished."""
 
 _LONGEST: Final = 40
 

@@ -52,9 +52,9 @@ def chatml(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Promp
     >>> "".join(part.text for part in chatml([Message("user", "Hi")]))
     '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
     """
-    for each in messages:
+    for message in messages:
         yield PromptPart("<|im_start|>", control=True)
-        yield PromptPart(f"{each.role}\n{each.content}")
+        yield PromptPart(f"{message.role}\n{message.content}")
         yield PromptPart("<|im_end|>", control=True)
         yield PromptPart("\n")
     if reply:
@@ -92,13 +92,13 @@ def llama_2(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     """
     system, rest = _system_and_rest(messages)
     begun = f"<<SYS>>\n{system}\n<</SYS>>\n\n" if system else ""
-    for each in rest:
-        if each.role == "assistant":
-            yield PromptPart(f" {each.content} ")
+    for message in rest:
+        if message.role == "assistant":
+            yield PromptPart(f" {message.content} ")
             yield PromptPart("</s>", control=True)
         else:
             yield PromptPart("<s>", control=True)
-            yield PromptPart(f"[INST] {begun}{each.content} [/INST]")
+            yield PromptPart(f"[INST] {begun}{message.content} [/INST]")
             begun = ""
 
 
@@ -111,15 +111,15 @@ def mistral(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     '<s>[INST]Hi[/INST]'
     """
     system, rest = _system_and_rest(messages)
-    last = max((k for k, each in enumerate(rest) if each.role != "assistant"), default=-1)
+    last = max((k for k, message in enumerate(rest) if message.role != "assistant"), default=-1)
     yield PromptPart("<s>", control=True)
-    for k, each in enumerate(rest):
-        if each.role == "assistant":
-            yield PromptPart(each.content)
+    for k, message in enumerate(rest):
+        if message.role == "assistant":
+            yield PromptPart(message.content)
             yield PromptPart("</s>", control=True)
         else:
             yield PromptPart("[INST]", control=True)
-            yield PromptPart(f"{system}\n\n{each.content}" if system and k == last else each.content)
+            yield PromptPart(f"{system}\n\n{message.content}" if system and k == last else message.content)
             yield PromptPart("[/INST]", control=True)
 
 
@@ -131,10 +131,10 @@ def gemma(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prompt
     """
     system, rest = _system_and_rest(messages)
     yield PromptPart("<bos>", control=True)
-    for k, each in enumerate(rest):
-        content = f"{system}\n\n{each.content}" if system and not k else each.content
+    for k, message in enumerate(rest):
+        content = f"{system}\n\n{message.content}" if system and not k else message.content
         yield PromptPart("<start_of_turn>", control=True)
-        yield PromptPart(f"{'model' if each.role == 'assistant' else 'user'}\n{content}")
+        yield PromptPart(f"{'model' if message.role == 'assistant' else 'user'}\n{content}")
         yield PromptPart("<end_of_turn>", control=True)
         yield PromptPart("\n")
     if reply:
@@ -168,11 +168,11 @@ def harmony(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     >>> "".join(part.text for part in harmony([Message("user", "Hi")]))
     '<|start|>user<|message|>Hi<|end|><|start|>assistant'
     """
-    for each in messages:
+    for message in messages:
         yield PromptPart("<|start|>", control=True)
-        yield PromptPart(each.role)
+        yield PromptPart(message.role)
         yield PromptPart("<|message|>", control=True)
-        yield PromptPart(each.content)
+        yield PromptPart(message.content)
         yield PromptPart("<|end|>", control=True)
     if reply:
         yield PromptPart("<|start|>", control=True)
@@ -189,10 +189,10 @@ def deepseek_v3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[
     yield PromptPart(_barred("begin▁of▁sentence"), control=True)
     if system:
         yield PromptPart(system)
-    for each in rest:
-        yield PromptPart(_barred("Assistant") if each.role == "assistant" else _barred("User"), control=True)
-        yield PromptPart(each.content)
-        if each.role == "assistant":
+    for message in rest:
+        yield PromptPart(_barred("Assistant") if message.role == "assistant" else _barred("User"), control=True)
+        yield PromptPart(message.content)
+        if message.role == "assistant":
             yield PromptPart(_barred("end▁of▁sentence"), control=True)
     if reply:
         yield PromptPart(_barred("Assistant"), control=True)
@@ -203,8 +203,8 @@ def _barred(name: str) -> str:
 
 
 def _system_and_rest(messages: Sequence[Message]) -> tuple[str, list[Message]]:
-    system = "\n\n".join(each.content for each in messages if each.role == "system")
-    return system, [each for each in messages if each.role != "system"]
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    return system, [message for message in messages if message.role != "system"]
 
 
 class WritesPrompt(Protocol):
@@ -289,14 +289,14 @@ def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special:
     """
     names = sorted(filter(None, known), key=len, reverse=True)
     find = re.compile(f"({'|'.join(map(re.escape, names))})") if special and names else None
-    found: list[Stretch] = []
+    joined: list[Stretch] = []
     for part in parts:
         pieces = find.split(part.text) if find and not part.control else [part.text]
         for k, piece in enumerate(pieces):
             if (part.control and piece in known) or k % 2:
-                found.append(Stretch(piece, known[piece]))
-            elif piece and found and found[-1].token is None:
-                found[-1] = Stretch(found[-1].text + piece, None)
+                joined.append(Stretch(piece, known[piece]))
+            elif piece and joined and joined[-1].token is None:
+                joined[-1] = Stretch(joined[-1].text + piece, None)
             elif piece:
-                found.append(Stretch(piece, None))
-    return found
+                joined.append(Stretch(piece, None))
+    return joined

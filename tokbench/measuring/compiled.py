@@ -22,17 +22,17 @@ def new_ids(ids: Any, lengths: Any) -> Any:
         ids: uint32[n], each below the length of ``lengths``.
         lengths: int32[m], the bytes of each id; -1 where they are not known.
     """
-    found = np.empty(min(len(ids), len(lengths)), np.uint32)
+    fresh = np.empty(min(len(ids), len(lengths)), np.uint32)
     count = np.uint64(0)
     for k in range(len(ids)):
         token = np.uint64(ids[k])  # unsigned: numba looks whether a signed index is negative
         if lengths[token] == _NEW:
-            found[count] = ids[k]
+            fresh[count] = ids[k]
             count += _ONE
             lengths[token] = _FOUND
-    for token in found[:count]:
+    for token in fresh[:count]:
         lengths[token] = _NEW
-    return found[:count]
+    return fresh[:count]
 
 
 @compiled

@@ -21,7 +21,7 @@ def hashes_of(data: Iterable[bytes]) -> NDArray[np.uint64]:
     >>> hashes_of([b"a", b"b", b"a"]).tolist()[::2]
     [3405396810240292928, 3405396810240292928]
     """
-    digests = b"".join(blake2b(each, digest_size=8).digest() for each in data)
+    digests = b"".join(blake2b(item, digest_size=8).digest() for item in data)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 

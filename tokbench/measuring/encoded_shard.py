@@ -141,8 +141,8 @@ class EncodedShard:
             return make()
         if key not in self._cached:
             self._cached[key] = make()
-        found: T = self._cached[key]
-        return found
+        value: T = self._cached[key]
+        return value
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -207,8 +207,8 @@ class EncodedShard:
             counts: NDArray[np.int64] = count_each(ids.astype(np.uint32, copy=False), most)
         else:
             counts = np.bincount(ids, minlength=most)
-        found = np.flatnonzero(counts)
-        return found, counts[found]
+        present = np.flatnonzero(counts)
+        return present, counts[present]
 
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
         """Return int64[d], how often an id occurs in each document."""

@@ -68,10 +68,12 @@ class IsolatedMetric(Protocol):
         What it raises ends the step and is its failure.
         """
 
-    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /) -> TimedOutcome:
+    def finish(
+        self, answers: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /
+    ) -> TimedOutcome:
         """Make cells of the answers.
 
         Args:
-            found: by tokenizer and step, the answers.
+            answers: by tokenizer and step, the answers.
             facts: by tokenizer, the time of its training, for those that were trained.
         """

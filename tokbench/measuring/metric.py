@@ -366,4 +366,4 @@ class RepeatsInProcesses(Protocol):
         """The number of processes, 1 or more; every one of them measures everything."""
 
     def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
-        """Make one outcome of those of all processes, of which there are two or more."""
+        """Make one outcome of those of two or more processes."""

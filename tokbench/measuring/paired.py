@@ -42,10 +42,10 @@ class KeptSums:
 
     def _sums(self, tokenizer: str, corpus: str, group: str, family: str) -> Sums | None:
         groups = self._groups.get(corpus, []) if group == WHOLE else [group]
-        at = [self._at.get((tokenizer, corpus, each, family)) for each in groups]
-        found = [None if each is None else _sums(self._states[each].state) for each in at]
-        known = [each for each in found if each is not None]
-        return reduce(add, known) if known and len(known) == len(found) else None
+        places = [self._at.get((tokenizer, corpus, member, family)) for member in groups]
+        parts = [None if place is None else _sums(self._states[place].state) for place in places]
+        known = [part for part in parts if part is not None]
+        return reduce(add, known) if known and len(known) == len(parts) else None
 
 
 def _sums(raw: Any) -> Sums | None:
@@ -57,20 +57,18 @@ def _sums(raw: Any) -> Sums | None:
 
 
 class PairedChange(NamedTuple):
-    """The difference of two ratios of the same documents, or their quotient.
-
-    Attributes:
-        low, high: the ends of its 95 % interval; ``None`` if there is none.
-        p: the p-value of the difference from 0; ``None`` if there is no interval, or for a quotient.
-        spread: its spread when each jackknife group is left out; ``None`` if it does not vary, or has no interval.
-        reason: the reason why there is no interval; an empty string if there is one.
-    """
+    """The difference of two ratios of the same documents, or their quotient."""
 
     low: float | None = None
+    """The lower end of its 95 % interval; ``None`` if there is none."""
     high: float | None = None
+    """The upper end."""
     p: float | None = None
+    """The p-value of the difference from 0; ``None`` if there is no interval, or for a quotient."""
     spread: Spread | None = None
+    """Its spread when each jackknife group is left out; ``None`` if it does not vary, or has no interval."""
     reason: str = ""
+    """The reason why there is no interval; an empty string if there is one."""
 
 
 def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> bool:
@@ -91,25 +89,25 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
     Args:
         one: the sums of the first; ``None`` if they are not kept.
         two: those of the second, over the same documents.
-        ratio_of: the names of the two sums of which the values are ratios; empty if they are not.
+        ratio_of: the names of the two sums whose ratios the values are; empty if they are no ratios.
 
     >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
     ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
-    >>> found = paired_difference(*sums, ("bytes", "tokens"))
-    >>> round(found.low, 2), round(found.high, 2), found.p < 0.001
+    >>> change = paired_difference(*sums, ("bytes", "tokens"))
+    >>> round(change.low, 2), round(change.high, 2), change.p < 0.001
     (-0.9, -0.43, True)
     """
     pair = _Pair.of(one, two, ratio_of)
     if isinstance(pair, str):
         return PairedChange(reason=pair)
-    found = spread(pair.without[1] - pair.without[0])
-    reason = "too few documents for an interval" if found is None else found.shortcoming()
-    if found is None or reason:
+    its_spread = spread(pair.without[1] - pair.without[0])
+    reason = "too few documents for an interval" if its_spread is None else its_spread.shortcoming()
+    if its_spread is None or reason:
         return PairedChange(reason=reason)
     difference = pair.values[1] - pair.values[0]
-    if not found.error:
+    if not its_spread.error:
         return PairedChange(difference, difference, 0.0 if difference else 1.0)
-    return PairedChange(*found.ends(difference), found.p_value(difference), found)
+    return PairedChange(*its_spread.ends(difference), its_spread.p_value(difference), its_spread)
 
 
 def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
@@ -117,8 +115,8 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
 
     >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
     ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
-    >>> found = paired_quotient(*sums, ("tokens", "bytes"))
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> change = paired_quotient(*sums, ("tokens", "bytes"))
+    >>> round(change.low, 3), round(change.high, 3)
     (0.162, 0.238)
     """
     pair = _Pair.of(one, two, ratio_of)
@@ -126,15 +124,15 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
         return PairedChange(reason=pair)
     if not pair.values[0] or not pair.without[0].all():
         return PairedChange(reason="the first is 0")
-    found = spread(pair.without[1] / pair.without[0])
-    reason = "too few documents for an interval" if found is None else found.shortcoming()
-    if found is None or reason:
+    its_spread = spread(pair.without[1] / pair.without[0])
+    reason = "too few documents for an interval" if its_spread is None else its_spread.shortcoming()
+    if its_spread is None or reason:
         return PairedChange(reason=reason)
     quotient = pair.values[1] / pair.values[0]
-    if not found.error:
+    if not its_spread.error:
         return PairedChange(quotient - 1, quotient - 1)
-    low, high = found.around(quotient)
-    return PairedChange(low - 1, high - 1, spread=found)
+    low, high = its_spread.around(quotient)
+    return PairedChange(low - 1, high - 1, spread=its_spread)
 
 
 def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
@@ -145,7 +143,7 @@ def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
     >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
     ['b']
     """
-    compared = {key: each.p for key, each in differences.items() if each.p is not None}
+    compared = {key: change.p for key, change in differences.items() if change.p is not None}
     return {key for key, p in zip(compared, holm(list(compared.values())), strict=True) if p > _LEVEL}
 
 
@@ -166,6 +164,6 @@ class _Pair(NamedTuple):
         if reason := one.lengths(below).shortcoming():
             return reason
         used = (one.columns[below] > 0) & (two.columns[below] > 0)
-        a, b = ((each.columns[above], each.columns[below]) for each in (one, two))
+        a, b = ((sums.columns[above], sums.columns[below]) for sums in (one, two))
         values = float(a[0].sum() / a[1].sum()), float(b[0].sum() / b[1].sum())
         return cls(values, (leave_out(a[0][used], a[1][used]), leave_out(b[0][used], b[1][used])))

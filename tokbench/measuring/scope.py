@@ -31,7 +31,7 @@ class ScopedTokenizer(Protocol):
 
 
 class MeasuredTokenizer(Protocol):
-    """A tokenizer of which there are numbers, or the reason why there are none."""
+    """A tokenizer that has numbers, or the reason why it has none."""
 
     @property
     def name(self) -> str:

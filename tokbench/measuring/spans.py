@@ -33,9 +33,9 @@ def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
     """
     # With a line feed between documents a line begins where a document does.
     joined = shard.cached("joined bytes", lambda: "\n".join(shard.texts).encode())
-    found = np.array([match.span() for match in pattern.finditer(joined)], dtype=np.int64).reshape(-1, 2)
-    documents = np.searchsorted(np.cumsum(shard.n_bytes + 1), found[:, 0], side="right")
-    return Spans(found[:, 0] - documents, found[:, 1] - documents, documents)
+    places = np.array([match.span() for match in pattern.finditer(joined)], dtype=np.int64).reshape(-1, 2)
+    documents = np.searchsorted(np.cumsum(shard.n_bytes + 1), places[:, 0], side="right")
+    return Spans(places[:, 0] - documents, places[:, 1] - documents, documents)
 
 
 def _inside(encoded: EncodedShard, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -47,8 +47,8 @@ class Sums:
             shard: the documents.
             **values: for each quantity, an array with one number for each document.
         """
-        columns = {name: shard.per_bucket(each) for name, each in values.items()}
-        return cls(len(shard), columns, {name: int(each.max(initial=0)) for name, each in values.items()})
+        columns = {name: shard.per_bucket(numbers) for name, numbers in values.items()}
+        return cls(len(shard), columns, {name: int(numbers.max(initial=0)) for name, numbers in values.items()})
 
     def __add__(self, other: Sums) -> Sums:
         columns = {name: self.columns[name] + other.columns[name] for name in self.columns}
@@ -72,9 +72,9 @@ class Sums:
         if not total:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
-        found = jackknife(self.columns[above], self.columns[below], self.lengths(below, n))
+        interval = jackknife(self.columns[above], self.columns[below], self.lengths(below, n))
         count = self.documents if n is None else n
-        return Measured(value, count, found.low, found.high, unit, found.reason, (above, below))
+        return Measured(value, count, interval.low, interval.high, unit, interval.reason, (above, below))
 
     def lengths(self, name: str, n: int | None = None) -> Lengths:
         """Return the lengths of the documents, measured by one quantity; ``n`` is their number if not all count."""
@@ -95,7 +95,7 @@ class Sums:
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Sums:
-        """Return the sums of which :meth:`raw` gave the data.
+        """Return the sums whose data :meth:`raw` gave.
 
         >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}, {"tokens": 5}).raw()
         >>> Sums.restore(raw).raw() == raw
@@ -150,7 +150,7 @@ class PairedSums(SummedMetric):
 
 def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
     """Return the sums of a group, or of the whole corpus; ``None`` if it was not measured."""
-    parts = [states.states.get((name, each)) for each in (states.groups if group == WHOLE else [group])]
+    parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
     known = [part for part in parts if part is not None]
     return reduce(add, known) if len(known) == len(parts) else None
 

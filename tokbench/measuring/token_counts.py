@@ -63,8 +63,8 @@ def _sum_of_counts(
         table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
         for some, amounts in zip(keys, counts, strict=True):
             table[some] += amounts.astype(table.dtype, copy=False)
-        found = np.flatnonzero(table != 0)  # of numbers it takes three times as long
-        return found.astype(np.result_type(*keys)), table[found].astype(np.int64)
+        present = np.flatnonzero(table != 0)  # of numbers it takes three times as long
+        return present.astype(np.result_type(*keys)), table[present].astype(np.int64)
     every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
     every = every[order]
@@ -206,8 +206,8 @@ class TokenCounts(NamedTuple):
     def restore(cls, vocab_size: int, documents: int, keys: Sequence[int], counts: Sequence[int]) -> TokenCounts:
         """Return the counts of a table that was kept as lists.
 
-        >>> found = TokenCounts.restore(9, 2, [33, 65], [5, 7])
-        >>> found.total().tolist(), found.joined().keys.tolist()
+        >>> counts = TokenCounts.restore(9, 2, [33, 65], [5, 7])
+        >>> counts.total().tolist(), counts.joined().keys.tolist()
         ([0, 5, 7, 0, 0, 0, 0, 0, 0], [33, 65])
         """
         table = CountTable.of(np.array(keys, dtype=np.uint64), np.array(counts, dtype=np.int64))

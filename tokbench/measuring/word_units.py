@@ -85,7 +85,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> UnitSums:
-        """Return the sums of which :meth:`raw` gave the data."""
+        """Return the sums whose data :meth:`raw` gave."""
         return cls(frozenset(raw["units"]), Sums.restore(raw, before), raw["lacking"])
 
 

@@ -208,8 +208,8 @@ def legends(cells: Iterable[DisplayCell]) -> list[str]:
     some = list(cells)
     marks = set("".join(cell.marks for cell in some))
     trained = in_sample_legend([cell.in_sample for cell in some if cell.in_sample])
-    found = [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
-    return found + ([_UNBOUND_LEGEND] if any(cell.unbound for cell in some) else [])
+    lines = [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
+    return lines + ([_UNBOUND_LEGEND] if any(cell.unbound for cell in some) else [])
 
 
 def in_sample_legend(shares: Sequence[float]) -> str:

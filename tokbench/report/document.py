@@ -356,7 +356,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """Panes of which one is shown. A format without choice shows all."""
+    """Panes; a format shows one at a time, and all of them if it offers no choice."""
 
     purpose: str
     id: str
@@ -469,7 +469,7 @@ def legend_lines(lines: Sequence[str]) -> list[Node]:
 
 
 def sentence_paragraphs(sentences: Sequence[str]) -> list[Node]:
-    """Return a paragraph for each sentence, of which the first says most."""
+    """Return a paragraph for each sentence. The first sentence says most."""
     return [Paragraph(sentence, "" if number else "lead") for number, sentence in enumerate(sentences)]
 
 

@@ -99,7 +99,7 @@ class CellTables:
 
     @cached_property
     def headline(self) -> list[str]:
-        """The metrics by which tokenizers are told apart at first sight, in the order of a table.
+        """The metrics that distinguish tokenizers at first sight, in the order of a table.
 
         Those of the study's subject come first, such as premiums where languages are compared.
         """
@@ -120,7 +120,7 @@ class CellTables:
         family = self.metric(self.with_role(Role.ROUND_TRIP)).family
         metrics = self.results.metrics.items()
         return frozenset(
-            name for name, each in metrics if family and each.family == family and each.direction == "none"
+            name for name, info in metrics if family and info.family == family and info.direction == "none"
         )
 
     def groups(self, metric: str, corpus: str) -> list[str]:
@@ -245,9 +245,9 @@ class CellTables:
         reference = self.corpus(cell.corpus).reference
         if reference and metric.family == self.metric(self.with_role(Role.PREMIUM)).family:
             groups.append(reference)
-        found = {self._round_trip(cell.tokenizer, cell.corpus, group) for group in groups}
+        answers = {self._round_trip(cell.tokenizer, cell.corpus, group) for group in groups}
         worst = (ComesBack.NO, ComesBack.UNKNOWN, ComesBack.NOT_ASKED)
-        return next((each for each in worst if each in found), ComesBack.YES)
+        return next((answer for answer in worst if answer in answers), ComesBack.YES)
 
     @cached_property
     def _probed(self) -> dict[tuple[str, str], ComesBack]:
@@ -263,15 +263,15 @@ class CellTables:
         return self._came_back[place]
 
     def _find_round_trip(self, tokenizer: str, corpus: str, group: str) -> ComesBack:
-        found = self._exact(tokenizer, corpus, group)
-        if found is None and self._exact(tokenizer, corpus, WHOLE):
+        exact = self._exact(tokenizer, corpus, group)
+        if exact is None and self._exact(tokenizer, corpus, WHOLE):
             return ComesBack.YES
-        if found is None:
-            parts = [self._exact(tokenizer, corpus, each) for each in self._slices.get((corpus, group), ())]
-            found = False if False in parts else True if parts and None not in parts else None
-        if found is None:
+        if exact is None:
+            parts = [self._exact(tokenizer, corpus, part) for part in self._slices.get((corpus, group), ())]
+            exact = False if False in parts else True if parts and None not in parts else None
+        if exact is None:
             return ComesBack.UNKNOWN if self.losses_checked else ComesBack.NOT_ASKED
-        return ComesBack.YES if found else ComesBack.NO
+        return ComesBack.YES if exact else ComesBack.NO
 
     def _exact(self, tokenizer: str, corpus: str, group: str) -> bool | None:
         """Return ``True`` if every document of a group is known to come back, ``None`` if that is not known."""
@@ -284,20 +284,20 @@ class CellTables:
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """The groups of each slice, by corpus and the name that its cells have as their group."""
         return {
-            (corpus, f"{each.facet}: {each.value or 'unknown'}"): each.groups
+            (corpus, f"{part.facet}: {part.value or 'unknown'}"): part.groups
             for corpus in self.corpora
-            for each in slices(self.corpus(corpus).groups)
+            for part in slices(self.corpus(corpus).groups)
         }
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
         """Return the cells that may be best, the best first; see :meth:`competes`."""
-        found = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
-        pool = [cell for cell in found if cell and self.competes(cell)]
+        cells = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
+        pool = [cell for cell in cells if cell and self.competes(cell)]
         sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
         return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
 
     def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
-        """Return the tokenizers that are best at a place, and those that are not told apart from them.
+        """Return the tokenizers that are best at a place, and those that cannot be distinguished from them.
 
         See :func:`level_with`. The set is empty, too, if fewer than two compete, or if most are equal, as in a round
         trip without loss.
@@ -313,20 +313,20 @@ class CellTables:
         if info.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool
-        equal = {each.tokenizer for each in pool if each.value == top.value}
+        equal = {cell.tokenizer for cell in pool if cell.value == top.value}
         # Then bold says nothing.
         if 2 * len(equal) > len(pool):
             return set()
-        pairs = {} if info.timed else {each.tokenizer: self._sums_of(top, each) for each in others}
+        pairs = {} if info.timed else {cell.tokenizer: self._sums_of(top, cell) for cell in others}
         differences = {
             name: paired_difference(*pair, info.ratio_of)
             for name, pair in pairs.items()
             if has_pair(*pair, info.ratio_of)
         }
-        return level_with(top.tokenizer, equal, {each.tokenizer: each for each in pool}, differences)
+        return level_with(top.tokenizer, equal, {cell.tokenizer: cell for cell in pool}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
-        """Return the tokenizers that cannot be told apart from the best one, by paired differences.
+        """Return the tokenizers that paired differences cannot distinguish from the best one.
 
         The documents are the same, so that the difference has an interval of its own.
 
@@ -334,7 +334,7 @@ class CellTables:
             top: the best cell.
             others: the cells to be compared with it; they are of the same place.
         """
-        return not_told_apart({each.tokenizer: self.paired(top, each) for each in others})
+        return not_told_apart({other.tokenizer: self.paired(top, other) for other in others})
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
         """Return the difference of two tokenizers in one place, the second less the first."""
@@ -393,11 +393,11 @@ def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
 def level_with(
     top: K, equal: Collection[K], numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]
 ) -> set[K]:
-    """Return the best of some numbers, and those that are not told apart from it; nothing if none can be compared.
+    """Return the best of some numbers, and those like it; nothing if none can be compared.
 
-    Numbers are told apart by the paired comparison of their documents. Those that have none, such as speeds, are told
-    apart if their intervals do not overlap. A number that cannot be compared with the best is not told apart from it:
-    its paired comparison has no p-value, or one of the two has no interval.
+    A number is like the best one if the paired comparison of their documents shows no significant difference. Numbers
+    without such a comparison, such as speeds, are alike if their intervals overlap. A number also counts as like the
+    best one if the two cannot be compared: their paired comparison has no p-value, or one of them has no interval.
 
     Args:
         top: the key of the best number.
@@ -417,7 +417,7 @@ def level_with(
     set()
     """
     near = not_told_apart(differences)
-    apart = {key: key not in near for key, each in differences.items() if each.p is not None}
+    apart = {key: key not in near for key, difference in differences.items() if difference.p is not None}
     for key, number in numbers.items():
         if key not in differences and key != top and has_interval(number) and has_interval(numbers[top]):
             apart[key] = not intervals_overlap(number, numbers[top])

@@ -176,11 +176,11 @@ def _same_ids(report: Report) -> list[str]:
     """Return a line for each declared tokenizer, and the first difference of each that has any."""
     lines = list(same_ids(report.tables).sentences)
     for name, first in {
-        other.found.tokenizer: other for other in reversed(same_ids(report.tables).differences)
+        other.entry.tokenizer: other for other in reversed(same_ids(report.tables).differences)
     }.items():
-        place = f"first in {first.found.origin} of {first.found.corpus}, {first.found.group}"
+        place = f"first in {first.entry.origin} of {first.entry.corpus}, {first.entry.group}"
         lines.append(f"{name}: {place}: {cut(first.text, _LONGEST_TEXT)}")
-        lines += [f"  {first.found.same_as}: {first.expected}", f"  {name}: {first.got}"]
+        lines += [f"  {first.entry.same_as}: {first.expected}", f"  {name}: {first.got}"]
     return lines
 
 

@@ -131,7 +131,7 @@ class Results:
             earlier: an earlier text of these results, since which nothing before ``durations`` has changed; what stands
                 before it is taken from there, because the cells of a large run take seconds to be written.
         """
-        body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
+        body = {"schema": SCHEMA} | {part.name: getattr(self, part.name) for part in fields(self)}
         body["studies"] = self.studies.plain()
         body["states"] = [] if self.states_file else list(self.states)
         start, mark, _ = earlier.rpartition('\n"durations": ')
@@ -204,7 +204,7 @@ def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
         return "[\n" + ",\n".join(map(_dump, value)) + "\n]"
     if isinstance(value, dict) and value:
-        return "{\n" + ",\n".join(f"{_dump(name)}: {_dump(each)}" for name, each in value.items()) + "\n}"
+        return "{\n" + ",\n".join(f"{_dump(name)}: {_dump(item)}" for name, item in value.items()) + "\n}"
     return _dump(value)
 
 
@@ -217,7 +217,7 @@ def _row(cell: Cell) -> dict[str, object]:
     return {name: getattr(cell, name) for name in COLUMNS}
 
 
-_DEFAULTS: Final = {each.name: each.default for each in fields(Cell)}
+_DEFAULTS: Final = {part.name: part.default for part in fields(Cell)}
 
 
 def _given(cell: Cell) -> dict[str, object]:

@@ -91,8 +91,8 @@ class Segmentation:
         merges = self.merges or [[] for _ in self.ids]
         owns = map(bytes.fromhex, self.pieces) if self.pieces else [data[slice(*span)] for span in spans]
         if not spans:
-            each = zip(self.ids, owns, merges, strict=True)
-            return [TokenSpan(token, own, None, own, steps) for token, own, steps in each]
+            rows = zip(self.ids, owns, merges, strict=True)
+            return [TokenSpan(token, own, None, own, steps) for token, own, steps in rows]
         return [
             TokenSpan(token, own, span, data[slice(*span)], steps)
             for token, own, span, steps in zip(self.ids, owns, spans, merges, strict=True)
@@ -128,8 +128,10 @@ class SegmentedText:
         >>> SegmentedText(text="abc", segmentations=[one, two]).shared_spans()
         {(0, 1)}
         """
-        found: Sequence[set[tuple[int, int]]] = [set(each.spans()) for each in self.segmentations if each.ends]
-        return set.intersection(*found) if found else set()
+        span_sets: Sequence[set[tuple[int, int]]] = [
+            set(segmentation.spans()) for segmentation in self.segmentations if segmentation.ends
+        ]
+        return set.intersection(*span_sets) if span_sets else set()
 
 
 @dataclass(kw_only=True)

@@ -157,8 +157,8 @@ class PackedStates(Sequence[RawState]):
     def __init__(self, states: Iterable[RawState] = ()) -> None:
         self._packer = _Packer()
         self._rows: list[tuple[str, str, str, str, str | _NotJson]] = []
-        for each in states:
-            self.add(each)
+        for state in states:
+            self.add(state)
 
     def add(self, state: RawState) -> None:
         """Add a state at the end. Ctrl-C leaves it out, or adds it; it does no harm to the others."""
@@ -168,7 +168,7 @@ class PackedStates(Sequence[RawState]):
         packed = self._packer.pack(state)
         try:
             return _json(packed)
-        except (TypeError, ValueError):  # told when the file is written
+        except (TypeError, ValueError):  # reported when the file is written
             return _NotJson(state)
 
     @property
@@ -187,7 +187,7 @@ class PackedStates(Sequence[RawState]):
         Raises:
             TypeError, ValueError: a state is no JSON data.
         """
-        states = (_json(each.state) if isinstance(each, _NotJson) else each for *_, each in self._rows)
+        states = (_json(state.state) if isinstance(state, _NotJson) else state for *_, state in self._rows)
         rows = (f"{_json(place)[:-1]},{state}]" for place, state in zip(self.places, states, strict=True))
         return f'{{"arrays":{_json(self._packer.table)},"states":[{",".join(rows)}]}}'
 
@@ -300,24 +300,24 @@ class _Packer:
     @property
     def table(self) -> list[tuple[str, str, int]]:
         """For each array its kind, how it is kept, and its length."""
-        return [each[:3] for each in self._arrays]
+        return [array[:3] for array in self._arrays]
 
     @property
     def blocks(self) -> list[bytes]:
         """The bytes of each array."""
-        return [each.block for each in self._arrays]
+        return [array.block for array in self._arrays]
 
     def pack(self, data: Json) -> Json:
         """Return the data with references in the place of long lists of numbers."""
         if isinstance(data, np.ndarray):
             return self._packed_array(data)
         if isinstance(data, dict):
-            packed = {str(key): self.pack(each) for key, each in data.items()}
-            return {f"#{key}": each for key, each in packed.items()} if _like_reference(packed) else packed
+            packed = {str(key): self.pack(value) for key, value in data.items()}
+            return {f"#{key}": value for key, value in packed.items()} if _like_reference(packed) else packed
         if not isinstance(data, list | tuple):
             return data
         array = _array(data) if len(data) >= _SHORTEST else None
-        return [self.pack(each) for each in data] if array is None else {"#": self._number(array)}
+        return [self.pack(item) for item in data] if array is None else {"#": self._number(array)}
 
     def _packed_array(self, data: NDArray[Any]) -> Json:
         """Return what :meth:`pack` returns for the list of the same numbers, without making that list."""
@@ -339,7 +339,7 @@ class _Packer:
             if steps.min() >= 0:
                 array, how = steps, "steps"
             low, high = array.min(), array.max()
-            kind = next((each for each, most in _UNSIGNED.items() if low >= 0 and high <= most), "i8")
+            kind = next((name for name, most in _UNSIGNED.items() if low >= 0 and high <= most), "i8")
         block = array.astype(f"<{kind}").tobytes()
         number = self._known.get((kind, how, block), len(self._arrays))
         if number == len(self._arrays):
@@ -394,13 +394,13 @@ class _Unpacker:
 def _unpacked(data: Json, array: Callable[[int], list[Any]]) -> Json:
     """Return data with lists of numbers in the place of references; ``array`` gives the list of a number."""
     if isinstance(data, list):
-        return [_unpacked(each, array) for each in data]
+        return [_unpacked(item, array) for item in data]
     if not isinstance(data, dict):
         return data
     if not _like_reference(data):
-        return {key: _unpacked(each, array) for key, each in data.items()}
-    [(key, each)] = data.items()
-    return array(each) if key == "#" else {key[1:]: _unpacked(each, array)}
+        return {key: _unpacked(value, array) for key, value in data.items()}
+    [(key, value)] = data.items()
+    return array(value) if key == "#" else {key[1:]: _unpacked(value, array)}
 
 
 def _like_reference(data: dict[str, Json]) -> bool:

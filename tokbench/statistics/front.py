@@ -32,7 +32,7 @@ def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[
         raise ValueError(f"{len(directions)} directions need points of as many numbers, not {table.shape}")
     if not np.isfinite(table).all():
         raise ValueError("a point of the front must have finite numbers")
-    costs = table * np.where([each == "lower" for each in directions], 1.0, -1.0)
+    costs = table * np.where([direction == "lower" for direction in directions], 1.0, -1.0)
     unique, which = np.unique(costs, axis=0, return_inverse=True)
     best = np.zeros(len(unique), dtype=bool)
     front = np.empty_like(unique)

@@ -128,7 +128,7 @@ class Spread(NamedTuple):
         return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
 
     def _unbent(self, x: float) -> float:
-        """Return the t of which the cubic is x."""
+        """Return the t whose cubic is x."""
         g = self.skewness
         return x if abs(g) < _STRAIGHT else 3 / g * (math.cbrt(1 + g * (x - g / 6)) - 1)
 
@@ -188,13 +188,13 @@ def interval(value: float, left_out: NDArray[np.float64], lengths: Lengths) -> I
     """
     if reason := lengths.shortcoming():
         return Interval(None, None, reason)
-    found = spread(left_out)
-    if found is None:
+    its_spread = spread(left_out)
+    if its_spread is None:
         groups = f"they fall into {len(left_out)} jackknife groups, and it needs {MIN_BUCKETS}"
         return Interval(None, None, f"too few documents for an interval: {groups}")
-    if (reason := found.shortcoming()) or not found.error:
+    if (reason := its_spread.shortcoming()) or not its_spread.error:
         return Interval(None, None, reason)
-    return Interval(*found.around(value))
+    return Interval(*its_spread.around(value))
 
 
 def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], lengths: Lengths) -> Interval:
@@ -205,8 +205,8 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], lengths: L
         below: float64[g], the sum by which it is divided.
         lengths: the lengths of the documents, in the unit of ``below``.
 
-    >>> found = jackknife(np.array([4.0, 5, 6, 4, 5, 6]), np.array([2.0] * 6), Lengths(60, 0.02))
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> interval = jackknife(np.array([4.0, 5, 6, 4, 5, 6]), np.array([2.0] * 6), Lengths(60, 0.02))
+    >>> round(interval.low, 3), round(interval.high, 3)
     (2.031, 2.969)
     """
     total = float(below.sum())

@@ -64,11 +64,11 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
 
 def _not_ids(listed: Sequence[object]) -> str:
     """Return a message about the first of some would-be ids that is not an id."""
-    for each in listed:
-        if isinstance(each, bool) or not isinstance(each, int | np.integer):
-            return f"encode must return integers, but returned {shortened(repr(each), _SHOWN)}"
-        if not 0 <= each < _MOST_IDS:
-            return f"encode returned id {shortened(f'{each}', _SHOWN)}, which is not an id"
+    for value in listed:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            return f"encode must return integers, but returned {shortened(repr(value), _SHOWN)}"
+        if not 0 <= value < _MOST_IDS:
+            return f"encode returned id {shortened(f'{value}', _SHOWN)}, which is not an id"
     return "encode must return integers"
 
 
@@ -197,7 +197,7 @@ def check_id(token_id: int, vocab_size: int) -> None:
 
 
 def check_span(lowest: int, highest: int, vocab_size: int) -> None:
-    """Refuse many ids, of which the lowest and the highest are known, as :func:`check_id` does."""
+    """Refuse many ids as :func:`check_id` does, by the lowest and the highest of them."""
     check_id(lowest, vocab_size)
     check_id(highest, vocab_size)
 

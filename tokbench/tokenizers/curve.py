@@ -143,19 +143,19 @@ def cut_ids(order: MergeOrder, text: Encoded, merges: int) -> Encoded:
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> text = Encoded(np.array([257, 256, 98], dtype=np.uint32), np.array([0, 2, 3]))  # "aab" + "aa", "b"
-    >>> found = cut_ids(order, text, 1)
-    >>> found.ids.tolist(), found.offsets.tolist()
+    >>> cut = cut_ids(order, text, 1)
+    >>> cut.ids.tolist(), cut.offsets.tolist()
     ([256, 98, 256, 98], [0, 3, 4])
     """
     pieces: dict[int, list[int]] = {}
     for rank in range(merges, len(order)):
         pieces[int(order.made[rank])] = [i for part in order.parts_of(rank) for i in pieces.get(part, [part])]
     lengths = np.ones(order.vocab_size, dtype=np.int64)
-    lengths[list(pieces)] = [len(each) for each in pieces.values()]
+    lengths[list(pieces)] = [len(piece) for piece in pieces.values()]
     starts = np.cumsum(lengths) - lengths
     flat = np.arange(order.vocab_size).repeat(lengths)
-    for made, each in pieces.items():
-        flat[starts[made] : starts[made] + len(each)] = each
+    for made, piece in pieces.items():
+        flat[starts[made] : starts[made] + len(piece)] = piece
     of_id = lengths[text.ids]
     ends = np.concatenate([[0], np.cumsum(of_id)])
     within = np.arange(int(ends[-1])) - np.repeat(ends[:-1], of_id)

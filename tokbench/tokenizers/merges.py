@@ -161,8 +161,10 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
     try:
         merges = cast("HasMerges", tokenizer).merges
     except AttributeError as error:
-        told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
-        raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
+        has_merges = isinstance(error, TokbenchError)  # they are not in order
+        raise ContractError(
+            str(error) if has_merges else "its vocabulary is not built by merges in order of rank"
+        ) from error
     data = ordinary_tokens(tokenizer) if tokens is None else tokens
     # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
     ids = {token: i for i, token in reversed(list(enumerate(data))) if token}

@@ -90,8 +90,8 @@ def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     ...     reference: TokenizerName
     ...     corpora: tuple[CorpusName, ...] = ()
     ...     units: dict[GroupName, str] = {}
-    >>> for each in names_in(Example(reference="gpt2", corpora=("en",), units={"ko": "uax29"})):
-    ...     print(each)
+    >>> for name in names_in(Example(reference="gpt2", corpora=("en",), units={"ko": "uax29"})):
+    ...     print(name)
     ('tokenizer', 'gpt2', ('reference',))
     ('corpus', 'en', ('corpora',))
     ('group', 'ko', ('units', 'ko'))
@@ -103,19 +103,19 @@ def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _names(declared: Any, value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    marks = [each for each in getattr(declared, "__metadata__", ()) if isinstance(each, _NameOf)]
+    marks = [mark for mark in getattr(declared, "__metadata__", ()) if isinstance(mark, _NameOf)]
     if marks and isinstance(value, str):
         if value:
             yield marks[0].kind, value, path
     elif isinstance(value, Mapping):
         of_key, of_value = (*get_args(declared), Any, Any)[:2]
-        for key, each in value.items():
+        for key, inner in value.items():
             yield from _names(of_key, key, (*path, str(key)))
-            yield from _names(of_value, each, (*path, str(key)))
+            yield from _names(of_value, inner, (*path, str(key)))
     elif isinstance(value, list | tuple):
         of_item = next(iter(get_args(declared)), Any)
-        for each in value:
-            yield from _names(of_item, each, path)
+        for item in value:
+            yield from _names(of_item, item, path)
     elif get_origin(declared) is not None and value is not None:  # one of several types: X | None
-        for each in get_args(declared):
-            yield from _names(each, value, path)
+        for choice in get_args(declared):
+            yield from _names(choice, value, path)

@@ -31,10 +31,10 @@ def _code(codes: Any, at: Any) -> tuple[Any, Any]:
 
 
 @inlined
-def _emit(edges: Any, found: Any, start: Any, end: Any) -> Any:
+def _emit(edges: Any, count: Any, start: Any, end: Any) -> Any:
     """Write a segment, and count it if it is a word: if it has a place where the word starts."""
-    edges[found], edges[found + 1] = start, end
-    return found + 2 if start >= 0 else found
+    edges[count], edges[count + 1] = start, end
+    return count + 2 if start >= 0 else count
 
 
 @inlined
@@ -67,8 +67,8 @@ def _edges_of_masks() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the places of the bits of every mask of eight bits, and how many bits it has."""
     places, counts = np.zeros((256, 8), np.uint8), np.zeros(256, np.int64)
     for mask in range(256):
-        found = [place for place in range(8) if mask >> place & 1]
-        places[mask, : len(found)], counts[mask] = found, len(found)
+        bits = [place for place in range(8) if mask >> place & 1]
+        places[mask, : len(bits)], counts[mask] = bits, len(bits)
     return places, counts
 
 
@@ -79,13 +79,13 @@ _LAST: Final = np.uint64(_STEP - 1)
 
 
 @inlined
-def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks: Any, edges: Any, found: Any) -> Any:
+def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks: Any, edges: Any, count: Any) -> Any:
     """Write the words of a stretch of ASCII, see ``_plain_words`` of :mod:`.uax29`; return how many edges there are.
 
     Eight bytes are taken at a time, of which the table of masks makes a word of bits. Their edges are written without
     asking how many there are: no branch to mispredict.
     """
-    inside, at, found = np.uint64(0), np.int64(first), np.uint64(found)
+    inside, at, count = np.uint64(0), np.int64(first), np.uint64(count)
     while at + _STEP < last:
         here = np.uint64(at)  # unsigned: numba looks whether a signed index is negative
         mask = np.uint64(0)
@@ -103,22 +103,22 @@ def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks
                     word |= _is_inside(codes, at + k, first, last, table, bits) << np.uint64(k)
         change = (word ^ (word << _ONE | inside)) & _BYTE
         for k in range(_STEP):
-            edges[found + np.uint64(k)] = at + np.int64(_PLACES[change, k])
-        found += np.uint64(_COUNTS[change])
+            edges[count + np.uint64(k)] = at + np.int64(_PLACES[change, k])
+        count += np.uint64(_COUNTS[change])
         inside = word >> _LAST
         at += _STEP
     while at < last:
         word = _is_inside(codes, at, first, last, table, bits)
-        edges[found] = at
-        found += word ^ inside
+        edges[count] = at
+        count += word ^ inside
         inside = word
         at += 1
-    edges[found] = last
-    return np.int64(found + inside)
+    edges[count] = last
+    return np.int64(count + inside)
 
 
 @inlined
-def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edges: Any, found: Any) -> Any:
+def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edges: Any, count: Any) -> Any:
     """Write the words of a stretch by the rules for all characters, see ``word_breaks`` of :mod:`.uax29`."""
     _, alike, sides, shift, middles, hebrew, apostrophe, regional = bits[:8]
     space, joiner, pictograph, newline, attached, written = bits[8:]
@@ -146,7 +146,7 @@ def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edg
             if fits:
                 word = late_word if word < 0 else word
             else:
-                found = _emit(edges, found, word, sign)
+                count = _emit(edges, count, word, sign)
                 word = late_word
             sign = -1
         regionals = regionals + 1 if kind & regional else 0
@@ -157,13 +157,13 @@ def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edg
         elif at > first and kind & middles:
             sign, late_word = at, start
         else:
-            found = _emit(edges, found, word, at)
+            count = _emit(edges, count, word, at)
             word = start
         two, one, before, code_before = one, kind, kind, code
     if sign >= 0:
-        found = _emit(edges, found, word, sign)
+        count = _emit(edges, count, word, sign)
         word = late_word
-    return _emit(edges, found, word, size)
+    return _emit(edges, count, word, size)
 
 
 @compiled
@@ -187,19 +187,19 @@ def word_edges(codes: Any, table: Any, bits: Any) -> Any:
     for code in range(256):
         in_word = (table[code] & bits[0]) != 0
         masks[code] = np.uint16(in_word) | np.uint16((table[code] & bits[4]) != 0) << np.uint16(_STEP)
-    found = done = at = np.int64(0)
+    count = done = at = np.int64(0)
     while done < size:
         at = _end_of_ascii(codes, at)
         start = at
         while done < start < size and codes[start] != _BLANK and codes[start] != _LF:
             start -= 1
-        found = _plain_words(codes, done, start, table, bits, masks, edges, found)
+        count = _plain_words(codes, done, start, table, bits, masks, edges, count)
         while at < size and codes[at] != _BLANK and codes[at] != _LF:
             at += 1
         if start < size:
-            found = _foreign_words(codes, start, at, table, bits, edges, found)
+            count = _foreign_words(codes, start, at, table, bits, edges, count)
         done = at
-    return edges[:found].copy()
+    return edges[:count].copy()
 
 
 @compiled
@@ -215,7 +215,7 @@ def places_after(rising: Any, values: Any) -> Any:
     Returns:
         int64[n].
     """
-    found = np.empty(len(values), np.int64)
+    places = np.empty(len(values), np.int64)
     at, size = np.uint64(0), np.uint64(len(rising))  # unsigned: numba looks whether a signed index is negative
     previous = np.int64(0)
     for k in range(len(values)):
@@ -225,5 +225,5 @@ def places_after(rising: Any, values: Any) -> Any:
         previous = value
         while at < size and rising[at] <= value:
             at += _ONE
-        found[k] = at
-    return found
+        places[k] = at
+    return places

@@ -39,10 +39,10 @@ def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
     """Return the gold words of several documents, converted from code points to bytes of the joined documents.
 
     >>> one = Gold(words=((0, 4), (5, 6)), punctuation=(False, True), morphemes=(2,))
-    >>> found = gold_words(["né s !", "né s !"], [one, one])
-    >>> found.words.starts.tolist(), found.words.ends.tolist(), found.morphemes.tolist()
+    >>> marked = gold_words(["né s !", "né s !"], [one, one])
+    >>> marked.words.starts.tolist(), marked.words.ends.tolist(), marked.morphemes.tolist()
     ([0, 6, 7, 13], [5, 7, 12, 14], [3, 10])
-    >>> found.unit("gold_nonpunct").documents.tolist()
+    >>> marked.unit("gold_nonpunct").documents.tolist()
     [0, 1]
     """
     joined = "".join(texts)
@@ -50,8 +50,8 @@ def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
     first = np.cumsum([0, *map(len, texts)])[:-1]
 
     def bytes_of(positions: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        counts = [len(each) for each in positions]
-        flat = np.fromiter((p for each in positions for p in each), dtype=np.int64, count=sum(counts))
+        counts = [len(row) for row in positions]
+        flat = np.fromiter((p for row in positions for p in row), dtype=np.int64, count=sum(counts))
         chars = flat + np.repeat(first, counts)
         return (chars if to_byte is None else to_byte[chars]), np.repeat(np.arange(len(texts)), counts)
 

@@ -144,7 +144,7 @@ def find_clusters(texts: Sequence[str], size: int = _PIECE) -> Clusters:
     ([2, 0, 1], [1, 2, 8])
     """
     sizes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
-    found = Clusters(np.zeros(len(texts), dtype=np.int64), np.zeros(int(sizes.sum()) + 1, dtype=np.bool_))
+    clusters = Clusters(np.zeros(len(texts), dtype=np.int64), np.zeros(int(sizes.sum()) + 1, dtype=np.bool_))
     document = before = 0
     while document < len(texts):
         last, chars = document + 1, len(texts[document])
@@ -159,15 +159,15 @@ def find_clusters(texts: Sequence[str], size: int = _PIECE) -> Clusters:
             piece = joined[begin:end]
             starts, ends = _cluster_bytes(piece)
             documents = np.searchsorted(borders, starts + at, side="right")
-            found.counts[document:last] += np.bincount(documents, minlength=last - document)
+            clusters.counts[document:last] += np.bincount(documents, minlength=last - document)
             long = np.flatnonzero(ends - starts > 1)
             lengths = (ends - starts)[long] - 1
             first = starts[long] + 1 + before + at - documents[long]
-            found.inside[np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())] = True
+            clusters.inside[np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())] = True
             at, begin = at + len(piece.encode()), end
         before += int(sizes[document:last].sum())
         document = last
-    return found
+    return clusters
 
 
 def _cluster_bytes(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -125,10 +125,10 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     before = np.cumsum(lengths) - lengths
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
     spans = _foreign_spans(codes[places])
-    found = np.concatenate(
+    both = np.concatenate(
         [_plain_spans(data, places), np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])]
     )
-    rising: NDArray[np.int64] = found[np.argsort(found[:, 0], kind="stable")]
+    rising: NDArray[np.int64] = both[np.argsort(both[:, 0], kind="stable")]
     return rising
 
 
@@ -177,7 +177,7 @@ def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[
     A stretch begins with the space or line feed before it, so that it is cut as in the whole text. The text between
     stretches is not read.
     """
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     end = 0
     for at in beyond.tolist():
         if at < end:
@@ -186,8 +186,8 @@ def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[
         start = max(data.rfind(b"\n", start, at), start)
         following = _BREAK.search(data, at)
         end = following.start() if following else len(data)
-        found.append((start, end))
-    spans = np.array(found, dtype=np.int64).reshape(-1, 2)
+        stretches.append((start, end))
+    spans = np.array(stretches, dtype=np.int64).reshape(-1, 2)
     return spans[:, 0], spans[:, 1]
 
 

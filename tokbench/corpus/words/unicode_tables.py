@@ -73,8 +73,8 @@ def bit_table(patterns: tuple[tuple[str, tuple[int, ...]], ...], pictograph: int
     points = np.arange(CODE_POINTS, dtype="<u4")
     text = points.tobytes().decode("utf-32-le", "surrogatepass")
     table = bits_of(text, (*patterns, (r"(\p{Extended_Pictographic}+)", (pictograph,))))
-    for each in _PINNED_PICTOGRAPHS.split():
-        first, _, last = each.partition("-")
+    for span in _PINNED_PICTOGRAPHS.split():
+        first, _, last = span.partition("-")
         table[int(first, 16) : int(last or first, 16) + 1] |= np.uint16(pictograph)
     return table
 
@@ -102,8 +102,8 @@ def regex_unicode_version() -> str:
     True
     """
     text = importlib.metadata.distribution("regex").read_text("METADATA") or ""
-    found = re.search(r"supports Unicode (\d+(?:\.\d+)*)", text)
-    return found[1] if found else "unknown"
+    match = re.search(r"supports Unicode (\d+(?:\.\d+)*)", text)
+    return match[1] if match else "unknown"
 
 
 def segmentation_versions() -> dict[str, str]:

@@ -16,7 +16,7 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
 LEVELS: Final = 9
-"""The number of colours of the scale; more could not be told apart. The style sheet has as many."""
+"""The number of colours of the scale; more could not be distinguished. The style sheet has as many."""
 
 _DIGITS: Final = 3
 _WIDE: Final = 50.0
@@ -114,7 +114,7 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
     first = tables.with_role(Role.TEXT_PER_TOKEN)
     subject = [name for name in tables.headline if tables.metric(name).leads]
     names = dict.fromkeys([*subject, first, *(name for name in tables.metrics if name not in tables.loss_counts)])
-    return [found for name in names if (found := heat_map(tables, corpus, name))]
+    return [heat for name in names if (heat := heat_map(tables, corpus, name))]
 
 
 def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
@@ -197,25 +197,25 @@ _CHAR: Final = 6.6
 _LONGEST: Final = 44
 
 
-def heat_drawing(found: HeatMap, corpus: str) -> Drawing:
+def heat_drawing(heat: HeatMap, corpus: str) -> Drawing:
     """Return a heat map as a picture, with its scale at the top."""
     wide, high = _CELL
-    groups = [cut(visible(_title(row)), _LONGEST) for row in found.rows]
-    names = [cut(visible(name), _LONGEST) for name in found.tokenizers]
+    groups = [cut(visible(_title(row)), _LONGEST) for row in heat.rows]
+    names = [cut(visible(name), _LONGEST) for name in heat.tokenizers]
     left = 16 + _CHAR * max(map(len, groups))
     top = 44 + 0.75 * _CHAR * max(map(len, names), default=0)
     slant = 0.75 * _CHAR * len(names[-1]) if names else 0
     below = top + high * len(groups) + 18
-    width = max(left + wide * len(names) + slant, 420, *(_CHAR * len(each) for each in found.legends))
-    size = round(width + 12), round(below + high * len(found.legends))
-    drawing = Drawing(*size, f"{found.label} of {corpus} by group", css="heatmap")
-    better = "" if found.direction == "none" else f"; {found.direction} is better"
-    scale = f"{found.low} (pale) to {found.high} (strong) {found.unit}".rstrip()
-    drawing.text(8, 18, f"{visible(corpus)}: {found.label}, {scale}{better}")
+    width = max(left + wide * len(names) + slant, 420, *(_CHAR * len(legend) for legend in heat.legends))
+    size = round(width + 12), round(below + high * len(heat.legends))
+    drawing = Drawing(*size, f"{heat.label} of {corpus} by group", css="heatmap")
+    better = "" if heat.direction == "none" else f"; {heat.direction} is better"
+    scale = f"{heat.low} (pale) to {heat.high} (strong) {heat.unit}".rstrip()
+    drawing.text(8, 18, f"{visible(corpus)}: {heat.label}, {scale}{better}")
     for k, name in enumerate(names):
         turned = f"translate({left + wide * (k + 0.5):.1f} {top - 6:.1f}) rotate(-45)"
         drawing.draw("text", name, transform=turned)
-    for line, (row, group) in enumerate(zip(found.rows, groups, strict=True)):
+    for line, (row, group) in enumerate(zip(heat.rows, groups, strict=True)):
         y = top + high * line
         drawing.text(left - 8, round(y + 13, 1), group, "end")
         for k, (shown, level) in enumerate(row.cells):
@@ -224,7 +224,7 @@ def heat_drawing(found: HeatMap, corpus: str) -> Drawing:
                 drawing.draw("rect", x=x, y=round(y, 1), width=wide - 1, height=high - 1)
                 text = f"{shown.text}{shown.marks}"
                 drawing.text(x + wide / 2, round(y + 13, 1), text, "middle", "best" if shown.best else "")
-    for k, legend in enumerate(found.legends):
+    for k, legend in enumerate(heat.legends):
         drawing.text(8, round(below + high * k, 1), legend)
     return drawing
 

@@ -82,7 +82,7 @@ def full_table(matrix: PairMatrix) -> NDArray[np.float64]:
     count = len(matrix.names)
     table = np.full((count, count), np.nan)
     for row, numbers in enumerate(matrix.values):
-        table[row, : row + 1] = [np.nan if each is None else each for each in numbers]
+        table[row, : row + 1] = [np.nan if number is None else number for number in numbers]
         table[: row + 1, row] = table[row, : row + 1]
     return table
 
@@ -145,7 +145,7 @@ def _cells(
 
 
 def _interval(matrix: PairMatrix, row: int, column: int) -> str:
-    low, high = (each[row][column] if each else None for each in (matrix.ci_low, matrix.ci_high))
+    low, high = (ends[row][column] if ends else None for ends in (matrix.ci_low, matrix.ci_high))
     return "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
 
 

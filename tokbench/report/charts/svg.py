@@ -124,7 +124,7 @@ class Drawing:
 
     def insert(self, other: Drawing, left: float, middle: float) -> None:
         """Draw another picture inside this one, such as a key: its left end, and its middle from top to bottom."""
-        x, y = (float(each) for each in other.view.split()[:2])
+        x, y = (float(number) for number in other.view.split()[:2])
         place = f"translate({left - x:g} {middle - y - other.size[1] / 2:g})"
         self._lines.append(f"<g{_attributes({'class': other.css, 'transform': place})}>")
         self._lines += [*other.lines, "</g>"]

@@ -38,7 +38,7 @@ class Cost(NamedTuple):
         tokenizer: its name.
         more: the tokens that it needs beyond those of the best one, as a share of them: 0.12 for 12 % more.
         low, high: the 95 % interval of that; ``None`` if there is none.
-        tied: ``True`` if it cannot be told apart from the best one.
+        tied: ``True`` if it cannot be distinguished from the best one.
         reason: the reason why it was not compared with the best one; empty if it was.
     """
 
@@ -66,8 +66,8 @@ class CorpusAnswer:
 
     Attributes:
         corpus: its name.
-        sentences: the best tokenizer, those that cannot be told apart from it, what others cost, what loses text, and
-            who is fastest.
+        sentences: the best tokenizer, those that cannot be distinguished from it, what others cost, what loses text,
+            and who is fastest.
         costs: what each other tokenizer costs, the cheapest first.
         more: how many further costs there are.
     """
@@ -153,15 +153,15 @@ def _costs(tables: CellTables, pool: Sequence[Cell]) -> list[Cost]:
         return []
     top, *others = pool
     tied = tables.tied(top, others)
-    found = []
-    for each in others:
-        if not top.value or not each.value:
+    costs = []
+    for cell in others:
+        if not top.value or not cell.value:
             continue
-        paired = tables.paired_quotient(each, top)
-        near = each.value == top.value or each.tokenizer in tied
-        reason = "" if near else tables.paired(top, each).reason
-        found.append(Cost(each.tokenizer, top.value / each.value - 1, paired.low, paired.high, near, reason))
-    return found
+        paired = tables.paired_quotient(cell, top)
+        near = cell.value == top.value or cell.tokenizer in tied
+        reason = "" if near else tables.paired(top, cell).reason
+        costs.append(Cost(cell.tokenizer, top.value / cell.value - 1, paired.low, paired.high, near, reason))
+    return costs
 
 
 def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> Iterator[str]:
@@ -172,10 +172,10 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
     if not costs:
         yield f"{top.tokenizer} alone competes: {value}."
         return
-    apart = [each for each in costs if not each.tied]
-    tied = [each.tokenizer for each in costs if each.tied]
-    unknown = [each for each in apart if each.reason]
-    if unknown and len(unknown) == len(apart) and not any(each.more for each in costs if each.tied):
+    apart = [cost for cost in costs if not cost.tied]
+    tied = [cost.tokenizer for cost in costs if cost.tied]
+    unknown = [cost for cost in apart if cost.reason]
+    if unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
         yield f"{top.tokenizer} needs the fewest tokens here, {value}."
         yield f"Nothing shows that this holds on other text: {unknown[0].reason}."
     else:
@@ -193,12 +193,12 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
         [one] = apart
         yield f"{one.tokenizer} needs {one.text.removeprefix('+')} more tokens; price and latency grow by as much."
     elif apart:
-        low, high = (f"{100 * each.more:.1f} % ({each.tokenizer})" for each in (apart[0], apart[-1]))
+        low, high = (f"{100 * cost.more:.1f} % ({cost.tokenizer})" for cost in (apart[0], apart[-1]))
         yield f"The others need {low} to {high} more tokens; price and latency grow by as much."
 
 
 def _named(costs: Sequence[Cost]) -> list[str]:
-    return [each.tokenizer for each in costs]
+    return [cost.tokenizer for cost in costs]
 
 
 def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:
@@ -209,10 +209,10 @@ def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> I
     for loss in lost.examples:
         if loss.corpus == corpus:
             causes.setdefault(loss.tokenizer, []).append(loss.cause)
-    told = [f"{name} ({names(causes[name])})" if name in causes else name for name in losing]
-    if told:
-        verb = "loses" if len(told) == 1 else "lose"
-        yield f"{names(told, most=2 * MOST_NAMES)} {verb} text, and so cannot win, however few tokens that takes."
+    losers = [f"{name} ({names(causes[name])})" if name in causes else name for name in losing]
+    if losers:
+        verb = "loses" if len(losers) == 1 else "lose"
+        yield f"{names(losers, most=2 * MOST_NAMES)} {verb} text, and so cannot win, however few tokens that takes."
 
 
 def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
@@ -232,7 +232,7 @@ def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
 
 def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
     top, *others = pool
-    near = [each.tokenizer for each in others if intervals_overlap(each, top)]
+    near = [cell.tokenizer for cell in others if intervals_overlap(cell, top)]
     sentence = f"{top.tokenizer} encodes fastest{among}, {shown(tables, top)}"
     return f"{sentence}; {names(near)} may be as fast." if near else f"{sentence}."
 
@@ -248,7 +248,7 @@ def _distrust(tables: CellTables) -> Iterator[str]:
         yield "No round trip was made, so that losses are unknown, and no tokenizer is ranked best."
     trained = {cell.tokenizer: cell.in_sample for cell in results.cells if trained_on(cell.in_sample)}
     if trained:
-        share = max(each or 0.0 for each in trained.values())
+        share = max(seen or 0.0 for seen in trained.values())
         yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training, and cannot win there."
     if missing := [name for name, _, _ in missing_tokenizers(results)]:
         yield f"{names(missing)} did not run."

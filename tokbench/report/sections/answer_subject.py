@@ -18,18 +18,18 @@ _PREMIUMS: Final = (Role.PREMIUM, Role.INEQUALITY, Role.PREMIUM_RANGE)
 def subject_sentences(tables: CellTables, corpus: str) -> Iterator[str]:
     """Yield what a run says of its subject on one corpus; nothing if it has no subject.
 
-    Of a metric that is a ratio of sums they say who is best, and who cannot be told apart from it. Metrics whose
+    Of a metric that is a ratio of sums they say who is best, and who cannot be distinguished from it. Metrics whose
     intervals do not carry that are named in one sentence, with the reason. Premiums say which language is worst off.
     """
     leading = [name for name in tables.headline if tables.metric(name).leads]
     ratios = [name for name in leading if tables.metric(name).role not in _PREMIUMS]
     untold: dict[str, str] = {}
     for metric in ratios:
-        found = _best(tables, metric, corpus)
-        if isinstance(found, _Untold):
-            untold[tables.label(metric)] = found.reason.partition(":")[0]
-        elif found:
-            yield found
+        answer = _best(tables, metric, corpus)
+        if isinstance(answer, _Untold):
+            untold[tables.label(metric)] = answer.reason.partition(":")[0]
+        elif answer:
+            yield answer
     if untold:
         reasons = "; ".join(dict.fromkeys(untold.values()))
         yield f"These documents do not show who is best in {names(list(untold))}: {reasons}."
@@ -67,14 +67,14 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
     if len(pool) < 2 or tables.metric(metric).direction == "none":  # noqa: PLR2004 - one alone cannot be compared
         return None
     top, *others = pool
-    different = [each for each in others if each.value != top.value]
+    different = [cell for cell in others if cell.value != top.value]
     if not different:
         return f"All that lose no text are equal in {tables.label(metric)}, {shown(tables, top)}."
-    reason = next((found.reason for each in different if (found := tables.paired(top, each)).p is None), "")
+    reason = next((change.reason for cell in different if (change := tables.paired(top, cell)).p is None), "")
     if reason:
         return _Untold(reason)
     tied = tables.tied(top, different)
-    near = [each.tokenizer for each in others if each.tokenizer in tied or each.value == top.value]
+    near = [cell.tokenizer for cell in others if cell.tokenizer in tied or cell.value == top.value]
     head = f"{top.tokenizer} is best in {tables.label(metric)}, {shown(tables, top)}"
     if not near:
         return f"{head}, and is significantly ahead of all others."
@@ -85,17 +85,17 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
 def _languages(tables: CellTables, corpus: str) -> Iterator[str]:
     """Yield who treats languages most evenly, and the language that is worst off."""
     pool = tables.competing(tables.with_role(Role.INEQUALITY), corpus)
-    told = []
+    mentioned = []
     if len(pool) > 1 and pool[0].ci_high is not None:
         top, *others = pool
-        near = [each.tokenizer for each in others if each.ci_low is None or intervals_overlap(each, top)]
+        near = [cell.tokenizer for cell in others if cell.ci_low is None or intervals_overlap(cell, top)]
         more = f"; {names(near)} may be as even" if near else ""
         coefficient = f"{tables.label(top.metric)} {tables.series(top.metric, corpus).cells[top.tokenizer].text}"
         yield f"{top.tokenizer} is most even between languages, {coefficient}{more}."
-        told.append(top.tokenizer)
+        mentioned.append(top.tokenizer)
     shortest = tables.competing(tables.with_role(Role.TEXT_PER_TOKEN), corpus)
-    told += [shortest[0].tokenizer] if shortest else []
-    for tokenizer in dict.fromkeys(told):
+    mentioned += [shortest[0].tokenizer] if shortest else []
+    for tokenizer in dict.fromkeys(mentioned):
         yield from _worst_off(tables, corpus, tokenizer)
 
 

@@ -175,14 +175,14 @@ def _example_row(loss: Loss) -> Row:
 
 def losses(tables: CellTables) -> LossSection:
     """Return the section. It claims that nothing was lost only if every round trip says so."""
-    found = _by_cause(tables)
-    known = [*_CAUSES.values(), *(loss.cause for loss in found)]
-    causes = [cause for cause in dict.fromkeys(known) if any(loss.cause == cause for loss in found)]
+    merged = _by_cause(tables)
+    known = [*_CAUSES.values(), *(loss.cause for loss in merged)]
+    causes = [cause for cause in dict.fromkeys(known) if any(loss.cause == cause for loss in merged)]
     rows: dict[tuple[str, str], dict[str, Loss]] = {}
-    for loss in found:
+    for loss in merged:
         rows.setdefault((loss.tokenizer, loss.corpus), {})[loss.cause] = loss
     return LossSection(
-        [loss for loss in found if loss.documents],
+        [loss for loss in merged if loss.documents],
         causes,
         [_row(tables, place, row, causes) for place, row in rows.items()],
         _without_loss(tables),
@@ -211,23 +211,23 @@ def _without_loss(tables: CellTables) -> str:
 
 def _by_cause(tables: CellTables) -> list[Loss]:
     """Return the losses by tokenizer, corpus and cause over all groups; the text to show is of the first group."""
-    found: dict[tuple[str, str, str], Loss] = {}
+    merged: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.
         whole = LossCause(cause="not given", documents=entry.documents, taking_part=entry.documents, first=entry.first)
-        for each in entry.causes or [whole]:
-            cause = _CAUSES.get(each.cause, each.cause)
+        for given in entry.causes or [whole]:
+            cause = _CAUSES.get(given.cause, given.cause)
             key = entry.tokenizer, entry.corpus, cause
-            repair = tables.tokenizer(entry.tokenizer).repairs.get(each.cause, "")
+            repair = tables.tokenizer(entry.tokenizer).repairs.get(given.cause, "")
             fresh = Loss(tokenizer=entry.tokenizer, corpus=entry.corpus, cause=cause, repair=visible(repair))
-            loss = found.setdefault(key, fresh)
-            if each.first and not loss.documents:
-                _show(loss, each.first)
-            if each.documents:
-                loss.by_group[entry.group] = loss.by_group.get(entry.group, 0) + each.documents
-            loss.documents += each.documents
-            loss.taking_part += each.taking_part
-    return list(found.values())
+            loss = merged.setdefault(key, fresh)
+            if given.first and not loss.documents:
+                _show(loss, given.first)
+            if given.documents:
+                loss.by_group[entry.group] = loss.by_group.get(entry.group, 0) + given.documents
+            loss.documents += given.documents
+            loss.taking_part += given.taking_part
+    return list(merged.values())
 
 
 def _show(loss: Loss, first: LossExample) -> None:

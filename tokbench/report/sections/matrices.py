@@ -95,7 +95,10 @@ class MatrixSection:
 def matrix_sections(tables: CellTables) -> list[MatrixSection]:
     """Return the maps of the results: those of groups, then those of tokenizers on whole corpora."""
     return [
-        found for corpus in tables.corpora for of in ("groups", "tokenizers") if (found := _section(tables, corpus, of))
+        section
+        for corpus in tables.corpora
+        for of in ("groups", "tokenizers")
+        if (section := _section(tables, corpus, of))
     ]
 
 
@@ -120,12 +123,12 @@ def matrices_document(tables: CellTables) -> Section | None:
 
 
 def _section(tables: CellTables, corpus: str, of: str) -> MatrixSection | None:
-    some = [each for each in tables.results.matrices if each.corpus == corpus and each.of == of]
+    some = [matrix for matrix in tables.results.matrices if matrix.corpus == corpus and matrix.of == of]
     if of == "tokenizers":
-        some = [each for each in some if each.within == WHOLE]
+        some = [matrix for matrix in some if matrix.within == WHOLE]
     if not some:
         return None
-    left_out = max(len(each.names) for each in some) - _MOST
+    left_out = max(len(matrix.names) for matrix in some) - _MOST
     sentence = f"The maps show the first {_MOST} groups; {left_out:,} more are in overlap.csv." if left_out > 0 else ""
     columns = ("metric", _COLUMNS[of], "mean", "most alike", "least alike")
     maps = list(_maps(tables, some))

@@ -23,7 +23,7 @@ class PairDifference:
     Attributes:
         text: the difference in percent.
         title: the tooltip.
-        differ: whether the two can be told apart.
+        differ: whether the two differ significantly.
     """
 
     text: str
@@ -99,7 +99,7 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
 
 
 _CANNOT_TELL: Final = " ="
-"""The mark of two tokenizers that cannot be told apart."""
+"""The mark of two tokenizers that cannot be distinguished."""
 
 
 def pairs_document(tables: CellTables) -> Section | None:
@@ -152,24 +152,24 @@ def _matrix_cell(difference: PairDifference | None) -> TextCell:
     return TextCell(line=text, look="" if difference.differ else "pale", title=difference.title)
 
 
-def _by_tokens(found: Iterable[PairComparison]) -> list[str]:
+def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:
     """Return the tokenizers of these pairs, fewest tokens first."""
     tokens: dict[str, int] = {}
-    for pair in found:
+    for pair in comparisons:
         tokens |= zip((pair.tokenizer, pair.other), pair.tokens, strict=True)
     return sorted(tokens, key=lambda name: tokens[name])
 
 
-def _standing(tables: CellTables, rank: str, found: Sequence[PairComparison]) -> Standing:
-    order = _by_tokens(found)
-    cells = tables.series(rank, found[0].corpus, found[0].group).cells
+def _standing(tables: CellTables, rank: str, comparisons: Sequence[PairComparison]) -> Standing:
+    order = _by_tokens(comparisons)
+    cells = tables.series(rank, comparisons[0].corpus, comparisons[0].group).cells
     by_place: dict[str, list[str]] = {}
     for name in order:
         by_place.setdefault(cells[name].text, []).append(name + cells[name].marks)
     places = "; ".join(f"{place}. {' = '.join(names)}" for place, names in by_place.items())
     without = ", ".join(name for name, cell in cells.items() if cell.value is None and not cell.unbound)
-    first = next((pair for pair in found if [pair.tokenizer, pair.other] == order[:2]), None)
-    return Standing(found[0].group, places, without, sentence(first) if first else "")
+    first = next((pair for pair in comparisons if [pair.tokenizer, pair.other] == order[:2]), None)
+    return Standing(comparisons[0].group, places, without, sentence(first) if first else "")
 
 
 def sentence(pair: PairComparison) -> str:

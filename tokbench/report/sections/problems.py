@@ -37,7 +37,7 @@ class MissingCells:
         tokenizers, corpora, metrics: the places, in the order of the cells.
         cells: the number of cells.
         groups: the number of groups, over all corpora, without whole corpora.
-        alike: the number of reasons that were told as one.
+        alike: the number of reasons that are shown as one.
     """
 
     status: str
@@ -184,10 +184,10 @@ def _missing_cells(results: Results) -> list[MissingCells]:
     """Return the cells that are not ok, without those of tokenizers that were not ready, which have a line each."""
     gone = {name for name, _, _ in missing_tokenizers(results)}
     pattern = _pattern(group for corpus in results.corpora.values() for group in corpus.groups)
-    found: dict[tuple[Status, str], list[Cell]] = {}
+    by_reason: dict[tuple[Status, str], list[Cell]] = {}
     for cell in results.cells:
         if cell.status != Status.OK and cell.tokenizer not in gone:
-            found.setdefault((cell.status, pattern(cell.reason)), []).append(cell)
+            by_reason.setdefault((cell.status, pattern(cell.reason)), []).append(cell)
     order = [Status.FAILED, Status.TIMEOUT, Status.UNAVAILABLE, Status.NOT_APPLICABLE]
     return [
         MissingCells(
@@ -200,7 +200,7 @@ def _missing_cells(results: Results) -> list[MissingCells]:
             groups=len({(cell.corpus, cell.group) for cell in cells if cell.group != WHOLE}),
             alike=len({cell.reason for cell in cells}),
         )
-        for (status, _), cells in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+        for (status, _), cells in sorted(by_reason.items(), key=lambda item: order.index(item[0][0]))
     ]
 
 

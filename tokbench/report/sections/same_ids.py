@@ -15,38 +15,33 @@ from tokbench.results.cells import WHOLE
 
 @dataclass(frozen=True, slots=True)
 class OtherIds:
-    """The first document of a group that has other ids, all of it made visible.
+    """The first document of a group that has other ids, all of it made visible."""
 
-    Attributes:
-        found: the tokenizers, the place and the numbers of documents.
-        position: the place of the first difference, in characters; ``None`` if it could not be shown.
-        text: the text there, from a little before on, or the reason why it could not be shown.
-        expected, got: the tokens there, of the reference and of the tokenizer, such as ``the·278 ␣cat·991``.
-    """
-
-    found: Difference
+    entry: Difference
+    """The tokenizers, the place and the numbers of documents."""
     position: int | None
+    """The place of the first difference, in characters; ``None`` if it could not be shown."""
     text: str
+    """The text there, from a little before on, or the reason why it could not be shown."""
     expected: str
+    """The tokens of the reference there, such as ``the·278 ␣cat·991``."""
     got: str
+    """The tokens of the tokenizer there."""
 
 
 @dataclass(frozen=True, slots=True)
 class SameIdsSection:
-    """The whole section; both lists are empty if no tokenizer is declared the same as another.
-
-    Attributes:
-        sentences: a sentence for each tokenizer that is declared the same as another, over all corpora.
-        differences: the differences, in the order of the run.
-    """
+    """The whole section; both lists are empty if no tokenizer is declared the same as another."""
 
     sentences: Sequence[str]
+    """A sentence for each tokenizer that is declared the same as another, over all corpora."""
     differences: Sequence[OtherIds]
+    """The differences, in the order of the run."""
 
 
 def same_ids(tables: CellTables) -> SameIdsSection:
     """Return the section."""
-    return SameIdsSection(_sentences(tables), [_other_ids(each) for each in tables.results.differences])
+    return SameIdsSection(_sentences(tables), [_other_ids(entry) for entry in tables.results.differences])
 
 
 _COLUMNS = (
@@ -83,18 +78,18 @@ def same_ids_document(tables: CellTables) -> Section | None:
 
 
 def _row(other: OtherIds) -> Row:
-    found = other.found
+    entry = other.entry
     position = "unknown" if other.position is None else f"{other.position:,}"
-    counts = f"{found.documents:,}", f"{found.compared:,}"
+    counts = f"{entry.documents:,}", f"{entry.compared:,}"
     excerpts = (TextCell(line=Name(text), look="text") for text in (other.text, other.expected, other.got))
-    first = TextCell(line=found.origin, look="prose")
-    return Row([found.tokenizer, found.same_as, found.corpus, found.group, *counts, first, position, *excerpts])
+    first = TextCell(line=entry.origin, look="prose")
+    return Row([entry.tokenizer, entry.same_as, entry.corpus, entry.group, *counts, first, position, *excerpts])
 
 
 def _other_ids(entry: Difference) -> OtherIds:
     first = entry.first
     return OtherIds(
-        found=entry,
+        entry=entry,
         position=first.position if first else None,
         text=visible(first.text, spaces=True) if first else visible(entry.reason or "not shown"),
         expected=_tokens(first.expected if first else ()),
@@ -112,7 +107,7 @@ def _sentences(tables: CellTables) -> list[str]:
     for name, other in ((name, info.same_as) for name, info in results.tokenizers.items() if info.same_as):
         cells = [cell for corpus in tables.corpora if (cell := tables.cell(metric, corpus, WHOLE, name))]
         compared = sum(cell.n for cell in cells)
-        differing = sum(each.documents for each in results.differences if each.tokenizer == name)
+        differing = sum(entry.documents for entry in results.differences if entry.tokenizer == name)
         if differing:
             share = f"{differing:,} of {compared:,} documents"
             lines.append(f"{name}: other ids than {other} in {share}; not ranked on speed")

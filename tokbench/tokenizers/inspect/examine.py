@@ -95,7 +95,7 @@ def examine(tokenizer: Tokenizer) -> Inspection:
     """
     listing = list_tokens(tokenizer)
     lost = _unreached(tokenizer, listing)
-    found = [
+    findings = [
         _spelled_special(tokenizer, listing),
         *_unreachable(tokenizer, listing, lost),
         _duplicates(listing),
@@ -107,7 +107,9 @@ def examine(tokenizer: Tokenizer) -> Inspection:
     ordinary = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY]
     return Inspection(
         vocab_size=len(listing.data),
-        findings=sorted((each for each in found if each.tokens), key=lambda each: order.index(each.severity)),
+        findings=sorted(
+            (finding for finding in findings if finding.tokens), key=lambda finding: order.index(finding.severity)
+        ),
         kinds=_counted(kind.value for kind in listing.kinds),
         scripts=_counted(script_of(listing.data[i].decode()) for i in text),
         longest=[

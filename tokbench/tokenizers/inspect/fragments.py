@@ -50,8 +50,8 @@ def completions(data: bytes, most: int) -> list[str]:
     """
     if not can_be_text(data):
         return []
-    found = dict.fromkeys(text for text in _candidates(data, most) if text)
-    return sorted(found, key=_rank)[:most]
+    distinct = dict.fromkeys(text for text in _candidates(data, most) if text)
+    return sorted(distinct, key=_rank)[:most]
 
 
 def _rank(text: str) -> tuple[bool, bool, str]:

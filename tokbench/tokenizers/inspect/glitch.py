@@ -99,8 +99,8 @@ def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:
         order: the merges; ``None`` if they are not known, and no id has a relative then.
 
     >>> merges = MergeOrder(8, [(0, 1, 4), (2, 3, 5), (0, 3, 6), (5, 0, 7)])  # 7 is 5 and 0, and came 2 ranks after 5
-    >>> found = relatives(8, merges)
-    >>> found.closest.tolist(), found.merges[7].item(), found.distance[7].item()
+    >>> nearest = relatives(8, merges)
+    >>> nearest.closest.tolist(), nearest.merges[7].item(), nearest.distance[7].item()
     ([-1, -1, -1, -1, -1, 7, -1, 5], 2, 0.5)
     """
     closest = np.full(vocab_size, -1, dtype=np.int64)
@@ -132,17 +132,17 @@ def by_surprise(listing: Listing, ids: list[int], order: MergeOrder | None) -> l
         ids: the candidates.
         order: the merges, if they are known.
     """
-    found = relatives(len(listing.data), order)
+    nearest = relatives(len(listing.data), order)
     candidates = np.array(sorted(ids), dtype=np.int64)
     lengths = np.array([len(listing.data[i]) for i in candidates], dtype=np.int64)
-    by_score = candidates[np.argsort(found.distance[candidates] / lengths, kind="stable")]
-    return [Token(i, listing.data[i].decode(), _relation(listing, i, found)) for i in by_score.tolist()]
+    by_score = candidates[np.argsort(nearest.distance[candidates] / lengths, kind="stable")]
+    return [Token(i, listing.data[i].decode(), _relation(listing, i, nearest)) for i in by_score.tolist()]
 
 
-def _relation(listing: Listing, token: int, found: Relatives) -> str:
-    other = int(found.closest[token])
+def _relation(listing: Listing, token: int, nearest: Relatives) -> str:
+    other = int(nearest.closest[token])
     if other < 0:
         return ""
-    between = int(found.merges[token])
+    between = int(nearest.merges[token])
     text = listing.data[other].decode(errors="replace")
     return f"{between:,} merge{'s' if between > 1 else ''} from {text!r}"

@@ -62,13 +62,13 @@ def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -
 
 def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[int]:
     """Return the ids that are given by their own texts."""
-    found: set[int] = set()
+    given: set[int] = set()
     for start in range(0, len(candidates), _BATCH):
         some = candidates[start : start + _BATCH]
         ids, offsets = _encoded(tokenizer, [text for _, text in some])
         wanted = np.repeat(np.array([token for token, _ in some], dtype=np.int64), np.diff(offsets))
-        found.update(wanted[wanted == ids].tolist())
-    return found
+        given.update(wanted[wanted == ids].tolist())
+    return given
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:

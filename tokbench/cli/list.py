@@ -21,6 +21,7 @@ _KINDS = {
     "corpora": "corpus source",
     "metrics": "metric family",
     "reporters": "report format",
+    "studies": "study",
 }
 
 
@@ -28,7 +29,7 @@ _KINDS = {
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @common_options
 def list_(kind: str | None) -> None:
-    """List shipped suites, plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
+    """List shipped suites, plugins and all that plugins bring, and say what is broken and why."""
     from rich.console import Console
 
     from tokbench.registry.plugins import plugin_index

@@ -97,7 +97,8 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
 
 def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
     """Return the formats that a run was written with, and those that come with its metrics."""
-    names = dict.fromkeys(run.results.config.formats or _DEFAULT)
+    default = [name for name in _DEFAULT if name in registry.reporters.entries]
+    names = dict.fromkeys(run.results.config.formats or default)
     came = {each.companion for each in registry.metrics if each.companion and each.name in run.results.families}
     return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]
 

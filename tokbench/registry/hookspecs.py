@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
+    from tokbench.registry.parts import BrokenPart
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
@@ -54,3 +55,8 @@ def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
 @hookspec
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Add report formats: ``register(ReporterSpec(...))`` for each."""
+
+
+@hookspec
+def register_broken(register: Callable[[BrokenPart], None]) -> None:
+    """Name modules of the plugin that cannot be imported: ``register(BrokenPart(...))`` for each; the rest works."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
+    from tokbench.registry.parts import BrokenPart
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
@@ -50,7 +51,7 @@ class PluginStatus:
     """One entry point, and whether it can be used.
 
     Attributes:
-        name: the name of the entry point.
+        name: the name of the entry point, or of a module of the plugin that cannot be imported.
         distribution, version: the package that declares it; empty if there is none.
         reason: why it cannot be used; empty if it can.
         module: the object that the entry point names, such as ``acme_tokenizers.backend``.
@@ -171,7 +172,7 @@ class Registry:
     """Everything that the plugins register.
 
     Attributes:
-        plugins: every entry point, whether it can be used or not.
+        plugins: every entry point, whether it can be used or not, each with its broken modules behind it.
         backends, metrics, studies, sections, corpora, reporters: the specs, by name.
     """
 
@@ -204,12 +205,13 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
         origin = _origin(entry_point)
         excluded = _excluded(entry_point.name, origin[0], allowed)
         status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
+        broken: list[PluginStatus] = []
         if not excluded:
             try:
-                _register(registry, manager, entry_point, status)
+                broken = _register(registry, manager, entry_point, status)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin's module raises on import
                 status = replace(status, reason=one_line(error))
-        registry.plugins.append(status)
+        registry.plugins += [status, *broken]
     return registry
 
 
@@ -252,8 +254,10 @@ def _name_and_version(distribution: Any) -> tuple[str, str]:
     return distribution.name, distribution.version
 
 
-def _register(registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus) -> None:
-    """Load one plugin and add what it registers; nothing is added if any step fails."""
+def _register(
+    registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus
+) -> list[PluginStatus]:
+    """Load one plugin and add what it registers; nothing is added if any step fails. Return its broken parts."""
     plugin = entry_point.load()
     try:
         manager.register(plugin, entry_point.name)
@@ -261,11 +265,14 @@ def _register(registry: Registry, manager: pluggy.PluginManager, entry_point: En
         if not manager.get_hookcallers(plugin):
             raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
         collected = _collected(registry, manager)
+        broken: list[BrokenPart] = []
+        manager.hook.register_broken(register=broken.append)
     finally:  # the hooks of the next plugin are called by themselves
         if manager.has_plugin(entry_point.name):
             manager.unregister(name=entry_point.name)
     for catalogue, specs in collected:
         catalogue.add(specs, status)
+    return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
 
 
 def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:

@@ -108,22 +108,22 @@ def deletion(installation, piece):
         aside.rename(installation / piece)
 
 
-@pytest.mark.parametrize("piece", [*pieces()])
-def test_the_rest_works_without(installation, store, tmp_path, piece):
+def started(installation, store, folder, command):
     environment = {name: value for name, value in os.environ.items() if name != "TOKBENCH_NO_STORE"}
     environment |= {"PYTHONPATH": str(installation), "TOKBENCH_STORE": str(store), "COLUMNS": "250"}
+    arguments = [sys.executable, "-m", "tokbench", *command]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(arguments, cwd=folder, env=environment, **pipes)
+
+
+@pytest.mark.parametrize("piece", [*pieces()])
+def test_the_rest_works_without(installation, store, tmp_path, piece):
     (tmp_path / "run.yaml").write_text(config(piece), encoding="utf-8")
     (tmp_path / "lines.jsonl").write_text('{"text": "a b c"}\n', encoding="utf-8")
     (tmp_path / "lines.txt").write_text("a b c\n", encoding="utf-8")
     commands = (["list"], ["check", "run.yaml"], ["run", "run.yaml", "-o", "out"])
     with deletion(installation, piece):
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "tokbench", *command],
-                cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            )
-            for command in commands
-        ]  # fmt: skip
+        processes = [started(installation, store, tmp_path, command) for command in commands]
         said = [process.communicate(timeout=120)[0] for process in processes]
     for command, process, text in zip(commands, processes, said, strict=True):
         assert process.returncode == 0, f"{' '.join(command)}\n{text}"
@@ -138,3 +138,15 @@ def test_the_rest_works_without(installation, store, tmp_path, piece):
         left = [name for name in ("html", "md", "csv") if name != DEFAULTS[piece]]
         assert results.config.formats == left
         assert f"no report in the format {DEFAULTS[piece]!r}, which is a default: no plugin brings it" in results.notes
+
+
+def test_a_study_whose_plugin_lacks_another_is_refused_with_the_reason(installation, store, tmp_path):
+    (tmp_path / "run.yaml").write_text(config("") + "study: {validity: {}}\n", encoding="utf-8")
+    with deletion(installation, "tokbench/studies/language_models"):
+        process = started(installation, store, tmp_path, ["check", "run.yaml"])
+        said = process.communicate(timeout=120)[0]
+    assert process.returncode == 2
+    assert (
+        "run.yaml:7:9: study 'validity' may come from the plugin 'validity' (tokbench.studies.validity.plugin), which did "
+        "not load: ModuleNotFoundError: No module named 'tokbench.studies.language_models'"
+    ) in said

@@ -52,11 +52,12 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
 
 
 def _texts(path: str) -> list[str]:
-    from pathlib import Path
+    from tokbench.config.validate import validate_options
+    from tokbench.registry.plugins import load_registry
 
-    from tokbench.sources.text import TextOptions, TextSource
-
-    return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
+    source = load_registry().corpora.get("text")
+    options = validate_options(source.options, {"path": path, "document": "line"}, "--text")
+    return [document.text for document in source.open(options).documents()]
 
 
 def _show(health: Inspection) -> None:

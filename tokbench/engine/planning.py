@@ -290,7 +290,8 @@ class _Planner:
         for key in self._config.study:
             if key not in specs:
                 where = self._config.located.where((_STUDY, key), key=True)
-                self._plan.problems.append(Problem(where, f"unknown key {key!r}; {did_you_mean(key, specs)}"))
+                message = self._registry.studies.not_loaded(key) or f"unknown key {key!r}; {did_you_mean(key, specs)}"
+                self._plan.problems.append(Problem(where, message))
         for key, spec in specs.items():
             given = self._config.study.get(key)
             options = None if given is None else self._options(spec.options, given, (_STUDY, key), ())

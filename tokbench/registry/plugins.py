@@ -132,12 +132,18 @@ class Catalogue(Generic[S]):
         entries = self.entries
         if name in entries:
             return entries[name].spec
+        if likely := self.not_loaded(name):
+            raise InputError(likely)
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
-        likely = next((plugin for plugin in unloaded if plugin.may_hold(name)), None)
-        if likely:
-            msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
-            raise InputError(f"{msg}: {likely.reason}")
         raise InputError(f"unknown {self.kind} {name!r}; {did_you_mean(name, entries)}{_not_loaded(unloaded)}")
+
+    def not_loaded(self, name: str) -> str:
+        """Return which plugin may hold a name and did not load, and why; an empty string if there is none."""
+        likely = next((plugin for plugin in self._plugins if plugin.reason and plugin.may_hold(name)), None)
+        if likely is None:
+            return ""
+        msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
+        return f"{msg}: {likely.reason}"
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
         """Add specs for which :meth:`check` found nothing wrong."""

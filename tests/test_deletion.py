@@ -150,3 +150,13 @@ def test_a_study_whose_plugin_lacks_another_is_refused_with_the_reason(installat
         "run.yaml:7:9: study 'validity' may come from the plugin 'validity' (tokbench.studies.validity.plugin), which did "
         "not load: ModuleNotFoundError: No module named 'tokbench.studies.language_models'"
     ) in said
+
+
+def test_a_backend_cannot_be_checked_without_the_shipped_texts(installation, store, tmp_path):
+    with deletion(installation, "tokbench/sources/sample"):
+        process = started(installation, store, tmp_path, ["check", "--backend", "utf8_bytes"])
+        said = process.communicate(timeout=120)[0]
+    assert process.returncode == 2
+    assert said == (
+        "error: the texts that ship with tokbench are not there: No module named 'tokbench.sources.sample'\n"
+    )

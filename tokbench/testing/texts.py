@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
-from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.corpus.contract import Document
+from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.backend import GroupedText
 
 MARKERS: Final = tuple(
@@ -28,13 +30,24 @@ _SMALL: Final = (
 _LONG: Final = 1_000_000
 
 
+def shipped(part: Literal["languages", "code", "hostile"]) -> Iterator[Document]:
+    """Yield the documents of a part of the shipped texts.
+
+    Raises:
+        InputError: the source that ships them cannot be imported.
+    """
+    try:
+        from tokbench.sources.sample import SampleOptions, SampleSource
+    except ImportError as error:
+        raise InputError(f"the texts that ship with tokbench are not there: {error}") from error
+    yield from SampleSource(SampleOptions(part=part)).documents()
+
+
 @cache
 def corpus() -> tuple[str, ...]:
     """Return the hostile texts above and those that are shipped, and a sentence in each language, shortest first."""
-    hostile = [document.text for document in SampleSource(SampleOptions(part="hostile")).documents()]
-    sentences = {
-        document.group: document.text for document in SampleSource(SampleOptions(part="languages")).documents()
-    }
+    hostile = [document.text for document in shipped("hostile")]
+    sentences = {document.group: document.text for document in shipped("languages")}
     marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
     return tuple(sorted({*_SMALL, *marked, *hostile, *sentences.values()}, key=lambda text: (len(text), text)))
 
@@ -84,6 +97,5 @@ def long_texts() -> dict[str, str]:
 
 def training_text() -> GroupedText:
     """Return the text on which a backend is trained before it is checked: the shipped sentences and code."""
-    parts = (SampleOptions(part="languages"), SampleOptions(part="code"))
-    documents = (document for part in parts for document in SampleSource(part).documents())
+    documents = (*shipped("languages"), *shipped("code"))
     return GroupedText([(document.group, document.text) for document in documents])

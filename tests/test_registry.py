@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tokbench import registry
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.store import open_store
 from tokbench.plugin import BackendSpec, hookimpl
 from tokbench.registry.parts import parts_of
-from tokbench.registry.plugins import load_registry, plugin_index
+from tokbench.registry.plugins import load_registry
 
 HERE = Path(__file__).parent
 
@@ -172,44 +170,6 @@ def test_a_backend_of_a_plugin_that_is_left_out_says_so(monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "own")
     with pytest.raises(InputError, match=r"backend 'acme' may come from the plugin 'acme' \(acme.module\), which did"):
         load_registry(modules()).backends.get("acme")
-
-
-@pytest.fixture
-def own_store(tmp_path, monkeypatch):
-    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
-    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
-    return open_store()
-
-
-def test_the_index_of_plugins_is_kept_until_a_file_of_theirs_changes(own_store, tmp_path, monkeypatch):
-    module = tmp_path / "plugin_part.py"
-    module.write_text("", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    importlib.import_module("plugin_part")
-    loaded = []
-    monkeypatch.setattr(registry, "load_registry", lambda found: loaded.append(1) or load_registry(found))
-    first = plugin_index()
-    assert "utf8_bytes" in [each.name for each in first.listed["backends"]]
-    assert plugin_index() == first
-    assert len(loaded) == 1
-    module.write_text("changed = True", encoding="utf-8")
-    assert plugin_index() == first
-    assert len(loaded) == 2
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "reports")
-    assert not plugin_index().listed["backends"]
-    assert len(loaded) == 3
-    monkeypatch.delitem(sys.modules, "plugin_part")
-
-
-def test_the_index_is_not_kept_beside_plugins_of_others(own_store, tmp_path, monkeypatch):
-    info = tmp_path / "stranger-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[tokbench]\nstranger = no_such_module\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    [status] = [each for each in plugin_index().plugins if each.name == "stranger"]
-    assert "no_such_module" in status.reason
-    assert not list(own_store.entries())
 
 
 class Folder(Module):

@@ -41,6 +41,7 @@ from tokbench.engine.studies import StudiesDone, run_studies, study_blocks
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.time import time_all
 from tokbench.engine.train import train_here
+from tokbench.engine.trained_shares import TrainedShares
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerPool
 from tokbench.foundation.display import Log, in_notebook, progress_shown
@@ -356,11 +357,12 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
         evaluation.interrupted = True
         progress.expect({}, {}, {})
     progress("making cells", 0, 1)
+    seen = TrainedShares(checked.plan, checked.prepared).share
     try:
-        finished = finish(checked.plan, checked.prepared, evaluation)
+        finished = finish(checked.plan, checked.prepared, evaluation, seen)
     except KeyboardInterrupt:
         stopped = "cells"
-        finished = finish(checked.plan, checked.prepared, evaluation)
+        finished = finish(checked.plan, checked.prepared, evaluation, seen)
     progress("making cells", 1, 1)
     return finished, stopped
 

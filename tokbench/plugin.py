@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.examples import (
         DocumentExample as DocumentExample, FindsWorstDocuments as FindsWorstDocuments,
     )
-    from tokbench.corpus.excerpts import cut_excerpt as cut_excerpt
+    from tokbench.corpus.excerpts import cut_excerpt as cut_excerpt, MOST_EXCERPTS as MOST_EXCERPTS
     from tokbench.results.blocks import (
         LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison,
         PairMatrix as PairMatrix, OwnTexts as OwnTexts,
@@ -193,6 +193,7 @@ if TYPE_CHECKING:
     from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.csv_text import csv_text as csv_text
     from tokbench.registry.parts import BrokenPart as BrokenPart, parts_of as parts_of
+    from tokbench.config.validate import Place as Place, validate as validate
     # fmt: on
 
 _NAMES: Final = {
@@ -218,7 +219,7 @@ _NAMES: Final = {
     ),
     "measuring.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
     "measuring.examples": "DocumentExample FindsWorstDocuments",
-    "corpus.excerpts": "cut_excerpt",
+    "corpus.excerpts": "cut_excerpt MOST_EXCERPTS",
     "results.blocks": "LossCause LossExample PairComparison PairMatrix OwnTexts",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
@@ -306,6 +307,7 @@ _NAMES: Final = {
     "report.segmentation": "SegmentationView",
     "report.csv_text": "csv_text",
     "registry.parts": "BrokenPart parts_of",
+    "config.validate": "Place validate",
 }
 """The names of the door, by the module that is their home."""
 

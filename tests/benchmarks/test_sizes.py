@@ -135,12 +135,12 @@ def memory(pid: int) -> float:
 
 
 def below(pid: int) -> list[int]:
-    """Return the processes that a process has started, and those that they have started: workers have a starter."""
+    """Return the processes that a process has started, and those that they have started."""
     try:
-        found = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
     except OSError:
         return []
-    return [*found, *(each for child in found for each in below(child))]
+    return [process for child in map(int, children) for process in (child, *below(child))]
 
 
 def write_config(config: Path, sources: Mapping[str, str], tokenizers: Mapping[str, str], families: str) -> None:

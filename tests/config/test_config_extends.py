@@ -8,7 +8,9 @@ from conftest import cell, problems
 import tokbench
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
+from tokbench.engine.planning import plan_tokenizers
 from tokbench.foundation.errors import InputError
+from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import ConfigFile, RunConfig
 from tokbench.results.model import Results
 
@@ -46,7 +48,8 @@ def write(tmp_path):
 
 def told(path):
     """Return what is wrong with a configuration that can be read, without the folder's name."""
-    return [str(problem).replace(f"{path.parent}/", "") for problem in read_config(path).problems]
+    problems = plan_tokenizers(read_config(path), load_registry()).problems
+    return [str(problem).replace(f"{path.parent}/", "") for problem in problems]
 
 
 def test_mappings_merge_and_everything_else_replaces(write):

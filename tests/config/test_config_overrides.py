@@ -7,7 +7,9 @@ from conftest import cell, problems
 import tokbench
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
+from tokbench.engine.planning import plan_tokenizers
 from tokbench.foundation.errors import InputError
+from tokbench.registry.plugins import load_registry
 
 TOKENIZERS = """  bytes: {backend: utf8_bytes}
   gpt-4.1: {backend: regex_bpe, train: {corpus: sample, vocab_size: [300, 400]}}
@@ -75,7 +77,8 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
     ],
 )
 def test_a_setting_is_validated_like_a_file(write_config, setting, message):
-    lines = [str(problem) for problem in changed(write_config, setting).problems]
+    plan = plan_tokenizers(changed(write_config, setting), load_registry())
+    lines = [str(problem) for problem in plan.problems]
     assert len(lines) == 1 or setting == "nmae=x"
     assert lines[0].startswith(message), lines
 

@@ -3,33 +3,37 @@
 import pytest
 from conftest import problems
 
-from tokbench.config.model import LONGEST_SHOWN, Show
 from tokbench.config.read import config_of, read_config
+from tokbench.engine.planning import plan_tokenizers
+from tokbench.registry.plugins import load_registry
+from tokbench.studies.tokens.options import LONGEST_SHOWN, ShowOptions, named_texts
 
 
 def shown(write_config, extra):
-    config = read_config(write_config(extra=extra))
-    assert not config.problems
-    return config.show
+    plan = plan_tokenizers(read_config(write_config(extra=extra)), load_registry())
+    options = plan.studies.get("tokens", ShowOptions())
+    named = named_texts(plan.config, options)
+    assert not [*plan.problems, *named.problems]
+    return options.documents, tuple(named.texts.items())
 
 
 def test_texts_are_named_by_hand_by_file_or_by_number(write_config, tmp_path):
     (tmp_path / "fizz.py").write_text('print("FizzBuzz")\n', encoding="utf-8")
     found = shown(write_config, "show: [FizzBuzz, {name: greeting, text: 안녕}, {file: fizz.py}]\n")
-    assert found == Show(1, (("text 1", "FizzBuzz"), ("greeting", "안녕"), ("fizz.py", 'print("FizzBuzz")\n')))
+    assert found == (1, (("text 1", "FizzBuzz"), ("greeting", "안녕"), ("fizz.py", 'print("FizzBuzz")\n')))
 
 
 def test_documents_can_be_left_out_or_be_more(write_config):
-    assert shown(write_config, "") == Show(1, ())
-    assert shown(write_config, "show: {documents: 0}\n") == Show(0, ())
-    assert shown(write_config, "show: {documents: 2, texts: [a, b]}\n") == Show(2, (("text 1", "a"), ("text 2", "b")))
+    assert shown(write_config, "") == (1, ())
+    assert shown(write_config, "show: {documents: 0}\n") == (0, ())
+    assert shown(write_config, "show: {documents: 2, texts: [a, b]}\n") == (2, (("text 1", "a"), ("text 2", "b")))
 
 
 def test_files_of_a_base_start_in_its_folder(write_config, tmp_path):
     (tmp_path / "bases").mkdir()
     (tmp_path / "bases" / "base.yaml").write_text("show: [{file: x.txt}]\n", encoding="utf-8")
     (tmp_path / "bases" / "x.txt").write_text("of the base", encoding="utf-8")
-    assert shown(write_config, "extends: bases/base.yaml\n").texts == (("x.txt", "of the base"),)
+    assert shown(write_config, "extends: bases/base.yaml\n")[1] == (("x.txt", "of the base"),)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +73,6 @@ def test_too_much_is_refused(write_config):
 
 def test_a_mapping_has_the_same_key():
     data = {"schema": "tokbench/1", "name": "n", "show": [{"txt": "a"}]}
-    assert "show.0.txt: unknown key 'txt'; did you mean 'text'?" in map(str, config_of(data).problems)
+    config = config_of(data)
+    options = plan_tokenizers(config, load_registry()).studies["tokens"]
+    assert "show.0.txt: unknown key 'txt'; did you mean 'text'?" in map(str, named_texts(config, options).problems)

@@ -12,9 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tokbench.formats.csv import table_text
+from tokbench.engine.reports import report_of
+from tokbench.report.csv_text import csv_text
 from tokbench.report.pictures import picture_svg, pictures
-from tokbench.report.report import Report
 from tokbench.results.cells import COLUMNS
 from tokbench.results.model import SCHEMA, Results
 
@@ -80,10 +80,10 @@ def publish(study, run):
     folder = SHELF / study
     folder.mkdir(parents=True, exist_ok=True)
     files = {
-        "table.csv": table_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in cells)),
+        "table.csv": csv_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in cells)),
         FACTS: json.dumps(facts(results), indent=1, ensure_ascii=False) + "\n",
     }
-    report = Report(results)
+    report = report_of(results)
     files |= {
         f"{picture.name}.svg": picture_svg(picture) for picture in pictures(report) if re.fullmatch(names, picture.name)
     }

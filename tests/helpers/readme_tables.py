@@ -24,19 +24,17 @@ from tokbench.config.model import (
     Limits,
     MetricKeys,
     ReportEntry,
-    ShowEntry,
-    ShownTextEntry,
     TokenizerEntry,
     TopLevel,
     TrainEntry,
 )
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
-from tokbench.registry import hookspecs
-from tokbench.registry.plugins import load_registry
+from tokbench.registry.plugins import hookspecs, load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
+from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
 from tokbench.studies.validity.options import Hypothesis, ValidityStudy
 from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -194,7 +192,7 @@ def keys():
         ("### A metric of `metrics:`", MetricKeys),
         ("### `report:`", ReportEntry),
         ("### `limits:`", Limits),
-        ("### `show:`", ShowEntry),
+        ("### `show:`", ShowOptions),
         ("### `show: texts: [{…}]`", ShownTextEntry),
     ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)

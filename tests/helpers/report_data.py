@@ -22,7 +22,7 @@ from tokbench.results.blocks import (
 )
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
-from tokbench.results.segmentation import Segmentation, SegmentedText, WorstDocument, shown_texts
+from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.studies.validity.block import RankCorrelation, Validity, ValidityClass
 
@@ -268,19 +268,18 @@ def _probes(results: Results, *, hostile: bool) -> None:
     texts = [("hat", "hat"), ("␣HAT", " HAT"), *((text, text) for text in HOSTILE if hostile)]
     tokens = [list(enumerate(text)) for _, text in texts]
     own = [ProbeText(label="hatter", text="hatter", tokens=[(7, "hatter")])]
-    (results.studies.get(PROBES) or []).append(
-        ProbeInfo(
-            probe="case",
-            title="One word",
-            explanation="What it shows.",
-            metrics=["tokens", "unheard_of"],
-            texts=texts,
-            answers={
-                "cl100k": ProbeAnswerInfo(tokens=tokens, own=own),
-                "o200k": ProbeAnswerInfo(reason="it did not load"),
-            },
-        )
+    probe = ProbeInfo(
+        probe="case",
+        title="One word",
+        explanation="What it shows.",
+        metrics=["tokens", "unheard_of"],
+        texts=texts,
+        answers={
+            "cl100k": ProbeAnswerInfo(tokens=tokens, own=own),
+            "o200k": ProbeAnswerInfo(reason="it did not load"),
+        },
     )
+    results.studies.put(PROBES, [probe])
 
 
 def cut_by_bytes(tokenizer: str, text: str, size: int) -> Segmentation:
@@ -294,13 +293,14 @@ def cut_by_bytes(tokenizer: str, text: str, size: int) -> Segmentation:
 def _shown(results: Results, *, hostile: bool) -> None:
     """Texts as tokens: named ones, excerpts of documents, one that cannot be aligned, one that failed."""
     texts = ["né 東京\n  x", *(text for text in HOSTILE if hostile and text != SURROGATE)]
+    block = ShownTexts(texts=[], worst=[])
     for number, text in enumerate(texts):
         segmentations = [cut_by_bytes(name, text, size) for size, name in enumerate(("cl100k", "o200k", "llama3"), 1)]
         unaligned = Segmentation(
             tokenizer="spm-bpe-4k", ids=[0, 7], pieces=["3f", text.encode().hex()], comes_back=False, back=f"?{text}"
         )
         failed = Segmentation(tokenizer="qwen3", comes_back=False, reason=f"it died of {text}")
-        shown_texts(results).texts.append(
+        block.texts.append(
             SegmentedText(label=text, text=text, segmentations=[*segmentations, unaligned, failed])
             if number % 2 == 0
             else SegmentedText(
@@ -310,9 +310,8 @@ def _shown(results: Results, *, hostile: bool) -> None:
     for text in texts:
         shown = [cut_by_bytes("cl100k", text, 1), cut_by_bytes("o200k", text, 3)]
         document = SegmentedText(label=f"{text}:1", text=text, segmentations=shown, corpus="pud", group="en")
-        shown_texts(results).worst.append(
-            WorstDocument(tokenizer="cl100k", number=3, tokens=99, bytes=100, shown=document)
-        )
+        block.worst.append(WorstDocument(tokenizer="cl100k", number=3, tokens=99, bytes=100, shown=document))
+    results.studies.put(SHOWN_TEXTS, block)
 
 
 def _poison(results: Results) -> None:
@@ -367,13 +366,13 @@ def few(results: Results, corpora: tuple[str, ...] = ("code",), metrics: tuple[s
 def correlated(results: Results) -> Validity:
     """A study of validity in which a correlation has every strength: metrics with intervals, and one that chance explains."""
     model, *metrics = list(METRICS)[:10]
-    found = [
+    correlations = [
         RankCorrelation(
             metric=metric, model=model, tokenizers=9, rho=k / 9 + 0.05, ci_low=k / 9 - 0.05, ci_high=k / 9 + 0.1
         )
         for k, metric in enumerate(metrics)
     ]
-    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=found)
+    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=correlations)
     return Validity(
         corpus="code",
         family="acme",

@@ -11,10 +11,11 @@ from report_data import HOSTILE, build
 from tokbench.foundation.errors import InputError
 from tokbench.notebook import plots
 from tokbench.notebook.results import NotebookResults
-from tokbench.report.report import Report
+from tokbench.report.charts.heat import heat_map
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import Cell, Status
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +116,10 @@ def test_a_table_marks_ties_with_the_best_and_tokenizers_that_lose_text():
 
 
 def test_a_table_has_the_marks_of_the_report(hostile):
-    found = Report(hostile).heat_map("compression_ratio", "pud")
+    heat = heat_map(CellTables(hostile), "pud", "compression_ratio")
     rows = marked(hostile, "compression_ratio", "pud")
-    assert list(rows) == ["whole corpus" if row.group == "*" else row.group for row in found.rows]
-    for row, texts in zip(found.rows, rows.values(), strict=True):
+    assert list(rows) == ["whole corpus" if row.group == "*" else row.group for row in heat.rows]
+    for row, texts in zip(heat.rows, rows.values(), strict=True):
         assert texts == [f"*{cell.text}{cell.marks}*" if cell.best else cell.text + cell.marks for cell, _ in row.cells]
 
 
@@ -166,7 +167,7 @@ def values(chart: dict) -> list[dict]:
 
 def test_the_heat_map_follows_the_rules_of_the_report():
     pytest.importorskip("altair")
-    points = {(each["tokenizer"], each["group"]): each for each in values(small().plot.heat().to_dict())}
+    points = {(point["tokenizer"], point["group"]): point for point in values(small().plot.heat().to_dict())}
     assert points["lossy", "x"]["level"] is None
     assert points["lossy", "x"]["text"] == "9.00‡"
     assert points["a", "x"]["level"] == 8
@@ -178,14 +179,16 @@ def test_the_heat_map_follows_the_rules_of_the_report():
 def test_heat_maps_of_several_corpora_stand_below_each_other():
     pytest.importorskip("altair")
     chart = several().plot.heat("m").to_dict(validate=False)
-    assert [each["layer"][0]["title"]["text"] for each in chart["vconcat"]] == ["m: c", "m: d"]
+    assert [part["layer"][0]["title"]["text"] for part in chart["vconcat"]] == ["m: c", "m: d"]
     assert "vconcat" not in several().plot.heat("m", "d").to_dict(validate=False)
 
 
 def test_speed_has_intervals_and_marks(hostile):
     pytest.importorskip("altair")
     chart = hostile.plot.speed("pud").to_dict(validate=False)
-    points = {each["name"].rstrip("†‡◦"): each for each in values(chart["layer"][0] if "data" not in chart else chart)}
+    points = {
+        point["name"].rstrip("†‡◦"): point for point in values(chart["layer"][0] if "data" not in chart else chart)
+    }
     cell = {c.tokenizer: c for c in hostile.cells if (c.corpus, c.group, c.metric) == ("pud", "*", "encode_mb_per_s")}
     assert points["o200k"]["speed"] == cell["o200k"].value
     assert points["o200k"]["low"] == cell["o200k"].ci_low
@@ -198,9 +201,10 @@ def test_the_curve_has_every_line():
     pytest.importorskip("altair")
     rows = [SizeRow(line="l", corpus="c", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k, ci_low=None, ci_high=None, entropy=1, used=9) for group in ("*", "x") for k, size in ((1, 256), (2, 512))]  # fmt: skip
     line = SizeLine(line="l", kind="ladder", tokenizers=["a"], trained=True, smallest=256, largest=512)
-    results = small(vocabulary_size=VocabularySizes(lines=[line], rows=rows))
+    results = small()
+    results.studies.put(VOCABULARY_SIZES, VocabularySizes(lines=[line], rows=rows))
     points = values(results.plot.curve().to_dict())
-    assert [(each["line"], each["size"], each["ratio"]) for each in points] == [("l", 256, 1.0), ("l", 512, 2.0)]
+    assert [(point["line"], point["size"], point["ratio"]) for point in points] == [("l", 256, 1.0), ("l", 512, 2.0)]
     assert "sample, x" not in str(results.plot.curve(group="x").to_dict())
     with pytest.raises(InputError, match=r"corpus 'c' has no group 'z'; known: \*, x"):
         results.plot.curve(group="z")

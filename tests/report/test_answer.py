@@ -11,6 +11,8 @@ from tokbench.formats import html, latex, markdown
 from tokbench.measuring.metric import Role
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
+from tokbench.report.sections.answer import answer
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import (
     CorpusInfo,
     LossCause,
@@ -48,12 +50,12 @@ def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=()
     """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
     cells, states = [], []
     exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
-    for name, each in tokens.items():
-        largest = {"tokens": int(each.sum() / documents)}
-        raw = {"documents": documents, "sums": {"bytes": BYTES.tolist(), "tokens": each.tolist()}, "largest": largest}
+    for name, counts in tokens.items():
+        largest = {"tokens": int(counts.sum() / documents)}
+        raw = {"documents": documents, "sums": {"bytes": BYTES.tolist(), "tokens": counts.tolist()}, "largest": largest}
         states.append(RawState(tokenizer=name, corpus="prose", group="g", family="f", state=raw))
         share = in_sample.get(name)
-        value = float(BYTES.sum() / each.sum())
+        value = float(BYTES.sum() / counts.sum())
         cells.append(Cell(name, "prose", WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
         cells.append(Cell(name, "prose", WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
         if name in speed:
@@ -70,15 +72,15 @@ def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=()
     return replace(results, **changes)
 
 
-def told(results):
+def said(results):
     """Return the sentences on the corpus, and what to distrust."""
-    answer = Report(results).answer
-    [corpus] = answer.corpora
-    return list(corpus.sentences), list(answer.distrust)
+    given = answer(CellTables(results))
+    [corpus] = given.corpora
+    return list(corpus.sentences), list(given.distrust)
 
 
 def test_one_is_best():
-    sentences, distrust = told(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
+    sentences, distrust = said(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
     assert sentences == [
         "a needs the fewest tokens, 4.000 bytes per token, and is told apart from all others.",
         "The others need 10.0 % (b) to 50.0 % (c) more tokens; price and latency grow by as much.",
@@ -87,7 +89,7 @@ def test_one_is_best():
 
 
 def test_a_tie_is_said():
-    sentences, _ = told(made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
+    sentences, _ = said(made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
     assert sentences[0].endswith("; b is so near that these documents do not tell them apart.")
     assert sentences[1].startswith("c needs 50.0 % [")
 
@@ -127,7 +129,7 @@ def test_every_format_and_table_has_the_same_numbers_bold():
 def test_a_difference_within_wide_intervals_is_told_apart():
     """Documents differ more than tokenizers, so that the intervals overlap; the paired difference does not care."""
     wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
-    sentences, _ = told(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
+    sentences, _ = said(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
     assert sentences[0].endswith("and is told apart from all others.")
     assert sentences[1].startswith("b needs 1.0 % [")
 
@@ -137,20 +139,20 @@ def test_a_lossy_tokenizer_cannot_win():
     cause = LossCause(cause="whitespace", documents=3, taking_part=3, first=first)
     loss = LossInfo(tokenizer="t5", corpus="prose", group="g", documents=3, first=first, causes=[cause])
     results = made_up({"t5": more(-0.3), "a": TOKENS, "b": more(0.1)}, exact={"t5": 0.9}, losses=[loss])
-    sentences, _ = told(results)
+    sentences, _ = said(results)
     assert sentences[0].startswith("a needs the fewest tokens")
     assert sentences[-1] == "t5 (white space) loses text, and so cannot win, however few tokens that takes."
 
 
 def test_who_was_trained_on_the_text_cannot_win():
-    sentences, distrust = told(made_up({"mine": more(-0.3), "a": TOKENS, "b": more(0.1)}, in_sample={"mine": 0.5}))
+    sentences, distrust = said(made_up({"mine": more(-0.3), "a": TOKENS, "b": more(0.1)}, in_sample={"mine": 0.5}))
     assert sentences[0].startswith("a needs the fewest tokens")
     assert distrust == ["mine saw up to 50 % of the documents in training, and cannot win there."]
 
 
 def test_a_baseline_gives_proportion_and_does_not_win():
     infos = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, baseline=True)}
-    sentences, _ = told(made_up({"points": more(-0.3), "a": TOKENS, "b": more(0.1)}, infos=infos))
+    sentences, _ = said(made_up({"points": more(-0.3), "a": TOKENS, "b": more(0.1)}, infos=infos))
     assert sentences[0].startswith("a needs the fewest tokens")
     assert len(sentences) == 2
 
@@ -159,7 +161,7 @@ def test_too_few_documents_carry_no_sentence_on_other_text():
     results = made_up({"a": TOKENS, "b": more(0.1)}, documents=12)
     cells = Report(results).tables.series("density", "prose").cells.values()
     assert not any(cell.best for cell in cells), "the larger of two is not the best because it is larger"
-    sentences, _ = told(results)
+    sentences, _ = said(results)
     assert sentences[:2] == [
         "a needs the fewest tokens here, 4.000 bytes per token.",
         "Nothing shows that this holds on other text: too few documents for an interval: 12, and it needs 30.",
@@ -171,7 +173,7 @@ def test_one_that_could_not_be_compared_is_named():
     """One jackknife group has most of the variance of the difference from b, and c is told apart."""
     uneven = more(0.01)
     uneven[0] += 4000
-    sentences, _ = told(made_up({"a": TOKENS, "b": uneven, "c": more(0.5, 5)}))
+    sentences, _ = said(made_up({"a": TOKENS, "b": uneven, "c": more(0.5, 5)}))
     assert sentences[0] == "a needs the fewest tokens, 4.000 bytes per token, and is told apart from all but b."
     assert sentences[1].startswith(
         "Nothing shows that b needs more on other text: too uneven documents for an interval"
@@ -180,12 +182,10 @@ def test_one_that_could_not_be_compared_is_named():
 
 def test_nobody_is_best_where_no_round_trip_was_made():
     results = made_up({"a": TOKENS, "b": more(0.1)})
-    kept = [each for each in results.cells if each.metric != "exact"]
-    answer = Report(replace(results, cells=kept, metrics={"density": METRICS["density"]})).answer
-    assert not answer.corpora
-    assert answer.distrust == [
-        "No round trip was made, so that nobody knows who loses text, and nobody is called best."
-    ]
+    kept = [cell for cell in results.cells if cell.metric != "exact"]
+    given = answer(CellTables(replace(results, cells=kept, metrics={"density": METRICS["density"]})))
+    assert not given.corpora
+    assert given.distrust == ["No round trip was made, so that nobody knows who loses text, and nobody is called best."]
 
 
 def test_one_that_failed_and_one_that_did_not_run_are_named():
@@ -193,12 +193,12 @@ def test_one_that_failed_and_one_that_did_not_run_are_named():
     results = made_up({"a": TOKENS, "b": more(0.1)})
     failed = Cell("b", "prose", "g", "density", None, status=Status.FAILED, reason="it broke")
     results = replace(results, cells=[*results.cells, failed], tokenizers=results.tokenizers | {"far": gone})
-    assert told(results)[1] == ["far did not run.", "b failed in places."]
+    assert said(results)[1] == ["far did not run.", "b failed in places."]
 
 
 def test_a_first_look_and_a_stopped_run_are_distrusted():
     results = made_up({"a": TOKENS, "b": more(0.1)}, config=RunConfig(limit=5), interrupted=True)
-    assert told(results)[1] == [
+    assert said(results)[1] == [
         "The run was stopped before it was through.",
         "At most 5 documents of each group were measured: a first look.",
     ]
@@ -207,7 +207,7 @@ def test_a_first_look_and_a_stopped_run_are_distrusted():
 def test_the_fastest_of_all_and_of_those_with_the_same_ids():
     infos = {"fast": TokenizerInfo(same_as="a"), "near": TokenizerInfo(same_as="a")}
     speed = {"a": (9, 10, 11), "fast": (95, 100, 105), "near": (98, 99, 104), "b": (190, 200, 210)}
-    sentences, _ = told(
+    sentences, _ = said(
         made_up({"a": TOKENS, "fast": TOKENS, "near": TOKENS, "b": more(0.1, 5)}, speed=speed, infos=infos)
     )
     assert sentences[-2:] == [
@@ -233,18 +233,18 @@ def about_indentation(tokens, **changes):
 
 
 def test_the_subject_of_a_study_is_spoken_of():
-    sentences, _ = told(about_indentation({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
+    sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
     assert sentences[2] == "a is best in tokens per indent, 1.000 tokens per line, and is told apart from all others."
-    sentences, _ = told(about_indentation({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
+    sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
     assert sentences[2].endswith("; b is so near that these documents do not tell them apart.")
 
 
 def test_what_intervals_do_not_carry_of_the_subject_is_not_said():
-    sentences, _ = told(about_indentation({"a": TOKENS, "b": more(0.1, 5)}, documents=12))
+    sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.1, 5)}, documents=12))
     assert sentences[3] == (
         "These documents do not show who is best in tokens per indent: too few documents for an interval."
     )
-    assert not any("is best in" in each and "do not show" not in each for each in sentences)
+    assert not any("is best in" in sentence and "do not show" not in sentence for sentence in sentences)
 
 
 PREMIUMS = {
@@ -258,11 +258,13 @@ def about_languages(premiums, gini):
     results = made_up({"a": TOKENS, "b": more(0.1, 5)})
     cells = [
         Cell(name, "prose", group, "premium", value, "times", low, high, 400)
-        for name, each in premiums.items()
-        for group, (low, value, high) in each.items()
+        for name, by_group in premiums.items()
+        for group, (low, value, high) in by_group.items()
     ]
     cells += [
-        Cell(name, "prose", group, "exact", 1.0, "share", n=400) for name, each in premiums.items() for group in each
+        Cell(name, "prose", group, "exact", 1.0, "share", n=400)
+        for name, by_group in premiums.items()
+        for group in by_group
     ]
     cells += [
         Cell(name, "prose", WHOLE, "gini", value, "Gini coefficient", low, high, 400)
@@ -274,7 +276,7 @@ def about_languages(premiums, gini):
 
 def test_the_language_that_is_worst_off_has_its_name_and_its_interval():
     apart = {"a": {"hy": (2.2, 2.4, 2.5), "am": (4.8, 5.2, 5.7)}, "b": {"hy": (1.3, 1.5, 1.7), "am": (1.2, 1.4, 1.6)}}
-    sentences, _ = told(about_languages(apart, {"a": (0.2, 0.22, 0.24), "b": (0.1, 0.11, 0.12)}))
+    sentences, _ = said(about_languages(apart, {"a": (0.2, 0.22, 0.24), "b": (0.1, 0.11, 0.12)}))
     assert "b is most even between languages, Gini 0.1100." in sentences
     assert "Amharic (am) is worst off under a: 5.20 times [4.80, 5.70] the tokens of English (en)." in sentences
     assert (
@@ -285,13 +287,13 @@ def test_the_language_that_is_worst_off_has_its_name_and_its_interval():
 
 def test_who_may_be_as_even_is_named_and_no_premium_without_an_interval():
     none = {"a": {"hy": (None, 2.4, None), "am": (None, 5.2, None)}, "b": {}}
-    sentences, _ = told(about_languages(none, {"a": (0.1, 0.12, 0.14), "b": (0.1, 0.11, 0.13)}))
+    sentences, _ = said(about_languages(none, {"a": (0.1, 0.12, 0.14), "b": (0.1, 0.11, 0.13)}))
     assert "b is most even between languages, Gini 0.1100; a may be as even." in sentences
-    assert not any("worst off" in each for each in sentences)
+    assert not any("worst off" in sentence for sentence in sentences)
 
 
 def test_one_alone_is_not_the_best():
-    assert told(made_up({"a": TOKENS}))[0] == ["a alone competes: 4.000 bytes per token."]
+    assert said(made_up({"a": TOKENS}))[0] == ["a alone competes: 4.000 bytes per token."]
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202ename\x1b[31m", "{{ 7 * 7 }}"])

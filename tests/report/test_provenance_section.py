@@ -31,14 +31,11 @@ RESULTS = Results(
 def test_text_has_every_digest_and_leaves_out_groups_and_the_text_of_the_configuration():
     text = section_markdown(provenance_document(CellTables(RESULTS)))
     assert "| corpus | source | options | licence | documents | size | sha256 |" in text
-    source, size = (
-        "text; parallel; held out: 0.5",
-        "2\\.00 kB; at most 5 documents a group measured; 1\\.00 kB evaluated",
-    )
+    source, size = "text; parallel; held out: 0.5", "2.00 kB; at most 5 documents a group measured; 1.00 kB evaluated"
     assert f"| c | {source} |  | CC0-1.0 | 9 | {size} | c0ffee |" in text
     backend, digests = "regex_bpe; tokbench 1; engine: compiled", "vocabulary ab12 file cd34 artefact ef56"
-    assert f"| t | {backend} |  | 1,024 | 0\\.250 s | none here |  | {digests} |" in text
-    assert "| reading corpora | 0\\.250 s |" in text
+    assert f"| t | {backend} |  | 1,024 | 0.250 s | none here |  | {digests} |" in text
+    assert "| reading corpora | 0.250 s |" in text
     assert "|  |  |\n| --- | --- |\n| cpu | one |\n| cores | 2 |\n" in text
     assert text.endswith("- Configuration, sha256 5eed\n- It extends base.yaml, sha256 ba5e\n")
 

@@ -18,9 +18,10 @@ from rich.console import Console
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import csv, html, latex, markdown, parquet
-from tokbench.formats.plugin import register_reporters
 from tokbench.plugin import latex_text
+from tokbench.registry.plugins import load_registry
 from tokbench.report.report import Report
+from tokbench.report.sections.problems import problems
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
@@ -46,8 +47,7 @@ def cells_of(row: str) -> int:
 
 
 def test_the_formats_register_themselves():
-    specs = []
-    register_reporters(specs.append)
+    specs = [entry.spec for entry in load_registry().reporters.entries.values()]
     assert {spec.name: spec.filename for spec in specs} == {
         "html": "report.html",
         "md": "report.md",
@@ -171,12 +171,12 @@ def rows_of(body: str) -> list[list[str]]:
 def test_latex_holds_together_with_hostile_names():
     text = latex.render(build())
     text.encode()
-    found = environments(text)
-    assert len(found) == text.count(r"\toprule") / 2 >= 5
-    for columns, body in found:
+    tables = environments(text)
+    assert len(tables) == text.count(r"\toprule") / 2 >= 5
+    for columns, body in tables:
         assert {len(row) for row in rows_of(body)} == {len(columns)}
         assert all(line.endswith(r"\\") for line in body.splitlines() if "&" in line)
-    first_cells = {row[0] for _, body in found for row in rows_of(body)}
+    first_cells = {row[0] for _, body in tables for row in rows_of(body)}
     assert "{[}" not in {cell[:1] for cell in first_cells}  # a row that began with a bracket would be an option
     assert not [cell for cell in first_cells if cell.startswith(("[", "*"))]
     assert r"a\textbar{}b\textasciigrave{}c\textasciigrave{}" in first_cells
@@ -344,7 +344,7 @@ def test_reasons_that_differ_in_more_than_the_place_stay_apart():
     results = many_groups()
     for reason in ("worker process ended by SIGSEGV (group g1)", "worker process ended by SIGKILL (group g2)"):
         results.cells.append(Cell("good", "c", "g1", "cer", status=Status.FAILED, reason=reason))
-    assert [each.cells for each in Report(results).problems.cells] == [201, 1, 1, 201]
+    assert [missing.cells for missing in problems(results).cells] == [201, 1, 1, 201]
 
 
 def test_the_head_does_not_say_that_all_ran_over_failed_cells():

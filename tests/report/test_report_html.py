@@ -7,12 +7,10 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
-import jinja2
 import pytest
 from report_data import HOSTILE, LANGUAGES, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
 
 from tokbench.formats import html
-from tokbench.report.template_cache import TemplateCache
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell
 from tokbench.results.model import Results
@@ -240,29 +238,3 @@ def luminance(colour: str) -> float:
     parts = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_templates_are_compiled_once_and_again_when_their_file_is_damaged(tmp_path, monkeypatch):
-    folder = tmp_path / "templates"
-    compiled = []
-
-    def page(source):
-        loader = jinja2.DictLoader({"page": source})
-        environment = jinja2.Environment(autoescape=True, loader=loader, bytecode_cache=TemplateCache(folder))
-        compile_ = environment.compile
-        monkeypatch.setattr(environment, "compile", lambda *given: compiled.append(source) or compile_(*given))
-        return environment.get_template("page").render(name="you")
-
-    assert [page("Hello {{ name }}") for _ in range(2)] == ["Hello you"] * 2
-    assert compiled == ["Hello {{ name }}"]
-    assert page("Bye {{ name }}") == "Bye you"  # of another source
-    assert len(compiled) == 2
-    [path] = folder.iterdir()
-    for damaged in (path.read_bytes()[:-9], path.read_bytes()[:14] + b"\xff" * 20, b""):
-        path.write_bytes(damaged)
-        assert page("Bye {{ name }}") == "Bye you"
-    assert len(compiled) == 5
-    path.unlink()
-    folder.rmdir()
-    folder.write_text("a file where the folder should be", encoding="utf-8")
-    assert page("Bye {{ name }}") == "Bye you"

@@ -21,24 +21,13 @@ from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Paragraph
-from tokbench.report.report import Report
+from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, OwnTexts, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
 from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
-from tokbench.studies.vocabulary_size.block import (
-    VOCABULARY_SIZES,
-    SizeCost,
-    SizeLine,
-    SizeLoss,
-    SizeRecommendation,
-    SizeRow,
-    VocabularySizes,
-)
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})
@@ -52,7 +41,7 @@ NAMED_SAFE = {
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }
 ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)
-PROBED = {metric.id for family in FAMILIES if family.probes for metric in family.values}
+PROBED = {metric.id for family in FAMILIES if family.study == PROBES.study for metric in family.values}
 UNKNOWN = next(name for name, metric in METRICS.items() if metric.role == Role.UNKNOWN)
 """Not judged below: who has an unknown token loses text by definition, so that all who do not are equal at 0."""
 JUDGED = sorted(name for name, metric in METRICS.items() if metric.direction != "none" and name != UNKNOWN)
@@ -83,6 +72,7 @@ def every_metric() -> Results:
         probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
     )
     results.studies.put(PROBES, [asked])
+    results.own_texts = [OwnTexts(metric=m, tokenizer=n, comes_back=n != LOSSY) for m in sorted(PROBED) for n in values]
     return results
 
 
@@ -107,10 +97,10 @@ def test_the_best_value_wins_nothing_if_text_is_lost(metric):
         assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY)
         assert series.cells[series.ranked()[0]].best
         assert "give every text back" in cell.title
-    found = heat_map(TABLES, corpus, metric)
-    if found and metric not in NAMED_SAFE:
-        assert found.tokenizers[-1] == LOSSY
-        assert {level for row in found.rows for _, level in row.cells[-1:]} == {None}
+    shown = heat_map(TABLES, corpus, metric)
+    if shown and metric not in NAMED_SAFE:
+        assert shown.tokenizers[-1] == LOSSY
+        assert {level for row in shown.rows for _, level in row.cells[-1:]} == {None}
 
 
 def bold_in_html(page: str, name: str) -> list[str]:
@@ -227,73 +217,13 @@ def test_an_unknown_token_is_a_loss_even_where_the_text_comes_back():
 
 
 def test_the_scatter_marks_a_lossy_point():
-    chart = scatter(Report(build(hostile=False)).tables, "pud")
+    chart = scatter(CellTables(build(hostile=False)), "pud")
     assert chart is not None
     drawing = chart.drawing.__html__()
     groups = re.findall(r'<g class="(p\d[^"]*)" role="img"><title>(\S+) ', drawing)
     assert {name for css, name in groups if "lossy" in css} == {"spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"}
     assert "spm-bpe-4k‡" in drawing
     assert any("sorted last" in legend for legend in chart.legends)
-
-
-def sizes(lost: dict[str, float | None]) -> Results:
-    place = {"corpus": "c", "group": WHOLE, "vocab_size": 500}
-    rows = [
-        SizeRow(
-            line=name,
-            **place,
-            tokens=10,
-            compression_ratio=ratio,
-            ci_low=ratio - 0.1,
-            ci_high=ratio + 0.1,
-            entropy=1,
-            used=5,
-        )
-        for name, ratio in (("good", 2.0), ("fine", 2.5), ("lossy", 4.0))
-    ]
-    cost = {"parameters": 1, "share": 1, "memory_bytes": 1, "flops_per_byte": 1, "output_share": 1}
-    rest = {"cache_per_byte": 1, "context_bytes": 1, "logits_per_token": 1}
-    found = VocabularySizes(
-        sizes=[500],
-        lines=[
-            SizeLine(line=name, kind="point", tokenizers=[name], trained=False, smallest=500, largest=500)
-            for name in ("good", "fine", "lossy")
-        ],
-        rows=rows,
-        losses=[SizeLoss(line=name, corpus="c", exact=share, unknown=0.0) for name, share in lost.items()],
-        costs=[
-            SizeCost(line=row.line, **place, compression_ratio=row.compression_ratio, **cost, **rest) for row in rows
-        ],
-    )
-    return Results(name="r", vocabulary_size=found)
-
-
-@pytest.mark.parametrize("share", [0.5, None])
-def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
-    results = sizes({"lossy": share})
-    lines = SizeLines(results)
-    [corpus] = [SizesOnCorpus(lines, name) for name in lines.corpora]
-    assert corpus.marks == {"good": "", "fine": "", "lossy": "‡"}
-    assert corpus.best_at(500, WHOLE) == {"fine"}
-    assert corpus.chart is not None
-    assert "lossy‡" in corpus.chart.__html__()
-    assert "fine‡" not in corpus.chart.__html__()
-    page = html.render(results)
-    assert page.count("<tr data-aside><th") == 2, "in the table of sizes, and in that of costs"
-    assert '<span class="key">lossy</span><sup>‡</sup></th>' in page, "the mark is no part of the name"
-    assert '<td class="n best" data-v="2.5">2.500</td>' in page
-    assert "lossy‡" in markdown.render(results)
-    assert "never recommended" in markdown.render(results)
-
-
-def test_where_every_vocabulary_loses_text_none_is_recommended():
-    results = sizes(dict.fromkeys(("good", "fine", "lossy"), 0.9))
-    left_out = dict.fromkeys(("good", "fine", "lossy"), "text of c is lost")
-    found = SizeRecommendation(weights={"c": 1.0}, left_out=left_out)
-    results = replace(results, vocabulary_size=replace(results.studies.get(VOCABULARY_SIZES), recommendation=found))
-    for text in (html.render(results), markdown.render(results)):
-        assert "No size is recommended, because no vocabulary can be." in text
-        assert "good, fine and lossy cannot be recommended: text of c is lost." in text
 
 
 RUN = """\
@@ -370,7 +300,7 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
 
 
 def test_probes_say_which_texts_do_not_come_back(ran):
-    case = next(probe for probe in ran.probes if probe.probe == "case")
+    case = next(probe for probe in ran.studies.get(PROBES) if probe.probe == "case")
     assert case.answers["bytes"].lost == []
     assert case.answers["words"].lost == [label for label, _ in case.texts]
     text, page = markdown.render(ran), html.render(ran)
@@ -386,15 +316,14 @@ def test_a_coincidence_is_not_training(share, mark):
     cell = tables.series("compression_ratio", "c").cells["e"]
     assert (cell.marks, cell.best) == (mark, not mark)
     assert f"{100 * share:.6g} % of the documents were in the training text" in cell.title
-    report = Report(replace(RESULTS, cells=cells))
-    assert _legends(report, "†") == (
+    assert _legends(tables, "†") == (
         [f"† {100 * share:.0f} % of the evaluated documents were in the training text."] if mark else []
     )
 
 
-def _legends(report, mark):
+def _legends(tables, mark):
     """The lines below the table of all corpora that explain a mark."""
-    main = chooser(report.documents["overview"], "overview").panes[0]
+    main = chooser(overview_document(tables), "overview").panes[0]
     return [paragraph.line for paragraph in nodes_of(main, Paragraph) if paragraph.line.startswith(mark)]
 
 
@@ -410,7 +339,7 @@ def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
     bold = [name for name, cell in shown.items() if cell.best]
     assert bold == ["d", "e"], "nothing tells d apart from the best"
     for some, marked in ((results, True), (RESULTS, False)):
-        assert bool(_legends(Report(some), "◦ no interval")) == marked
+        assert bool(_legends(CellTables(some), "◦ no interval")) == marked
         assert ("<sup>◦</sup>" in html.render(some)) == marked
     assert "◦" in markdown.render(results)
     assert "◦" not in markdown.render(RESULTS)

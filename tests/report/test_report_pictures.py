@@ -8,18 +8,20 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
+from document_tree import drawings_of
+from every_section import every_section
 from report_data import BIDI, SCRIPT, build, few
 
 from tokbench.cli.main import tokbench as command
+from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError
 from tokbench.report.pictures import pictures, write_pictures
-from tokbench.report.report import Report
 
 METRICS = ("compression_ratio", "roundtrip_exact", "encode_mb_per_s")
 
 
 def markups(results):
-    return {each.name: each.drawing.standalone("", each.keys) for each in pictures(Report(results))}
+    return {chart.name: chart.drawing.standalone("", chart.keys) for chart in pictures(report_of(results))}
 
 
 def test_each_chart_is_a_picture_with_its_key():
@@ -62,18 +64,18 @@ def test_a_run_writes_every_chart_under_the_name_of_what_it_shows(tmp_path):
     outcome = CliRunner().invoke(command, arguments)
     assert outcome.exit_code == 0, outcome.output
     files = sorted((tmp_path / "out" / "pictures").iterdir())
-    assert {each.suffix for each in files} == {".svg", ".png"}
-    names = {each.stem for each in files}
+    assert {path.suffix for path in files} == {".svg", ".png"}
+    names = {path.stem for path in files}
     assert len(files) == 2 * len(names)
     assert {
         *("heat-sample-compression_ratio", "heat-sample-premium", "lorenz-sample", "premiums-sample-n"),
         *("premium-sample-de", "premium-sample-ja", "sizes-sample", "sizes-sample-group-de", "sizes-sample-line-n"),
     } <= names
-    assert all(each.read_bytes().startswith(b"\x89PNG") for each in files if each.suffix == ".png")
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in files if path.suffix == ".png")
     said = {
-        each.stem: " ".join(ET.fromstring(each.read_text("utf-8")).itertext())
-        for each in files
-        if each.suffix == ".svg"
+        path.stem: " ".join(ET.fromstring(path.read_text("utf-8")).itertext())
+        for path in files
+        if path.suffix == ".svg"
     }
     assert "sample: premium under n; the tokens of en are 1" in said["premiums-sample-n"]
     assert "sample: bytes per token" in said["sizes-sample-group-de"]
@@ -82,7 +84,7 @@ def test_a_run_writes_every_chart_under_the_name_of_what_it_shows(tmp_path):
 def test_names_of_files_are_safe_and_of_one_picture_each():
     results = build()
     results.cells = [c for c in results.cells if c.metric == "premium" or (c.metric, c.corpus) == ("tokens", "hostile")]
-    names = [each.name for each in pictures(Report(results))]
+    names = [chart.name for chart in pictures(report_of(results))]
     assert len(names) > 2
     assert len({name.lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) and ".." not in name for name in names)
@@ -98,7 +100,10 @@ def test_hostile_text_is_inert_in_pictures():
 @pytest.mark.slow
 def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
     pytest.importorskip("vl_convert")
-    one, two = (write_pictures(few(build(hostile=False), metrics=METRICS), tmp_path / name) for name in ("one", "two"))
+    one, two = (
+        write_pictures(report_of(few(build(hostile=False), metrics=METRICS)), tmp_path / name)
+        for name in ("one", "two")
+    )
     assert [path.name for path in one] == [
         f"{name}.{ending}"
         for name in ("heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code")
@@ -114,8 +119,8 @@ def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
         style = drawn.find("{*}style").text
         assert "font-family" in style
         assert not re.search(r"var\(|url\(|@import|:is\(|:not\(", style)
-        assert not [each for each in drawn.iter() if {"href", "src"} & {name.split("}")[-1] for name in each.attrib}]
-        used = {name for each in drawn.iter() for name in each.get("class", "").split()}
+        assert not [part for part in drawn.iter() if {"href", "src"} & {name.split("}")[-1] for name in part.attrib}]
+        used = {name for part in drawn.iter() for name in part.get("class", "").split()}
         assert {"mark", "p0", "grid"} <= used or {"heatmap", "h8"} <= used
 
 
@@ -136,3 +141,31 @@ def test_report_writes_pictures_beside_the_other_formats(tmp_path):
     )
     assert outcome.exit_code == 0, outcome.output
     assert len(list((tmp_path / "o" / "pictures").iterdir())) == 6
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return report_of(every_section())
+
+
+def test_a_report_can_have_all_of_its_sections_at_once(whole):
+    assert [spec.name for spec in whole.ordered_specs if not spec.sections(whole.tables)] == []
+
+
+def test_no_chart_of_the_page_is_forgotten(whole):
+    """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
+    shown = {section.id: drawings_of(section) for section in whole.sections}
+    numbers = {
+        "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
+    }  # fmt: skip
+    assert {name: len(drawings) for name, drawings in shown.items() if drawings} == numbers
+    written = {chart.drawing.__html__() for chart in pictures(whole)}
+    forgotten = [
+        (name, drawing.title)
+        for name, drawings in shown.items()
+        for drawing in drawings
+        if drawing.__html__() not in written
+    ]
+    assert forgotten == []
+    assert whole.answer
+    assert drawings_of(whole.answer) == []

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from tokbench.config.suites import shipped_suites
-from tokbench.formats.csv import CURVE_COLUMNS
 from tokbench.results.cells import COLUMNS, WHOLE
 from tokbench.results.model import SCHEMA
+from tokbench.results.older import upgraded
 from tokbench.studies.validity.rank_correlation import rank_correlations, rho_interval
+from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
 
 SHELF = Path(__file__).parents[2] / "reports"
 STUDIES = sorted(path.parent.name for path in SHELF.glob("*/run.json"))
@@ -51,25 +52,25 @@ def test_a_study_is_of_a_configuration_that_ships(study):
     if study in STUDIES:
         facts = json.loads((SHELF / study / "run.json").read_text(encoding="utf-8"))
         assert facts["configuration"] == study
-        assert facts["schema"] == SCHEMA
+        assert upgraded({}, facts["schema"], SCHEMA, SHELF / study), "its results can still be read"
         assert all(len(corpus["sha256"]) == 64 for corpus in facts["corpora"].values())
 
 
 def of_both_bodies(*studies):
     """Return how alike two studies rank the same tokenizers by bits per byte, with the interval over tokenizers."""
     bits = [{}, {}]
-    for found, study in zip(bits, studies, strict=True):
+    for by_metric, study in zip(bits, studies, strict=True):
         for row in rows(study / "table.csv"):
             if row["metric"].startswith("transformer_") and row["group"] == WHOLE:
-                found.setdefault(row["metric"], {})[row["tokenizer"]] = float(row["value"])
+                by_metric.setdefault(row["metric"], {})[row["tokenizer"]] = float(row["value"])
     figures = {}
     for metric, one in bits[0].items():
         other = bits[1][metric]
         assert set(one) == set(other)
-        pair = [np.array([[each[name] for name in one]]) for each in (one, other)]
+        pair = [np.array([[values[name] for name in one]]) for values in (one, other)]
         rho = rank_correlations(*pair, np.ones(len(one))).rho.item()
-        found = rho_interval(np.array([rho]), len(one))
-        for end, value in (("rho", found.value), ("ci_low", found.low), ("ci_high", found.high)):
+        interval = rho_interval(np.array([rho]), len(one))
+        for end, value in (("rho", interval.value), ("ci_low", interval.low), ("ci_high", interval.high)):
             figures["all", "text", "transformer", f"{metric} of both bodies, {end}"] = value
     return figures
 
@@ -97,7 +98,7 @@ def test_figures_stand_in_the_tables(study):
         for row in rows(SHELF / study / "sizes.csv"):
             place = row["line"], row["body"], f"share {row['share']}", f"bits_per_byte at {row['vocab_size']}"
             seeds.setdefault(place, []).append(float(row["bits_per_byte"]))
-        known |= {place: mean(each) for place, each in seeds.items()}
+        known |= {place: mean(of_seeds) for place, of_seeds in seeds.items()}
     prose, _, rest = page(study).partition("<!-- figures -->")
     lines = [line.strip("| ").split(" | ") for line in rest.partition("<!-- /figures -->")[0].strip().splitlines()[2:]]
     for *place, figure in lines:

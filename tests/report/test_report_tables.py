@@ -10,23 +10,22 @@ from document_tree import chooser, nodes_of
 from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
-from tokbench.metrics.speed.section import speed_panes
 from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
 from tokbench.report.charts.svg import Axis, Drawing
 from tokbench.report.document import Table
-from tokbench.report.report import Report
-from tokbench.report.sections.overview import main_columns
+from tokbench.report.sections.losses import losses
+from tokbench.report.sections.overview import main_columns, overview_document
+from tokbench.report.sections.problems import problems
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import Results
 
 RESULTS = build(hostile=False)
-REPORT = Report(RESULTS)
-TABLES = REPORT.tables
+TABLES = CellTables(RESULTS)
 
 
 KNOWN = {
@@ -44,8 +43,8 @@ def run(*cells: Cell, direction="higher", family="compression", metric="m") -> C
     """A run in which everything comes back, unless a cell says otherwise."""
     metrics = KNOWN | {metric: metric_info(metric, family, "u", direction)}
     exact = {("roundtrip_exact", c.corpus, c.group, c.tokenizer): _round_trip(c, 1.0) for c in cells}
-    told = {(c.metric, c.corpus, c.group, c.tokenizer): c for c in cells}
-    return CellTables(Results(name="r", metrics=metrics, cells=list((exact | told).values())))
+    given = {(c.metric, c.corpus, c.group, c.tokenizer): c for c in cells}
+    return CellTables(Results(name="r", metrics=metrics, cells=list((exact | given).values())))
 
 
 def _round_trip(cell: Cell, share: float | None, **other) -> Cell:
@@ -90,10 +89,10 @@ def test_many_unknown_tokens_come_last_and_have_no_colour():
     tables = run(*cells)
     assert tables.series("m", "c").ranked() == ["b", "a", "words"]
     assert tables.series("m", "c").cells["words"].marks == "‡"
-    found = heat_map(tables, "c", "m")
-    assert found is not None
-    assert [level for _, level in found.rows[1].cells] == [LEVELS - 1, 0, None]
-    assert len(found.legends) == 1
+    heat = heat_map(tables, "c", "m")
+    assert heat is not None
+    assert [level for _, level in heat.rows[1].cells] == [LEVELS - 1, 0, None]
+    assert len(heat.legends) == 1
 
 
 def test_a_part_is_never_best_comes_behind_and_has_no_colour():
@@ -109,9 +108,9 @@ def test_a_part_is_never_best_comes_behind_and_has_no_colour():
     part = shown.cells["part"]
     assert (part.marks, part.share, shown.cells["a"].share) == ("◐", "43 %", "")
     assert "on 43 % of the documents, because the run was stopped" in part.title
-    found = heat_map(tables, "c", "m")
-    assert found is not None
-    assert [level for _, level in found.rows[1].cells] == [LEVELS - 1, 0, None]
+    heat = heat_map(tables, "c", "m")
+    assert heat is not None
+    assert [level for _, level in heat.rows[1].cells] == [LEVELS - 1, 0, None]
 
 
 def test_what_only_tells_of_the_text_has_no_heat_map():
@@ -167,7 +166,7 @@ def test_the_title_of_a_share_is_in_percent_throughout():
 
 
 def test_the_overview_leaves_out_what_has_no_number():
-    table = next(nodes_of(REPORT.documents["overview"], Table))
+    table = next(nodes_of(overview_document(TABLES), Table))
     columns = [column.key for column in table.columns]
     assert "fertility@code" in columns
     assert "fertility@pud" not in columns
@@ -175,79 +174,70 @@ def test_the_overview_leaves_out_what_has_no_number():
 
 
 def test_a_metric_of_a_plugin_is_everywhere():
-    _, pud, *_ = chooser(REPORT.documents["overview"], "overview").panes
+    _, pud, *_ = chooser(overview_document(TABLES), "overview").panes
     assert f"{PLUGIN_METRIC}@pud" in [column.key for table in nodes_of(pud, Table) for column in table.columns]
     assert PLUGIN_METRIC in [shown.metric for shown in heat_maps(TABLES, "pud")]
 
 
 def test_heat_map():
-    found = heat_map(TABLES, "pud", "compression_ratio")
-    assert found is not None
-    cells = [cell for cell, _ in found.rows[0].cells]
+    heat = heat_map(TABLES, "pud", "compression_ratio")
+    assert heat is not None
+    cells = [cell for cell, _ in heat.rows[0].cells]
     assert [cell.lossy for cell in cells] == [False] * 19 + [True] * 3
     for some in (cells[:19], cells[19:]):
         assert [cell.value for cell in some] == sorted((cell.value for cell in some), reverse=True)
-    assert len(found.rows) == 29
-    assert [name for name, _ in found.absent] == ["p50k", "acme-32k", "spm-broken"]
-    levels = {level for row in found.rows for _, level in row.cells}
+    assert len(heat.rows) == 29
+    assert [name for name, _ in heat.absent] == ["p50k", "acme-32k", "spm-broken"]
+    levels = {level for row in heat.rows for _, level in row.cells}
     assert levels == {*range(LEVELS), None}
-    assert all(level is None for row in found.rows for cell, level in row.cells if cell.lossy)
+    assert all(level is None for row in heat.rows for cell, level in row.cells if cell.lossy)
 
 
 def test_a_heat_map_of_several_units_names_them():
-    found = heat_map(TABLES, "pud", "fertility")
-    assert found is not None
-    assert not found.shared
-    assert {row.unit for row in found.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
+    heat = heat_map(TABLES, "pud", "fertility")
+    assert heat is not None
+    assert not heat.shared
+    assert {row.unit for row in heat.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
 
 
 def test_lower_is_better_has_the_strong_colour_at_the_low_end():
-    found = heat_map(TABLES, "code", "fertility")
-    assert found is not None
-    assert float(found.high) < float(found.low)
+    heat = heat_map(TABLES, "code", "fertility")
+    assert heat is not None
+    assert float(heat.high) < float(heat.low)
 
 
 def test_cells_of_one_reason_stand_together():
-    problems = REPORT.problems.cells
-    assert [each.status for each in problems] == ["failed", "timeout", "not applicable", "not applicable"]
-    assert sum(each.cells for each in problems) == sum(cell.status != Status.OK for cell in RESULTS.cells)
-    assert REPORT.problems.tokenizers[0][:2] == ("spm-broken", "failed")
+    section = problems(RESULTS)
+    assert [missing.status for missing in section.cells] == ["failed", "timeout", "not applicable", "not applicable"]
+    assert sum(missing.cells for missing in section.cells) == sum(cell.status != Status.OK for cell in RESULTS.cells)
+    assert section.tokenizers[0][:2] == ("spm-broken", "failed")
 
 
 def test_a_loss_is_cut_where_the_sides_part():
-    loss = next(loss for loss in REPORT.losses.examples if loss.cause == "white space")
+    loss = next(loss for loss in losses(TABLES).examples if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
 
 
 def test_losses_are_counted_by_cause_over_all_groups():
-    counts = REPORT.losses
+    counts = losses(TABLES)
     assert counts.causes[:3] == ["unknown token", "white space", "casing"]
     row = next(row for row in counts.rows if (row.tokenizer, row.corpus) == ("spm-bpe-16k", "pud"))
     assert (row.documents, row.tested, list(row.counts[:3])) == (6, 66, [(2, 4), (4, 6), (0, 2)])
-    for each in counts.rows:
-        assert sum(first for first, _ in each.counts) == each.documents
+    for row in counts.rows:
+        assert sum(first for first, _ in row.counts) == row.documents
     # One that only takes part has no text to show.
-    assert {loss.cause for loss in REPORT.losses.examples if loss.tokenizer == "spm-bpe-16k"} == {
+    assert {loss.cause for loss in counts.examples if loss.tokenizer == "spm-bpe-16k"} == {
         "unknown token",
         "white space",
     }
 
 
 def test_no_loss_is_claimed_only_if_it_was_tested():
-    assert Report(everything_failed()).losses.without_loss == "No round trip was made."
+    assert losses(CellTables(everything_failed())).without_loss == "No round trip was made."
     for value, sentence in ((1.0, "Every text"), (0.9, "Some")):
         cells = [Cell("a", "c", WHOLE, "roundtrip_exact", value)]
-        assert Report(Results(name="r", metrics=KNOWN, cells=cells)).losses.without_loss.startswith(sentence)
-
-
-def test_speed_is_sorted_and_rests_on_rounds():
-    pud, code = speed_panes(TABLES)
-    assert (pud.name, code.name) == ("speed on pud", "speed on code")
-    [table] = nodes_of(pud, Table)
-    name, _, _, encoding_rounds, _, _, decoding_rounds, _ = table.rows[0].cells
-    assert (name.value, encoding_rounds.value, decoding_rounds.value) == ("utf8-bytes", 10, 10)
-    assert table.rows[-1].cells[0].value == "naive-4k"
+        assert losses(CellTables(Results(name="r", metrics=KNOWN, cells=cells))).without_loss.startswith(sentence)
 
 
 def test_scatter_stays_in_its_frame():
@@ -255,7 +245,7 @@ def test_scatter_stays_in_its_frame():
     assert chart is not None
     svg = chart.drawing.__html__()
     marks = re.findall(r'<circle class="mark" cx="(.+?)" cy="(.+?)"|translate\((\S+) (\S+)\)" d=', svg)
-    points = [tuple(float(number) for number in found if number) for found in marks]
+    points = [tuple(float(number) for number in mark if number) for mark in marks]
     assert len(points) == svg.count("<g class=") - 1 == 21  # one group is the grid
     assert all(56 <= x <= 944 and 14 <= y <= 470 for x, y in points)
     assert "<title>gpt4-4k (regex_bpe): " in svg
@@ -328,8 +318,8 @@ COMMON = ["compression_ratio", "roundtrip_exact"]
     ],
 )
 def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, first):
-    found = {family.name: family for family in FAMILIES}
-    metrics = describe_metrics([found[name] for name in ["compression", *families, "roundtrip"]], {}, {})
+    by_name = {family.name: family for family in FAMILIES}
+    metrics = describe_metrics([by_name[name] for name in ["compression", *families, "roundtrip"]], {}, {})
     cells = [
         Cell(name, "c", group, metric, value)
         for metric in metrics
@@ -340,9 +330,9 @@ def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, firs
     assert tables.headline == [*first, *COMMON]
     assert [column.metric for column in main_columns(tables)] == [*first, *COMMON]
     maps = heat_maps(tables, "c")
-    assert [each.metric for each in maps][: len(first) + 1] == [*first, "compression_ratio"]
-    assert {each.family for each in maps[: len(first)]} <= {"main"}
-    reached = {each.metric for each in maps}
+    assert [shown.metric for shown in maps][: len(first) + 1] == [*first, "compression_ratio"]
+    assert {shown.family for shown in maps[: len(first)]} <= {"main"}
+    reached = {shown.metric for shown in maps}
     assert reached == {name for name in metrics if name not in tables.loss_counts}
 
 
@@ -364,7 +354,7 @@ def test_the_front_of_compression_against_inequality_runs_over_what_no_other_bea
     [front] = re.findall(r'class="one" d="([^"]*)"', chart.drawing.__html__())
     spots = re.findall(r'cx="([0-9.]+)" cy="([0-9.]+)"', chart.drawing.__html__())
     (even, short, beaten) = [(float(x), float(y)) for x, y in spots[:3]]
-    numbers = [float(each) for each in re.findall(r"[0-9.]+", front)]
+    numbers = [float(number) for number in re.findall(r"[0-9.]+", front)]
     assert numbers == [even[0], 470, even[0], even[1], short[0], short[1], 944]
     assert beaten[0] == short[0]
     assert beaten[1] > short[1]  # lower in the picture

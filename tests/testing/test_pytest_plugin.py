@@ -49,7 +49,7 @@ def session(tmp_path, monkeypatch):
         (tmp_path / "test_own.py").write_text(test, encoding="utf-8")
         sys.modules.pop("test_own", None)
         reports = Reports()
-        plugin = [] if installed else ["-p", "tokbench.testing.pytest_plugin"]
+        plugin = [] if installed else ["-p", "tokbench.pytest_plugin"]
         code = pytest.main([*plugin, *map(str, options)], plugins=[reports])
         return code, reports.found
 
@@ -122,12 +122,17 @@ def test_without_pytest_benchmark_the_option_says_what_to_install(session, capsy
 
 def test_importing_the_plugin_loads_nothing_heavy():
     code = (
-        "import pytest, sys; import tokbench.testing.pytest_plugin; "
+        "import pytest, sys; import tokbench.pytest_plugin; "
         "print(*(m for m in sys.modules if m.startswith(('tokbench', 'numpy', 'pandas'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
-    assert set(modules) == {"tokbench", "tokbench.testing.pytest_plugin", "tokbench.foundation.version"}
+    assert set(modules) == {
+        "tokbench",
+        "tokbench.pytest_plugin",
+        "tokbench.foundation",
+        "tokbench.foundation.version",
+    }
 
 
 @pytest.fixture(scope="module")

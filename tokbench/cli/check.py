@@ -11,13 +11,13 @@ import click
 
 from tokbench.cli.options import (
     backend_options,
-    begin_workers,
     common_options,
     override_options,
     parse_options,
     show_traceback,
 )
 from tokbench.cli.several import check_each
+from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
     from tokbench.engine.check import Checked
@@ -57,7 +57,7 @@ def check(
             raise click.UsageError("give a CONFIG, or --backend NAME")
         if options or train or as_json or examples is not None or time_limit is not None:
             raise click.UsageError("-O, --train, --examples, --time-limit and --json go with --backend")
-        begin_workers()
+        use_one_thread()
         from tokbench.config.overrides import Overrides
 
         check_each(configs, Overrides(limit, only, settings, quick), _show)

@@ -12,7 +12,7 @@ from tokbench.cli.options import common_options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tokbench.registry.plugins import PluginIndex
+    from tokbench.registry.index import PluginIndex
 
 _KINDS = {
     "suites": "suite",
@@ -20,8 +20,8 @@ _KINDS = {
     "backends": "backend",
     "corpora": "corpus source",
     "metrics": "metric family",
-    "reporters": "report format",
     "studies": "study",
+    "reporters": "report format",
 }
 
 
@@ -32,24 +32,24 @@ def list_(kind: str | None) -> None:
     """List shipped suites, plugins and all that plugins bring, and say what is broken and why."""
     from rich.console import Console
 
-    from tokbench.registry.plugins import plugin_index
+    from tokbench.registry.index import plugin_index
 
     console = Console()
     if kind in {None, "suites"}:
         _list_suites(console)
     index = plugin_index()
-    for each in [kind] if kind else _KINDS:
-        if each == "plugins":
+    for listed in [kind] if kind else _KINDS:
+        if listed == "plugins":
             _list_plugins(index, console)
-        elif each != "suites":
-            _list_entries(index, each, console)
+        elif listed != "suites":
+            _list_entries(index, listed, console)
 
 
 def _list_suites(console: Console) -> None:
     from tokbench.config.suites import shipped_suites
 
     needs = " (needs test data: TOKBENCH_TEST_DATA)"
-    rows = [(each.name, each.summary + needs * each.needs_data) for each in shipped_suites().values()]
+    rows = [(suite.name, suite.summary + needs * suite.needs_data) for suite in shipped_suites().values()]
     _table(console, "suites", (_KINDS["suites"], "what it shows; run it with 'tokbench run SUITE'"), rows)
 
 
@@ -64,7 +64,7 @@ def _list_plugins(index: PluginIndex, console: Console) -> None:
 def _list_entries(index: PluginIndex, kind: str, console: Console) -> None:
     from tokbench.registry.plugins import missing
 
-    rows = [(each.name, each.origin, missing(each) or each.summary) for each in index.listed[kind]]
+    rows = [(plugin.name, plugin.origin, missing(plugin) or plugin.summary) for plugin in index.listed[kind]]
     _table(console, kind, (_KINDS[kind], "from", "what it is"), rows)
 
 

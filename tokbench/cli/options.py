@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -24,24 +22,6 @@ backend_options = click.option(
 store_option = click.option(
     "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
 )
-
-
-def begin_workers() -> None:
-    """Begin what worker processes need, if this process was begun as the command, and not as a program that calls it.
-
-    Call it first of all: modules that it imports are there for the workers, too.
-    """
-    script, *rest = [*sys.orig_argv[1:], ""]
-    if (script == "-m" and rest[0] == "tokbench") or Path(script).name == "tokbench":
-        from tokbench.engine.workers.one_thread import use_one_thread
-
-        use_one_thread()
-        gc.disable()  # what is imported stays, so that the collector need not look at it
-        from tokbench.engine.workers.early_starter import fork_starter
-
-        fork_starter()
-        gc.freeze()
-        gc.enable()
 
 
 _PAGES: Final = (".md", ".html", ".json")

@@ -11,7 +11,6 @@ import click
 
 from tokbench.cli.interruption import Interruption
 from tokbench.cli.options import (
-    begin_workers,
     common_options,
     log_option,
     override_options,
@@ -20,6 +19,7 @@ from tokbench.cli.options import (
     store_option,
 )
 from tokbench.cli.several import PlannedRun, plan_runs, run_each
+from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
     from tokbench.foundation.display import Log
@@ -66,8 +66,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     if not workers and log == "auto":
         log = "none"  # a debugger needs the terminal
     announce(f"reading {', '.join(map(str, configs))}", log)
-    if workers and options["executor"] in {None, "workers"}:
-        begin_workers()
+    use_one_thread()
     from tokbench.config.overrides import Overrides
 
     overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import begin_workers, common_options, tokenizer_options
+from tokbench.cli.options import common_options, tokenizer_options
+from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
     from tokbench.results.segmentation import SegmentedText
@@ -45,7 +46,7 @@ def show(
 
     Exit codes: 0 all is shown, 1 a tokenizer failed, 2 bad input.
     """
-    begin_workers()
+    use_one_thread()
     from tokbench.api import show as show_texts
     from tokbench.report import segmentation
 

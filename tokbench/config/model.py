@@ -12,10 +12,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
-from tokbench.corpus.excerpts import MOST_EXCERPTS
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.results.blocks import ConfigFile
-from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
+from tokbench.tokenizers.options import GivenOptions, Options
 
 
 def _safe_name(name: str) -> str:
@@ -89,45 +88,10 @@ class Limits(Options):
     )
 
 
-MOST_SHOWN: Final = 32
-"""Texts that a configuration may name to be shown as tokens."""
-
-LONGEST_SHOWN: Final = 4_000
-"""Characters of such a text."""
-
-
-class ShownTextEntry(Options):
-    """A text to show as tokens: ``text``, or ``file``."""
-
-    name: str = Field(default="", max_length=80, description="heading of the text in reports; default: the file")
-    text: str | None = Field(default=None, description="the text itself")
-    file: LocalPath | None = Field(default=None, description="instead of text: a file in UTF-8")
-
-
-class ShowEntry(Options):
-    """The key ``show``: what is shown as tokens."""
-
-    documents: int = Field(
-        default=1, ge=0, le=MOST_EXCERPTS, description="documents of each group, chosen by hash; 0 shows none"
-    )
-    texts: tuple[Any, ...] = Field(default=(), description="texts: 'text', {name: …, text: …} or {file: path}")
-
-
-@dataclass(frozen=True)
-class Show:
-    """The texts that a run shows as tokens.
-
-    Attributes:
-        documents: the number of documents of each group of which an excerpt is shown.
-        texts: the texts that the configuration names, each after its label.
-    """
-
-    documents: int = ShowEntry.model_fields["documents"].default
-    texts: tuple[tuple[str, str], ...] = ()
-
-
 class TopLevel(Options):
-    """The top level of the file; its entries are checked one by one later."""
+    """The top level of the file; its entries are checked one by one later, and keys of plugins may stand beside."""
+
+    model_config: ClassVar[ConfigDict] = Options.model_config | ConfigDict(extra="allow")
 
     schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
     name: Name = Field(description="name of the run, and of its folder")
@@ -140,7 +104,6 @@ class TopLevel(Options):
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
     study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
-    show: Any = Field(default=None, description="texts to show as tokens, and how many documents of each group")
     quick: tuple[str, ...] = Field(
         default=(), description="what --quick sets, as with --set: a list such as [metrics.speed.rounds=6]"
     )
@@ -231,7 +194,7 @@ class Config:
         formats: the names of the report formats.
         limits: the limits in time and memory.
         study: by name, the options of studies as they were written; only plugins can say what is wrong with them.
-        show: the texts that are shown as tokens.
+        further: by key, what stands at the top level beside the keys of :class:`TopLevel`.
         bases: the files that it extends, as they were read.
         overrides: what the command changes.
         left_out: the names of tokenizers, and of entries that make several, that the command leaves out.
@@ -250,7 +213,7 @@ class Config:
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     study: dict[str, Any] = field(default_factory=dict)
-    show: Show = field(default_factory=Show)
+    further: dict[str, Any] = field(default_factory=dict)
     bases: list[ConfigFile] = field(default_factory=list)
     overrides: Overrides = field(default_factory=Overrides)
     left_out: frozenset[str] = frozenset()

@@ -23,7 +23,6 @@ from tokbench.config.model import (
     TopLevel,
 )
 from tokbench.config.overrides import Overrides, apply_quick, apply_settings
-from tokbench.config.show import read_show
 from tokbench.config.strict_yaml import FilePlace, Located
 from tokbench.config.suites import find_config
 from tokbench.config.validate import validate
@@ -135,7 +134,8 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
     config.formats = report.formats if report else ()
     config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
     config.study = _section(located, "study", dict)
-    config.show = read_show(config)
+    known = {info.alias or name for name, info in TopLevel.model_fields.items()}
+    config.further = {key: value for key, value in located.data.items() if key not in known}
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = list(_metrics(config))
     _keep_only(config)

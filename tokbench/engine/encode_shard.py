@@ -41,7 +41,7 @@ def digests(encoded: Encoded) -> NDArray[np.uint64]:
 
 
 def for_family(family: str) -> str:
-    """Return the end of the place of a heartbeat while a family measures."""
+    """Return the heartbeat's suffix for a family."""
     return f", for {family}"
 
 
@@ -163,23 +163,32 @@ class ReadAndEncodeShard(Job):
         Raises:
             InputError: a file cannot be read, or its text is not that of the run.
         """
-        place = f"shards of corpus {self.mark.corpus}"
-        for again in (False, True):
-            if again or place not in context.kept:
-                if self._opened not in context.kept:
-                    context.kept[self._opened] = self.recipe.open(context.registry.corpora.get(self.recipe.source))
-                context.kept[place] = context.kept[self._opened].shards()
-            while True:
-                with doing("reading", place=place):  # each shard is a sign of life
-                    shard: Shard | None = next(context.kept[place], None)
-                if shard is None:
-                    break
-                if shard.key == self.mark.key:
-                    if shard.mark != self.mark:
-                        raise InputError(f"the text of corpus {self.mark.corpus!r} is not that of the run")
-                    return shard
-            del context.kept[place]
+        shards = f"shards of corpus {self.mark.corpus}"
+        if shards in context.kept and (shard := self._next_shard(context, shards)):
+            return shard
+        if self._opened not in context.kept:
+            context.kept[self._opened] = self.recipe.open(context.registry.corpora.get(self.recipe.source))
+        context.kept[shards] = context.kept[self._opened].shards()
+        if shard := self._next_shard(context, shards):
+            return shard
         raise InputError(f"corpus {self.mark.corpus!r} has no such text here")
+
+    def _next_shard(self, context: WorkerContext, shards: str) -> Shard | None:
+        """Return the shard if it is still to come in a reading of the corpus; ``None`` if that ends without it.
+
+        Raises:
+            InputError: a file cannot be read, or its text is not that of the run.
+        """
+        while True:
+            with doing("reading", place=shards):  # each shard is a sign of life
+                shard: Shard | None = next(context.kept[shards], None)
+            if shard is None:
+                del context.kept[shards]
+                return None
+            if shard.key == self.mark.key:
+                if shard.mark != self.mark:
+                    raise InputError(f"the text of corpus {self.mark.corpus!r} is not that of the run")
+                return shard
 
 
 def _place(shard: Shard) -> str:

@@ -23,6 +23,7 @@ from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
+from tokbench.measuring.scope import Scope
 from tokbench.results.cells import WHOLE
 
 Key = tuple[str, str, str, str]
@@ -45,7 +46,7 @@ class Evaluation:
     """The states of the text metrics so far.
 
     Attributes:
-        plan: it says which families are measured on which corpus.
+        scope: it says which families are measured on which corpus.
         metrics: the text metrics by family.
         same_ids: the comparison of tokenizers that are declared the same.
         states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
@@ -57,7 +58,7 @@ class Evaluation:
         interrupted: whether the run was stopped before all shards were seen.
     """
 
-    plan: Plan
+    scope: Scope
     metrics: dict[str, TextMetric | CorpusMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
@@ -136,10 +137,10 @@ class Evaluation:
     def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
         found = {}
-        for corpus in self.plan.measured:
-            families = tuple(family.name for family in self.plan.families_on(corpus))
+        for corpus in self.scope.measured:
+            families = tuple(family.name for family in self.scope.families_on(corpus))
             compared = self.same_ids.compared_on(corpus)
-            for name in self.plan.names_on(corpus):
+            for name in self.scope.names_on(corpus):
                 found[corpus, name] = (*families, self.same_ids.family) if name in compared else families
         return {place: families for place, families in found.items() if families}
 

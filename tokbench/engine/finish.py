@@ -9,8 +9,6 @@ from functools import partial, reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
 from tokbench.foundation.failures import Failure, attempt, tracebacks
@@ -26,8 +24,7 @@ from tokbench.measuring.metric import (
     NotApplicable,
     Role,
 )
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.scope import MeasuredTokenizer, Scope
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.states import PackedStates
@@ -60,16 +57,14 @@ Seen = Callable[[str, str, Iterable[str]], float | None]
 """The share of the documents of a corpus and some groups that a tokenizer was trained on; ``None`` if unknown."""
 
 
-def finish(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, seen: Seen | None = None
-) -> Finished:
-    """Make the cells of the text metrics, and what goes with them; ``seen`` is asked instead of the plan's surveys."""
-    finisher = _Finisher(plan, evaluation, seen or _Seen(plan, prepared).share)
+def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation, seen: Seen) -> Finished:
+    """Make the cells of the text metrics, and what goes with them."""
+    finisher = _Finisher(scope, evaluation, seen)
     cells = [cell for each in prepared for cell in finisher.cells(each)]
     outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
     for states_of in (_states, _parts):
-        for state in chain.from_iterable(states_of(plan, evaluation, each) for each in prepared):
+        for state in chain.from_iterable(states_of(scope, evaluation, each) for each in prepared):
             if loss := _loss(evaluation, state):
                 losses.append(loss)
             if examples := _worst(evaluation, state):
@@ -86,7 +81,7 @@ def finish(
 
 
 def pack_states(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: PackedStates
+    scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation, packed: PackedStates
 ) -> None:
     """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
 
@@ -95,7 +90,7 @@ def pack_states(
     """
     done = set(packed.places)
     for each in prepared:
-        for state in _states(plan, evaluation, each):
+        for state in _states(scope, evaluation, each):
             place = state[:4]
             if place not in done:
                 raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
@@ -109,15 +104,15 @@ def pack_states(
 
 
 def measured_shares(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation
+    scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation
 ) -> dict[str, dict[str, float]]:
     """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
     ready = [each.name for each in prepared if each.facts]
     shares: dict[str, dict[str, float]] = {}
-    for corpus in plan.measured:
-        names = [name for name in plan.names_on(corpus) if name in ready]
-        families = [family.name for family in plan.families_on(corpus)]
-        for group, documents in plan.surveys[corpus].groups.items() if names and families else ():
+    for corpus in scope.measured:
+        names = [name for name in scope.names_on(corpus) if name in ready]
+        families = [family.name for family in scope.families_on(corpus)]
+        for group, documents in scope.groups(corpus).items() if names and families else ():
             done = sum(evaluation.measured_documents(name, corpus, group, families) for name in names)
             shares.setdefault(corpus, {})[group] = done / (documents * len(names))
     return shares
@@ -133,30 +128,30 @@ class _State(NamedTuple):
     state: Any
 
 
-def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
+def _corpora(scope: Scope, prepared: MeasuredTokenizer) -> list[str]:
     """Return the corpora on which a tokenizer is measured."""
-    return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
+    return [corpus for corpus in scope.measured if prepared.name in scope.names_on(corpus)]
 
 
-def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
+def _places(scope: Scope, prepared: MeasuredTokenizer) -> Iterator[tuple[Key, int]]:
     """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
-    for corpus in _corpora(plan, prepared):
-        for group, documents in plan.surveys[corpus].groups.items():
-            for family in plan.families_on(corpus):
+    for corpus in _corpora(scope, prepared):
+        for group, documents in scope.groups(corpus).items():
+            for family in scope.families_on(corpus):
                 yield (prepared.name, corpus, group, family.name), documents
 
 
-def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+def _states(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) -> Iterator[_State]:
     """Yield the states of one tokenizer that are there, group by group."""
-    for place, documents in _places(plan, prepared):
+    for place, documents in _places(scope, prepared):
         state = evaluation.state(place, documents)
         if place in evaluation.states and not isinstance(state, Failure):
             yield _State(*place, state)
 
 
-def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+def _parts(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) -> Iterator[_State]:
     """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
-    for place, documents in _places(plan, prepared):
+    for place, documents in _places(scope, prepared):
         part = evaluation.part(place, {place[2]: documents})
         if part and part.share < 1:
             yield _State(*place, part.state)
@@ -171,24 +166,24 @@ class _Finisher:
         ratios: by metric, the sums of which the cells that have been made are ratios.
     """
 
-    def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
-        self._plan = plan
+    def __init__(self, scope: Scope, evaluation: Evaluation, seen: Seen) -> None:
+        self._scope = scope
         self._evaluation = evaluation
         self._seen = seen
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
         self._of_groups: dict[Key, tuple[Values | Failure, float | None]] = {}
-        for corpus in plan.measured:
-            for name in (family.name for family in plan.families_on(corpus)):
+        for corpus in scope.measured:
+            for name in (family.name for family in scope.families_on(corpus)):
                 metric = evaluation.metrics[name]
                 if isinstance(metric, CorpusMetric):
                     states = self._corpus_states(corpus, name)
                     self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
-        groups, entry = self._plan.surveys[corpus].groups, self._plan.config.corpora[corpus]
-        names = self._plan.names_on(corpus)
+        groups, translations = self._scope.groups(corpus), self._scope.translations(corpus)
+        names = self._scope.names_on(corpus)
         every = {
             (name, group): self._evaluation.state((name, corpus, group, family), documents)
             for name in names
@@ -196,18 +191,18 @@ class _Finisher:
         }
         known = {place: state for place, state in every.items() if not isinstance(state, Failure)}
         measured = [name for name in names if any((name, group) in known for group in groups)]
-        return CorpusStates(corpus, entry.parallel, entry.reference, groups, measured, known)
+        return CorpusStates(corpus, *translations, groups, measured, known)
 
-    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
+    def cells(self, prepared: MeasuredTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
-        for corpus in _corpora(self._plan, prepared):
-            survey = self._plan.surveys[corpus]
+        for corpus in _corpora(self._scope, prepared):
+            groups = self._scope.groups(corpus)
             same = self._compared(prepared, corpus)
-            for group in [*survey.groups, WHOLE]:
-                seen = self._seen(prepared.name, corpus, survey.groups if group == WHOLE else [group])
-                for family in self._plan.families_on(corpus):
+            for group in [*groups, WHOLE]:
+                seen = self._seen(prepared.name, corpus, groups if group == WHOLE else [group])
+                for family in self._scope.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
-                    values, share = self._values((prepared.name, corpus, group, family.name), survey.groups)
+                    values, share = self._values((prepared.name, corpus, group, family.name), groups)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
                 if same:
                     equal = self._same_ids(prepared, corpus, group)
@@ -216,17 +211,17 @@ class _Finisher:
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
 
-    def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
+    def _compared(self, prepared: MeasuredTokenizer, corpus: str) -> Metric | None:
         """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
-        names = self._plan.names_on(corpus)
-        others = {each.name: each.same_as for each in self._plan.tokenizers if each.same_as and each.name in names}
+        names = self._scope.names_on(corpus)
+        others = {each.name: each.same_as for each in self._scope.tokenizers if each.same_as and each.name in names}
         compared = any(other in names for other in others.values())
         lacking = prepared.name in others and others[prepared.name] not in names
-        return self._plan.metric(Role.SAME_IDS) if compared and not lacking else None
+        return self._scope.metric(Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,
-        prepared: PreparedTokenizer,
+        prepared: MeasuredTokenizer,
         place: tuple[str, str],
         metrics: Iterable[Metric],
         values: Values | Failure,
@@ -269,40 +264,40 @@ class _Finisher:
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         return attempt(lambda: metric.finish(state), f"finishing {family}"), share
 
-    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
+    def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
-        usual = {*self._plan.surveys[corpus].groups, WHOLE}
-        for family in self._plan.families_on(corpus):
+        usual = {*self._scope.groups(corpus), WHOLE}
+        for family in self._scope.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
             for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
                 if name == prepared.name and group not in usual:
                     metrics = [metric for metric in family.values if metric.id in found]
                     yield from self._cells(prepared, (corpus, group), metrics, found, seen)
 
-    def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
+    def _by_script(self, prepared: MeasuredTokenizer, corpus: str) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
-        survey = self._plan.surveys[corpus]
-        families = [family for family in self._plan.families_on(corpus) if family.by_script]
-        scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
+        documents = self._scope.groups(corpus)
+        families = [family for family in self._scope.families_on(corpus) if family.by_script]
+        scripts = [(each.value, each.groups) for each in slices(documents) if each.facet == "script" and each.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
             seen = self._seen(prepared.name, corpus, groups)
-            counts = {group: survey.groups[group] for group in groups}
+            counts = {group: documents[group] for group in groups}
             for family in families:
                 values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
-    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
+    def _same_ids(self, prepared: MeasuredTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
         if corpus in self._evaluation.unread:
             return self._evaluation.unread[corpus]
-        known, other = self._evaluation.same_ids, prepared.planned.same_as
+        known, other = self._evaluation.same_ids, prepared.same_as
         if not other:
             return NotApplicable("not declared the same as another tokenizer")
         if prepared.name not in known.references:
             return NotApplicable(f"{other} is not there to be compared with")
-        groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
+        groups = self._scope.groups(corpus) if group == WHOLE else [group]
         parts = [known.sums(prepared.name, corpus, each) for each in groups]
-        documents = sum(self._plan.surveys[corpus].groups[each] for each in groups)
+        documents = sum(self._scope.groups(corpus)[each] for each in groups)
         found = [part for part in parts if part]
         if sum(part.documents for part in found) != documents:
             return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
@@ -323,31 +318,3 @@ def _worst(evaluation: Evaluation, place: _State) -> Sequence[DocumentExample]:
     metric = evaluation.metrics[place.family]
     found = attempt(partial(metric.worst, place.state)) if isinstance(metric, FindsWorstDocuments) else ()
     return () if isinstance(found, Failure) else found
-
-
-class _Seen:
-    """Finds the documents that tokenizers were trained on, each pair of texts once."""
-
-    def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
-        self._plan = plan
-        self._train_on = {each.name: each.planned.train_on for each in prepared}
-        self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
-
-    def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
-        """See :data:`Seen`."""
-        names = self._train_on[name]
-        if not names:
-            return None
-        if (names, corpus) not in self._counts:
-            self._counts[names, corpus] = self._count(names, corpus)
-        counts, documents = self._counts[names, corpus], self._plan.surveys[corpus].groups
-        chosen = list(groups)
-        return sum(counts[group] for group in chosen) / sum(documents[group] for group in chosen)
-
-    def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
-        """Return by group the number of documents that some corpora have, too."""
-        evaluated = self._plan.surveys[corpus].evaluated
-        trained = np.unique(np.concatenate([self._plan.surveys[each].trained for each in names]))
-        found = np.isin(np.concatenate(list(evaluated.values())), trained)
-        ends = np.cumsum([len(marks) for marks in evaluated.values()])
-        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(found, ends[:-1]), strict=True)}

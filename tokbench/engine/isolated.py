@@ -156,7 +156,7 @@ def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPoo
     limits = plan.config.limits
     if metric.seconds is not None:
         limits = limits.model_copy(update={"step": min(limits.step, metric.seconds), "train": limits.step})
-    return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD, copied=False)
+    return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD)
 
 
 def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:

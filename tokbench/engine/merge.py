@@ -9,12 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.config.model import Config, CorpusEntry
-from tokbench.config.strict_yaml import Located
-from tokbench.corpus.corpus import Survey
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import finish, pack_states
 from tokbench.engine.same_ids import SameIds
@@ -22,8 +18,7 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import RestoresStates, Role
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.scope import Scope, Translations
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
@@ -31,7 +26,6 @@ from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import PackedStates, RawStates
 from tokbench.results.study_blocks import StudyBlocks
-from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.options import Options
 
@@ -191,6 +185,75 @@ class _Place:
     documents: int
 
 
+class _MergedScope(Scope):
+    """The scope of the whole, from what its parts say of themselves."""
+
+    tokenizers: list[_MergedTokenizer]
+
+    def __init__(self, parts: Sequence[NamedRun], registry: Registry) -> None:
+        first = parts[0].results
+        self._infos: dict[str, list[CorpusInfo]] = {}
+        for part in parts:
+            for name, info in part.results.corpora.items():
+                self._infos.setdefault(name, []).append(info)
+        self._groups = {name: _added(info.groups for info in infos) for name, infos in self._infos.items()}
+        self.measured = [name for name, groups in self._groups.items() if groups]
+        self.tokenizers = [_MergedTokenizer.of(name, parts) for name in first.tokenizers]
+        self.metrics = list(_families(first, registry))
+        self.bound = {metric.family: tuple(metric.corpora) for metric in first.metrics.values() if metric.corpora}
+
+    def groups(self, corpus: str) -> Mapping[str, int]:
+        return self._groups[corpus]
+
+    def translations(self, corpus: str) -> Translations:
+        first = self._infos[corpus][0]
+        return Translations(first.parallel, first.reference)
+
+    @property
+    def corpus_names(self) -> Iterable[str]:
+        return self._infos
+
+
+@dataclass(frozen=True)
+class _MergedTokenizer:
+    """A tokenizer of the whole: ready if it was in every part."""
+
+    name: str
+    backend: str
+    same_as: str
+    corpora: tuple[str, ...]
+    state: TokenizerState = TokenizerState.READY
+    facts: TokenizerFacts | None = None
+    failure: Failure | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reason why it is not ready; an empty string if it is."""
+        return self.failure.reason if self.failure else ""
+
+    @classmethod
+    def of(cls, name: str, parts: Sequence[NamedRun]) -> _MergedTokenizer:
+        """Return what the parts say of a tokenizer."""
+        infos = [part.results.tokenizers[name] for part in parts]
+        first = infos[0]
+        about = cls(name, first.backend, first.same_as, tuple(first.corpora))
+        away = next((info for info in infos if info.state != TokenizerState.READY), None)
+        if away:
+            return replace(about, state=away.state, failure=Failure(away.reason))
+        notes, lacks = tuple(first.notes), frozenset(first.lacks)
+        return replace(about, facts=TokenizerFacts(first.vocab_size or 0, notes, lacks, first.engine))
+
+
+def _families(results: Results, registry: Registry) -> Iterator[tuple[MetricFamily, Options]]:
+    """Yield the families of a run with their options, that of equal ids among them."""
+    for name, info in results.families.items():
+        family = registry.metrics.get(name)
+        yield family, family.options.model_validate_json(json.dumps(info.options))
+    if any(info.same_as for info in results.tokenizers.values()):
+        automatic = (family for family in registry.metrics if family.has_role(Role.SAME_IDS))
+        yield from ((family, family.options()) for family in list(automatic)[:1])
+
+
 class _Merger:
     """Adds the states of parts, and makes the results of the whole."""
 
@@ -198,12 +261,12 @@ class _Merger:
         self._parts = parts
         self._registry = registry
         self._first = parts[0].results
-        self._plan = self._make_plan()
-        self._prepared = [self._prepare(planned) for planned in self._plan.tokenizers]
+        self._scope = _MergedScope(parts, registry)
+        self._tokenizers = self._scope.tokenizers
         self._shares: dict[tuple[str, str, str], _Place] = {}
-        ready = [each.name for each in self._prepared if each.facts]
-        metrics = {family.name: family.text(options) for family, options in self._plan.metrics if family.text}
-        self._evaluation = Evaluation(self._plan, metrics, SameIds(self._plan, ready))
+        ready = [each.name for each in self._tokenizers if each.facts]
+        metrics = {family.name: family.text(options) for family, options in self._scope.metrics if family.text}
+        self._evaluation = Evaluation(self._scope, metrics, SameIds(self._scope, ready))
 
     def merged(self) -> Merged:
         """Return the results of the whole."""
@@ -214,8 +277,8 @@ class _Merger:
             for corpus, info in part.results.corpora.items():
                 for group, documents in info.groups.items():
                     before[corpus, group] = before.get((corpus, group), 0) + documents
-        finished, states = finish(self._plan, self._prepared, self._evaluation, self._seen), PackedStates()
-        pack_states(self._plan, self._prepared, self._evaluation, states)
+        finished, states = finish(self._scope, self._tokenizers, self._evaluation, self._seen), PackedStates()
+        pack_states(self._scope, self._tokenizers, self._evaluation, states)
         timed = {name for name, metric in self._first.metrics.items() if metric.timed}
         probed = [each for each in self._first.cells if each.corpus == OWN_TEXTS and each.metric not in timed]
         blocks, unmerged = self._studies()
@@ -229,8 +292,8 @@ class _Merger:
             config=self._first.config,
             environment=self._first.environment,
             plugins=self._first.plugins,
-            corpora={name: self._corpus(name) for name in self._plan.surveys},
-            tokenizers={each.name: self._tokenizer(each) for each in self._prepared},
+            corpora={name: self._corpus(name) for name in self._scope.corpus_names},
+            tokenizers={each.name: self._tokenizer(each) for each in self._tokenizers},
             metrics={name: each for name, each in self._first.metrics.items() if name not in timed | modelled},
             cells=finished.cells + probed,
             losses=finished.losses,
@@ -248,53 +311,15 @@ class _Merger:
         )
         return Merged(results, list(self._reporters()))
 
-    # The plan, from what the runs say of themselves.
-
-    def _make_plan(self) -> Plan:
-        described = self._first.config
-        config = Config(described.text, Located(described.file), Path(described.file), Path())
-        config.formats = tuple(described.formats)
-        infos: dict[str, list[CorpusInfo]] = {}
-        for part in self._parts:
-            for name, info in part.results.corpora.items():
-                infos.setdefault(name, []).append(info)
-        config.corpora = {
-            name: CorpusEntry(source=each.source, parallel=each.parallel, reference=each.reference)
-            for name, (each, *_) in infos.items()
-        }
-        bound = {each.family: tuple(each.corpora) for each in self._first.metrics.values() if each.corpora}
-        plan = Plan(config, metrics=list(self._families()), bound=bound)
-        plan.surveys = {name: Survey(groups=_added(each.groups for each in found)) for name, found in infos.items()}
-        plan.measured = [name for name, survey in plan.surveys.items() if survey.groups]
-        plan.tokenizers = [_planned(name, info) for name, info in self._first.tokenizers.items()]
-        return plan
-
-    def _families(self) -> Iterator[tuple[MetricFamily, Options]]:
-        for name, info in self._first.families.items():
-            family = self._registry.metrics.get(name)
-            yield family, family.options.model_validate_json(json.dumps(info.options))
-        if any(each.same_as for each in self._first.tokenizers.values()):
-            automatic = (family for family in self._registry.metrics if family.has_role(Role.SAME_IDS))
-            yield from ((family, family.options()) for family in list(automatic)[:1])
-
-    def _prepare(self, planned: PlannedTokenizer) -> PreparedTokenizer:
-        for part in self._parts:
-            info = part.results.tokenizers[planned.name]
-            if info.state != TokenizerState.READY:
-                return PreparedTokenizer(planned, state=info.state, failure=Failure(info.reason))
-        info = self._first.tokenizers[planned.name]
-        lacks = frozenset(info.lacks)
-        return PreparedTokenizer(planned, TokenizerFacts(info.vocab_size or 0, tuple(info.notes), lacks, info.engine))
-
     def _reporters(self) -> Iterator[ReporterSpec]:
         """Yield the report formats of the first run, and those that come with a metric of the merged one."""
         companions = [family for family in self._registry.metrics if family.companion]
         later = {family.companion for family in companions}
-        for name in self._plan.config.formats:
+        for name in self._first.config.formats:
             if name not in later:
                 yield self._registry.reporters.get(name)
-        for family, _ in self._plan.metrics:
-            if family in companions and not family.has_role(Role.ID_COUNTS):
+        for family, _ in self._scope.metrics:
+            if family in companions and not family.comes_with:
                 yield self._registry.reporters.get(family.companion)
 
     # States.
@@ -303,9 +328,9 @@ class _Merger:
         results = part.results
         known = {(each.tokenizer, each.corpus, each.group, each.family): each for each in results.states}
         for corpus, info in results.corpora.items():
-            for name in self._plan.names_on(corpus):
+            for name in self._scope.names_on(corpus):
                 for group, documents in info.groups.items():
-                    for family in self._plan.families_on(corpus):
+                    for family in self._scope.families_on(corpus):
                         key = (name, corpus, group, family.name)
                         raw, earlier = known.get(key), before.get((corpus, group), 0)
                         state = self._restored(family, raw, earlier) if raw else self._lost(results, family, key)
@@ -335,7 +360,7 @@ class _Merger:
     def _add_shares(self, results: Results) -> None:
         shares = {(c.tokenizer, c.corpus, c.group): c.in_sample for c in results.cells if c.in_sample is not None}
         for corpus, info in results.corpora.items():
-            for name in self._plan.names_on(corpus):
+            for name in self._scope.names_on(corpus):
                 for group, documents in info.groups.items():
                     share = shares.get((name, corpus, group))
                     seen = None if share is None else round(share * documents)
@@ -365,11 +390,11 @@ class _Merger:
             documents=sum(each.documents or 0 for each in infos),
             bytes=sum(each.bytes or 0 for each in infos),
             evaluated_bytes=sum(each.evaluated_bytes or 0 for each in infos),
-            groups=dict(self._plan.surveys[name].groups),
+            groups=dict(self._scope.groups(name)),
         )
 
-    def _tokenizer(self, prepared: PreparedTokenizer) -> TokenizerInfo:
-        infos = [part.results.tokenizers[prepared.name] for part in self._parts]
+    def _tokenizer(self, tokenizer: _MergedTokenizer) -> TokenizerInfo:
+        infos = [part.results.tokenizers[tokenizer.name] for part in self._parts]
         away = next((each for each in infos if each.state != TokenizerState.READY), infos[0])
         return replace(away, notes=list(dict.fromkeys(note for each in infos for note in each.notes)))
 
@@ -401,7 +426,7 @@ class _Merger:
 
     def _measured_by(self, studies: Collection[str]) -> set[str]:
         """Return the metric families that some studies measure."""
-        return {family.name for family, _ in self._plan.metrics if family.study in studies}
+        return {family.name for family, _ in self._scope.metrics if family.study in studies}
 
     def _notes(self, unmerged: Mapping[str, str], *, timed: bool) -> list[str]:
         timed_families = {metric.family for metric in self._first.metrics.values() if metric.timed}
@@ -423,20 +448,3 @@ def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
         for name, count in each.items():
             total[name] = total.get(name, 0) + count
     return total
-
-
-def _planned(name: str, info: TokenizerInfo) -> PlannedTokenizer:
-    return PlannedTokenizer(
-        name=name,
-        entry=name,
-        spec=BackendSpec(name=info.backend, summary=""),
-        options=Options(),
-        given=info.options,
-        train_on=tuple(info.train.corpora) if info.train else (),
-        vocab_size=info.train.vocab_size if info.train else 0,
-        optional=info.optional,
-        same_as=info.same_as,
-        where="",
-        absent="",
-        corpora=tuple(info.corpora),
-    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
+from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry, TopLevel
 from tokbench.config.validate import validate
 from tokbench.corpus.contract import HasFiles, Source
 from tokbench.corpus.corpus import Corpus, Survey
@@ -286,15 +286,24 @@ class _Planner:
 
     def study_options(self) -> None:
         """Validate the options of the studies that the configuration asks for."""
-        specs = {spec.key.rpartition(".")[2]: spec for spec in self._registry.studies if spec.key}
-        for key in self._config.study:
-            if key not in specs:
-                where = self._config.located.where((_STUDY, key), key=True)
-                message = self._registry.studies.not_loaded(key) or f"unknown key {key!r}; {did_you_mean(key, specs)}"
-                self._plan.problems.append(Problem(where, message))
-        for key, spec in specs.items():
-            given = self._config.study.get(key)
-            options = None if given is None else self._options(spec.options, given, (_STUDY, key), ())
+        keys = [tuple(spec.key.split(".")) for spec in self._registry.studies if spec.key]
+        top = [info.alias or name for name, info in TopLevel.model_fields.items()]
+        known = {
+            (): [*top, *(key[0] for key in keys if len(key) == 1)],
+            (_STUDY,): [key[-1] for key in keys if key[1:]],
+        }
+        given = {(): self._config.further, (_STUDY,): self._config.study}
+        for path, names in known.items():
+            for key in given[path]:
+                if key not in names:
+                    where = self._config.located.where((*path, key), key=True)
+                    unloaded = self._registry.studies.not_loaded(key)
+                    message = unloaded or f"unknown key {key!r}; {did_you_mean(key, names)}"
+                    self._plan.problems.append(Problem(where, message))
+        for spec in (spec for spec in self._registry.studies if spec.key):
+            path = tuple(spec.key.split("."))
+            value = given[path[:-1]].get(path[-1])
+            options = None if value is None else self._options(spec.options, value, path, ())
             if options is not None:
                 self._plan.studies[spec.name] = options
                 self._plan.trained_sizes += tuple(spec.trained_sizes(options))

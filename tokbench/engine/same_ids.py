@@ -26,7 +26,7 @@ from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 
 if TYPE_CHECKING:  # workers import this file, and need neither
     from tokbench.engine.stored import StoredWork
-    from tokbench.measuring.plan import Plan
+    from tokbench.measuring.scope import Scope
 
 _DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8
@@ -56,16 +56,16 @@ class SameIds:
         differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
     """
 
-    def __init__(self, plan: Plan, names: list[str]) -> None:
-        family = plan.family(Role.SAME_IDS)
+    def __init__(self, scope: Scope, names: list[str]) -> None:
+        family = scope.family(Role.SAME_IDS)
         self.family = family.name if family else ""
         self.references = {
-            each.name: each.same_as for each in plan.tokenizers if {each.name, each.same_as} <= set(names)
+            each.name: each.same_as for each in scope.tokenizers if {each.name, each.same_as} <= set(names)
         }
         self.compared = frozenset(self.references) | frozenset(self.references.values())
-        self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
+        self._compared_on = {corpus: self._pairs_on(scope.names_on(corpus)) for corpus in scope.measured}
         self.differences: list[Difference] = []
-        places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]
+        places = [(corpus, group) for corpus in scope.measured for group in scope.groups(corpus)]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
         self._found: dict[tuple[str, str, str], _Found] = {}

@@ -267,7 +267,7 @@ def _only(path: Path, names: Sequence[str]) -> Config:
     config = read_config(path, Overrides(limit=1, only=tuple(names)))
     trained_on = {corpus for entry in config.tokenizers.values() if entry.train for corpus in entry.train.corpus}
     config.corpora = {name: entry for name, entry in config.corpora.items() if name in trained_on}
-    config.metrics, config.formats, config.study = [], (), {}
+    config.metrics, config.formats, config.study, config.further = [], (), {}, {}
     return config
 
 

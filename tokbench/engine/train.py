@@ -9,7 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -99,7 +99,7 @@ def train(
         InputError: something is wrong with the configuration, a name, or the folder.
     """
     began = time.time_ns()
-    config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
+    config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
         (registry, plan, _), chosen = _choose(config, only, pool, StoredSurveys(store))
         make_folder(folder)

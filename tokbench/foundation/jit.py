@@ -36,10 +36,6 @@ def has_numba() -> bool:
     return True
 
 
-_TRIED_VERSIONS: Final = ((0, 68),)
-"""The versions of numba whose machine code is read in a short way, see :func:`_load_without_registries`."""
-
-
 class _TextSoFar:
     """The bytes of text that this process has been asked about."""
 
@@ -85,8 +81,6 @@ def _compiled(function: _Function, **options: bool) -> _Function:
         made._cache._cache_file._source_stamp = _digest_of_folder(Path(function.__code__.co_filename).parent)  # noqa: SLF001
     except (RuntimeError, AttributeError):  # numba found no folder to write to, or has other names for its files
         made = numba.njit(nogil=True, **options)(function)
-    _compile_without_extensions(made)
-    _load_without_registries(made)
     return cast("_Function", made)
 
 
@@ -102,65 +96,6 @@ def _digest_of_folder(folder: Path) -> str:
         content = path.read_bytes()
         digest.update(f"{path.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
-
-
-def _compile_without_extensions(dispatcher: Any) -> None:
-    """Let numba compile a function of ours without loading the packages that extend numba.
-
-    Before numba first compiles, it imports every package with an entry point ``numba_extensions``, such as awkward,
-    which takes longer than all of our code. Our functions take arrays and numbers, and need no extension. What others
-    compile has its extensions as before: numba is told that they are loaded only while it compiles a function of ours,
-    under its own lock. Where numba has not these names, nothing is changed.
-    """
-    entrypoints: Any = import_module("numba.core.entrypoints")
-    lock: Any = import_module("numba.core.compiler_lock").global_compiler_lock
-    if not hasattr(entrypoints, "_already_initialized") or not hasattr(dispatcher, "_compilation_chain_init_hook"):
-        return
-    compile_ = dispatcher.compile
-
-    def compile_ours(signature: Any) -> Any:
-        with lock:
-            before = entrypoints._already_initialized  # noqa: SLF001
-            entrypoints._already_initialized = True  # noqa: SLF001
-            try:
-                return compile_(signature)
-            finally:
-                entrypoints._already_initialized = before  # noqa: SLF001
-
-    dispatcher._compilation_chain_init_hook = lambda: None  # noqa: SLF001
-    dispatcher.compile = compile_ours
-
-
-def _load_without_registries(dispatcher: Any) -> None:
-    """Let numba read the machine code of a function of ours without loading all that it needs to compile one.
-
-    Before numba reads what it has compiled on another day, it loads every function that it could compile, which takes
-    a quarter of a second in every process. Machine code needs the memory manager alone. Where the code must be
-    compiled after all, numba loads everything as before. This rests on the inside of numba, so it is done with the
-    versions only for which all compiled functions were tried.
-    """
-    numba: Any = import_module("numba")
-    if numba.version_info.short not in _TRIED_VERSIONS:
-        return
-    kept = dispatcher._cache  # noqa: SLF001
-    if not hasattr(kept, "_load_overload"):  # there is no folder to keep it in
-        return
-
-    def load_overload(signature: Any, context: Any) -> Any:
-        _name_memory_manager()
-        with kept._guard_against_spurious_io_errors():  # noqa: SLF001
-            return kept._load_overload(signature, context)  # noqa: SLF001
-
-    kept.load_overload = load_overload
-
-
-@cache
-def _name_memory_manager() -> None:
-    """Tell LLVM where the functions of numba's memory manager are, under the names that numba gives them."""
-    llvm: Any = import_module("llvmlite.binding")
-    helpers: Any = import_module("numba.core.runtime._nrt_python").c_helpers
-    for name, address in helpers.items():
-        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 @cache

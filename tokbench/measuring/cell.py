@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.metric import Measured, Metric, NotApplicable
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.scope import MeasuredTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
 Values = Mapping[str, Measured | NotApplicable]
 
 
 def make_cell(
-    prepared: PreparedTokenizer,
+    tokenizer: MeasuredTokenizer,
     corpus: str,
     group: str,
     metric: Metric,
@@ -27,8 +27,8 @@ def make_cell(
     ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
     that is unknown; ``share`` is that on which the values rest, ``None`` for all.
     """
-    place = (prepared.name, corpus, group, metric.id)
-    problem = _problem(prepared, metric, values)
+    place = (tokenizer.name, corpus, group, metric.id)
+    problem = _problem(tokenizer, metric, values)
     if problem:
         return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
     assert not isinstance(values, Failure)
@@ -48,13 +48,13 @@ def make_cell(
     )
 
 
-def _problem(prepared: PreparedTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
+def _problem(tokenizer: MeasuredTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
     """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
-    if prepared.state != TokenizerState.READY:
-        return Status(prepared.state.value), prepared.reason
-    if prepared.facts and metric.id in prepared.facts.lacks:
+    if tokenizer.state != TokenizerState.READY:
+        return Status(tokenizer.state.value), tokenizer.reason
+    if tokenizer.facts and metric.id in tokenizer.facts.lacks:
         names = " or ".join(need.__name__ for need in metric.needs)
-        return Status.NOT_APPLICABLE, f"backend {prepared.planned.spec.name} lacks the capability {names}"
+        return Status.NOT_APPLICABLE, f"backend {tokenizer.backend} lacks the capability {names}"
     if isinstance(values, Failure):
         return Status.of(values), values.reason
     value = values.get(metric.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tokbench.config.model import Config
@@ -11,7 +11,7 @@ from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.foundation.errors import Problem, did_you_mean
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.metric import Metric, Role
+from tokbench.measuring.scope import Scope, Translations
 from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions, Options
@@ -51,57 +51,47 @@ class PlannedTokenizer:
 
 
 @dataclass
-class Plan:
-    """All that a run will do.
-
-    Attributes:
-        config: the configuration file.
-        corpora, surveys: by name, with what one pass over each found.
-        recipes: by name, how a worker reads a corpus whose text is in files.
-        measured: names of the corpora that are evaluated.
-        tokenizers: in the order of the file.
-        metrics: families with their options; those that a run adds by itself come last.
-        studies: by name, the options of each study of the run, in the order in which they run.
-        trained_sizes: the vocabulary sizes at which studies let vocabularies be trained that cannot be cut.
-        reads_again: ``True`` if the text of corpora is read again after text metrics have measured it.
-        bound: by family, the corpora that the configuration names for it; the others are measured on all.
-        reporters: report formats.
-        notes: what a reader of the results must know of the plan.
-        problems: all that is wrong; a run begins only if the list is empty.
-    """
+class Plan(Scope):
+    """All that a run will do."""
 
     config: Config
+    """The configuration file."""
     corpora: dict[str, Corpus] = field(default_factory=dict)
+    """By name, in the order of the file."""
     surveys: dict[str, Survey] = field(default_factory=dict)
+    """By name, what one pass over each corpus found."""
     recipes: dict[str, CorpusRecipe] = field(default_factory=dict)
+    """By name, how a worker reads a corpus whose text is in files."""
     measured: list[str] = field(default_factory=list)
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)
     metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
     studies: dict[str, Options] = field(default_factory=dict)
+    """By name, the options of each study of the run, in the order in which they run."""
     trained_sizes: tuple[int, ...] = ()
+    """The vocabulary sizes at which studies let vocabularies be trained that cannot be cut."""
     reads_again: bool = False
+    """``True`` if the text of corpora is read again after text metrics have measured it."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reporters: list[ReporterSpec] = field(default_factory=list)
+    """Report formats."""
     notes: list[str] = field(default_factory=list)
+    """What a reader of the results must know of the plan."""
     problems: list[Problem] = field(default_factory=list)
+    """All that is wrong; a run begins only if the list is empty."""
 
-    def names_on(self, corpus: str) -> list[str]:
-        """Return the names of the tokenizers that are measured on a corpus."""
-        return [each.name for each in self.tokenizers if corpus in (each.corpora or (corpus,))]
+    def groups(self, corpus: str) -> Mapping[str, int]:
+        """Return the evaluated documents of each group of a corpus."""
+        return self.surveys[corpus].groups
 
-    def corpora_of(self, family: MetricFamily) -> list[str]:
-        """Return the corpora on which a family is measured; none for those with texts of their own.
+    def translations(self, corpus: str) -> Translations:
+        """Return whether the groups of a corpus are translations."""
+        entry = self.config.corpora[corpus]
+        return Translations(entry.parallel, entry.reference)
 
-        A timed family may be bound to a corpus that is not evaluated otherwise.
-        """
-        if family.without_corpus:
-            return []
-        chosen = self.bound.get(family.name)
-        return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
-
-    def families_on(self, corpus: str) -> list[MetricFamily]:
-        """Return the families of text metrics that are measured on a corpus."""
-        return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]
+    @property
+    def corpus_names(self) -> Iterable[str]:
+        """The names of all corpora that could be read."""
+        return self.corpora
 
     def corpus_problem(self, name: str) -> str:
         """Return why nothing can be measured on a corpus of that name; an empty string if it can."""
@@ -111,20 +101,6 @@ class Plan:
             advice = "remove that, or name another corpus"
             return f"nothing is measured on corpus {name!r}, which has 'evaluate: false'; {advice}"
         return ""
-
-    def corpora_with(self, roles: Iterable[Role]) -> list[str]:
-        """Return the corpora on which every family is measured that has one of these roles."""
-        families = [family for role in roles if (family := self.family(role))]
-        return [corpus for corpus in self.measured if all(corpus in self.corpora_of(family) for family in families)]
-
-    def family(self, role: Role) -> MetricFamily | None:
-        """Return the first family of the run that has a role, or ``None``."""
-        return next((family for family, _ in self.metrics if family.has_role(role)), None)
-
-    def metric(self, role: Role) -> Metric | None:
-        """Return the first metric of the run that has a role, or ``None``."""
-        metrics = (metric for family, _ in self.metrics for metric in family.values)
-        return next((metric for metric in metrics if metric.role == role), None)
 
 
 def reading_order(problems: list[Problem]) -> list[Problem]:

@@ -49,6 +49,16 @@ class PreparedTokenizer:
         return self.planned.name
 
     @property
+    def backend(self) -> str:
+        """The name of its backend."""
+        return self.planned.spec.name
+
+    @property
+    def same_as(self) -> str:
+        """The tokenizer whose ids it must give; empty if there is none."""
+        return self.planned.same_as
+
+    @property
     def reason(self) -> str:
         """The reason why it is not ready; an empty string if it is."""
         return self.failure.reason if self.failure else ""

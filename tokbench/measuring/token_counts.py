@@ -18,12 +18,12 @@ DEPENDS_ON_AMOUNT: Final = "no interval: the value depends on the amount of text
 """The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
 
 _FEW: Final = 16
-"""Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
+"""A table of all possible keys is faster than sorting up to this number of possible keys for each that occurs."""
 
 _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
 
 _MOST_IDS: Final = 1 << 22
-"""Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
+"""Larger vocabularies are sorted; a dense table would exceed the processor's cache."""
 
 _WAITING: Final = 1 << 18
 """Counts that wait at most before they are joined by sorting; each takes five to eight bytes."""

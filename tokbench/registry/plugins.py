@@ -13,11 +13,8 @@ Two environment variables choose among the plugins, in worker processes, too:
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
@@ -37,33 +34,28 @@ if TYPE_CHECKING:
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
-_ALLOWED: Final = "TOKBENCH_PLUGINS"
-_OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
-_OWN: Final = "tokbench"
+ALLOWED: Final = "TOKBENCH_PLUGINS"
+OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
+OWN: Final = "tokbench"
 """The distribution that brings the built-in plugins."""
-
-_INDEX: Final = "plugins"
-_KINDS: Final = ("backends", "corpora", "metrics", "reporters", "studies")
 
 
 @dataclass(frozen=True)
 class PluginStatus:
-    """One entry point, and whether it can be used.
-
-    Attributes:
-        name: the name of the entry point, or of a module of the plugin that cannot be imported.
-        distribution, version: the package that declares it; empty if there is none.
-        reason: why it cannot be used; empty if it can.
-        module: the object that the entry point names, such as ``acme_tokenizers.backend``.
-        excluded: whether it was left out on purpose, by an environment variable.
-    """
+    """One entry point, and whether it can be used."""
 
     name: str
+    """The name of the entry point, or of a module of the plugin that cannot be imported."""
     distribution: str
+    """The package that declares it; empty if there is none."""
     version: str
+    """The version of that package."""
     reason: str = ""
+    """The reason why it cannot be used; empty if it can."""
     module: str = ""
+    """The object that the entry point names, such as ``acme_tokenizers.backend``."""
     excluded: bool = False
+    """``True`` if an environment variable leaves it out on purpose."""
 
     def may_hold(self, name: str) -> bool:
         """Return whether the plugin, or a part of its module's path, has this name.
@@ -115,12 +107,12 @@ class Catalogue(Generic[S]):
 
     def __iter__(self) -> Iterator[S]:
         """Yield every spec, automatic ones too."""
-        return (each.spec for each in self._entries.values())
+        return (entry.spec for entry in self._entries.values())
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
         """The specs that a configuration can name, by name."""
-        return {name: each for name, each in self._entries.items() if not self._automatic(each.spec)}
+        return {name: entry for name, entry in self._entries.items() if not self._automatic(entry.spec)}
 
     def get(self, name: str) -> S:
         """Return the spec of that name.
@@ -146,7 +138,7 @@ class Catalogue(Generic[S]):
         return f"{msg}: {likely.reason}"
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
-        """Add specs for which :meth:`check` found nothing wrong."""
+        """Add specs that :meth:`check` has let through."""
         self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
 
     def check(self, specs: Iterable[S]) -> None:
@@ -168,22 +160,20 @@ class Catalogue(Generic[S]):
 
 def _not_loaded(plugins: Sequence[PluginStatus]) -> str:
     """Return the end of a message about an unknown name: the plugins that did not load, and why."""
-    broken = "; ".join(f"{each.name!r} ({each.module}): {each.reason}" for each in plugins if not each.excluded)
-    excluded = len([each for each in plugins if each.excluded])
-    left_out = f" (plugins left out by {_ALLOWED} or {_OWN_ONLY}: {excluded})" if excluded else ""
+    broken = "; ".join(
+        f"{plugin.name!r} ({plugin.module}): {plugin.reason}" for plugin in plugins if not plugin.excluded
+    )
+    excluded = len([plugin for plugin in plugins if plugin.excluded])
+    left_out = f" (plugins left out by {ALLOWED} or {OWN_ONLY}: {excluded})" if excluded else ""
     return f" (plugins that did not load: {broken})" * bool(broken) + left_out
 
 
 class Registry:
-    """Everything that the plugins register.
-
-    Attributes:
-        plugins: every entry point, whether it can be used or not, each with its broken modules behind it.
-        backends, metrics, studies, sections, corpora, reporters: the specs, by name.
-    """
+    """Everything that the plugins register: the specs of each kind, by name."""
 
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
+        """Every entry point, whether it can be used or not, each with its broken modules behind it."""
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
         self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
         self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
@@ -192,11 +182,11 @@ class Registry:
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 
 
-def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
+def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every entry point of the group ``tokbench``, in order of distribution and name; tokbench's own come first.
 
     Args:
-        found: the entry points; ``None`` for those that are installed.
+        entries: the entry points; ``None`` for those that are installed.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an entry point that does not exist.
@@ -204,12 +194,12 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
     registry = Registry()
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
-    found = entry_points(group=hookspecs.GROUP) if found is None else found
-    ordered = sorted(found, key=lambda ep: (_origin(ep)[0] != _OWN, _origin(ep), ep.name))
+    entries = entry_points(group=hookspecs.GROUP) if entries is None else entries
+    ordered = sorted(entries, key=lambda ep: (origin_of(ep).distribution != OWN, origin_of(ep), ep.name))
     allowed = _allowed([entry_point.name for entry_point in ordered])
     for entry_point in ordered:
-        origin = _origin(entry_point)
-        excluded = _excluded(entry_point.name, origin[0], allowed)
+        origin = origin_of(entry_point)
+        excluded = _excluded(entry_point.name, origin.distribution, allowed)
         status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
         broken: list[PluginStatus] = []
         if not excluded:
@@ -221,43 +211,40 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
     return registry
 
 
-def import_own_plugins() -> None:
-    """Import the modules of the built-in plugins, and register nothing.
-
-    A broken one is left to :func:`load_registry`, which says why.
-    """
-    for entry_point in entry_points(group=hookspecs.GROUP):
-        if _origin(entry_point)[0] == _OWN:
-            with suppress(Exception, SystemExit):
-                entry_point.load()
-
-
 def _allowed(names: Sequence[str]) -> frozenset[str] | None:
     """Return the entry points that ``TOKBENCH_PLUGINS`` allows; ``None`` if it is empty or not set."""
-    wanted = [name.strip() for name in os.environ.get(_ALLOWED, "").split(",") if name.strip()]
+    wanted = [name.strip() for name in os.environ.get(ALLOWED, "").split(",") if name.strip()]
     for name in wanted:
         if name not in names:
             raise InputError(
-                f"{_ALLOWED} names the plugin {name!r}, which is not installed; {did_you_mean(name, names)}"
+                f"{ALLOWED} names the plugin {name!r}, which is not installed; {did_you_mean(name, names)}"
             )
     return frozenset(wanted) or None
 
 
 def _excluded(name: str, distribution: str, allowed: frozenset[str] | None) -> str:
     """Return why the environment excludes an entry point; an empty string if it does not."""
-    if os.environ.get(_OWN_ONLY, "") not in {"", "0"} and distribution != _OWN:
-        return f"not part of tokbench, and {_OWN_ONLY} is set"
-    return "" if allowed is None or name in allowed else f"not in {_ALLOWED}"
+    if os.environ.get(OWN_ONLY, "") not in {"", "0"} and distribution != OWN:
+        return f"not part of tokbench, and {OWN_ONLY} is set"
+    return "" if allowed is None or name in allowed else f"not in {ALLOWED}"
 
 
-def _origin(entry_point: EntryPoint) -> tuple[str, str]:
-    return _name_and_version(entry_point.dist) if entry_point.dist else ("", "")
+class Origin(NamedTuple):
+    """The package that declares an entry point; both are empty if there is none."""
+
+    distribution: str
+    version: str
+
+
+def origin_of(entry_point: EntryPoint) -> Origin:
+    """Return the package that declares an entry point."""
+    return _origin_of(entry_point.dist) if entry_point.dist else Origin("", "")
 
 
 @cache
-def _name_and_version(distribution: Any) -> tuple[str, str]:
+def _origin_of(distribution: Any) -> Origin:
     # Each of the two reads the whole metadata of the distribution, a README among them: once is enough.
-    return distribution.name, distribution.version
+    return Origin(distribution.name, distribution.version)
 
 
 def _register(
@@ -298,113 +285,6 @@ def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[
         catalogue.check(specs)
         collected.append((catalogue, specs))
     return collected
-
-
-class ListedPlugin(NamedTuple):
-    """One name that a configuration may use, as ``tokbench list`` shows it.
-
-    Attributes:
-        name: the name.
-        origin: the distribution or the plugin that registered it.
-        summary: one line about it.
-        requires: the distributions that a backend needs.
-        install: the command that installs them; empty for the plain one.
-    """
-
-    name: str
-    origin: str
-    summary: str
-    requires: tuple[str, ...] = ()
-    install: str = ""
-
-
-class PluginIndex(NamedTuple):
-    """Everything that the plugins register, in words.
-
-    Attributes:
-        plugins: every entry point.
-        listed: by kind (``backends``, ``corpora``, ``metrics``, ``reporters``, ``studies``) the names in
-            alphabetical order.
-    """
-
-    plugins: list[PluginStatus]
-    listed: dict[str, list[ListedPlugin]]
-
-    @classmethod
-    def of(cls, registry: Registry) -> PluginIndex:
-        """Return the index of a registry."""
-        listed = {kind: _listed(getattr(registry, kind), needs=kind == "backends") for kind in _KINDS}
-        return cls(registry.plugins, listed)
-
-
-def _listed(catalogue: Catalogue[Any], *, needs: bool) -> list[ListedPlugin]:
-    return [
-        ListedPlugin(
-            name,
-            entry.plugin.distribution or entry.plugin.name,
-            entry.spec.summary,
-            tuple(entry.spec.requires) if needs else (),
-            entry.spec.install if needs else "",
-        )
-        for name, entry in sorted(catalogue.entries.items())
-    ]
-
-
-def plugin_index() -> PluginIndex:
-    """Return what the plugins register, from the store if no file has changed that they consist of.
-
-    To import all plugins takes half a second, and their libraries are most of it. The index is kept only where tokbench
-    alone brings plugins and all of them load: what others register may rest on more than their code.
-
-    >>> "compression" in [each.name for each in plugin_index().listed["metrics"]]
-    True
-    """
-    from tokbench.foundation.store import open_store
-
-    found = sorted(entry_points(group=hookspecs.GROUP), key=lambda entry_point: entry_point.name)
-    store = open_store() if {_origin(each)[0] for each in found} == {_OWN} else None
-    if store is None:
-        return PluginIndex.of(load_registry(found))
-    entries = [[each.name, each.value, *_origin(each)] for each in found]
-    chosen = [os.environ.get(_ALLOWED, ""), os.environ.get(_OWN_ONLY, "")]
-    key = {"entries": entries, "chosen": chosen, "python": sys.version, "path": sys.path}
-    kept = store.get(_INDEX, key)
-    if kept and (index := _index_of(kept)):
-        return index
-    index = PluginIndex.of(load_registry(found))
-    if not any(each.reason and not each.excluded for each in index.plugins):
-        store.put(_INDEX, key, _kept_index(index))
-    return index
-
-
-def _state_of(path: str) -> list[object]:
-    """Return size and time of a file; ``None`` for both if it is not there."""
-    try:
-        stat = os.stat(path)  # noqa: PTH116 - of hundreds of files
-    except OSError:
-        return [path, None, None]
-    return [path, stat.st_size, stat.st_mtime_ns]
-
-
-def _kept_index(index: PluginIndex) -> bytes:
-    """Return an index as JSON, with the state of the files of all modules that were imported."""
-    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    plugins = [vars(each) for each in index.plugins]
-    states = [_state_of(path) for path in sorted(filter(None, files))]
-    listed = {kind: [each._asdict() for each in names] for kind, names in index.listed.items()}
-    return json.dumps({"files": states, "plugins": plugins, "listed": listed}).encode()
-
-
-def _index_of(kept: bytes) -> PluginIndex | None:
-    """Return the index that :func:`_kept_index` wrote; ``None`` if a file has changed since."""
-    plain = json.loads(kept)
-    if any(_state_of(state[0]) != state for state in plain["files"]):
-        return None
-    listed = {
-        kind: [ListedPlugin(**{**each, "requires": tuple(each["requires"])}) for each in names]
-        for kind, names in plain["listed"].items()
-    }
-    return PluginIndex([PluginStatus(**each) for each in plain["plugins"]], listed)
 
 
 class _Requiring(Protocol):

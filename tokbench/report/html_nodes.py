@@ -195,8 +195,7 @@ class HtmlNodes:
         if not isinstance(cell, TextCell):
             cell = TextCell(line=cell)
         names_row = names_row or cell.names
-        # The style tells coloured cells by the first of their classes.
-        look = " ".join(filter(None, [cell.look, "n" if column.numeric and not names_row else ""]))
+        look = " ".join(filter(None, ["n" if column.numeric and not names_row else "", cell.look]))
         attributes = _class(look)
         if cell.value is not None:
             attributes += Markup(' data-v="{}"').format(_text(str(cell.value)))

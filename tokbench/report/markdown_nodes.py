@@ -85,7 +85,7 @@ def _node(node: Node) -> list[str]:
         case Note():
             lines = nodes_markdown(node.nodes).splitlines()
             return ["".join(f"> {line}".rstrip() + "\n" for line in lines)]
-        case Heading() | Paragraph() | Bullets() | Table():
+        case Heading() | Paragraph() | Bullets() | Listing() | TokenText() | Table():
             return [_block(node)]
     return _blocks(inner)
 

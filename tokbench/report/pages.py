@@ -6,8 +6,7 @@ import base64
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from tokbench.report.escaping import plain, visible
-from tokbench.report.number_format import byte_size
+from tokbench.report.escaping import visible
 
 if TYPE_CHECKING:
     import jinja2
@@ -16,17 +15,13 @@ if TYPE_CHECKING:
 def html_environment() -> jinja2.Environment:
     """Return what renders the templates of ``tokbench/report/templates``.
 
-    All text is made visible and escaped, unless a template or a chart wrote it as markup. Templates are compiled once
-    on a machine, see :class:`~tokbench.report.template_cache.TemplateCache`.
+    All text is made visible and escaped, unless a template or a chart wrote it as markup.
     """
     import jinja2
 
-    from tokbench.report.template_cache import TemplateCache
-
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         # Every template is escaped, whatever its name ends in; script and style hold no text of the run.
         autoescape=True,
-        bytecode_cache=TemplateCache(),
         finalize=_finalize,
         keep_trailing_newline=True,
         loader=jinja2.PackageLoader("tokbench.report"),
@@ -34,15 +29,6 @@ def html_environment() -> jinja2.Environment:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "byte_size": byte_size,
-        "fixed": lambda value, digits: f"{value:,.{digits}f}",
-        "listing": _listing,
-        "packed": packed,
-        "plain": plain,
-        "thousands": lambda value: f"{value:,}",
-    }
-    return environment
 
 
 def _finalize(value: Any) -> Any:
@@ -53,10 +39,3 @@ def _finalize(value: Any) -> Any:
 def packed(markup: str) -> str:
     """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
     return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
-
-
-def _listing(text: str) -> Any:
-    """Return a text made visible, whose line ends are kept."""
-    from markupsafe import escape
-
-    return escape(visible(text, keep="\n"))

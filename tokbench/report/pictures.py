@@ -67,12 +67,13 @@ def picture_svg(picture: Chart, css: str = "") -> str:
         picture: the picture.
         css: the style of charts, if it has been made before; it is the same for all pictures.
     """
-    return picture.drawing.standalone(css or _style(), picture.keys, [visible(each) for each in picture.headings])
+    return picture.drawing.standalone(css or _style(), picture.keys, [visible(heading) for heading in picture.headings])
 
 
 def pictures(report: Report) -> Iterator[Chart]:
     """Yield the charts of a report, each with a name of its own.
 
+    >>> from tokbench.results.model import Results
     >>> list(pictures(Report(Results(name="nothing yet"))))
     []
     """

@@ -30,8 +30,8 @@ class RuleNotApplicable(Exception):  # noqa: N818 - a finding
     """The rule does not apply to this tokenizer, for the reason that is given."""
 
 
-class Elsewhere(Exception):  # noqa: N818 - a finding
-    """A call went wrong that this rule only builds on; another rule is about it, and reports it."""
+class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
+    """A call on which this rule only builds went wrong; the rule about that call reports it."""
 
 
 def shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, TokbenchError, did_you_mean
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, raised
+from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
 from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
 from tokbench.testing.rules import RULES
@@ -30,7 +30,7 @@ def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
         return Verdict(State.FAILED, "", broken.call, broken.expected, broken.got)
     except RuleNotApplicable as reason:
         return Verdict(State.NOT_APPLICABLE, str(reason))
-    except Elsewhere:
+    except PrerequisiteFailed:
         return Verdict(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
     except KeyboardInterrupt:
         raise

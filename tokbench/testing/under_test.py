@@ -17,7 +17,7 @@ from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
 from tokbench.foundation.failures import set_heartbeat
 from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import Registry, load_registry, missing
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
+from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
 from tokbench.testing.texts import corpus, training_text
 from tokbench.tokenizers.backend import BackendSpec
@@ -159,11 +159,11 @@ class TokenizerUnderTest:
         ``builds_on`` says that the rule only builds on the call, and another rule is about it.
 
         Raises:
-            Elsewhere: the same call has killed a process before.
+            PrerequisiteFailed: the same call has killed a process before.
         """
         call = call_of(method, *arguments)
         if call in self.avoid:
-            raise Elsewhere
+            raise PrerequisiteFailed
         set_heartbeat(BUILDING_ON if builds_on else "calling", place=call)
         return getattr(self.tokenizer, method)(*arguments)
 
@@ -175,7 +175,7 @@ class TokenizerUnderTest:
         """
         try:
             return self.call(method, *arguments)
-        except (KeyboardInterrupt, Elsewhere):
+        except (KeyboardInterrupt, PrerequisiteFailed):
             raise
         except BaseException as error:
             raise Broken(call_of(method, *arguments), expected, words=raised(error)) from error
@@ -185,11 +185,11 @@ class TokenizerUnderTest:
         """The number of ids.
 
         Raises:
-            Elsewhere: it is not a positive integer.
+            PrerequisiteFailed: it is not a positive integer.
         """
         size = self.tokenizer.vocab_size
         if not is_id(size) or size < 1:
-            raise Elsewhere
+            raise PrerequisiteFailed
         return size
 
     @property
@@ -201,11 +201,11 @@ class TokenizerUnderTest:
         """Return the ids of a text.
 
         Raises:
-            Elsewhere: the call fails, or gives something else.
+            PrerequisiteFailed: the call fails, or gives something else.
         """
         ids = self._quietly("encode", text)
         if not self.are_ids(ids):
-            raise Elsewhere
+            raise PrerequisiteFailed
         return list(map(operator.index, ids))
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
@@ -216,18 +216,18 @@ class TokenizerUnderTest:
         """Return the ids of a text, or in words what happened instead."""
         try:
             return self.ids(text)
-        except Elsewhere as error:
+        except PrerequisiteFailed as error:
             return raised(error.__cause__) if error.__cause__ else "no ids of this vocabulary"
 
     def text(self, ids: Sequence[int]) -> str:
         """Return the text of ids.
 
         Raises:
-            Elsewhere: the call fails, or gives something else.
+            PrerequisiteFailed: the call fails, or gives something else.
         """
         text = self._quietly("decode", list(ids))
         if not isinstance(text, str):
-            raise Elsewhere
+            raise PrerequisiteFailed
         return text
 
     def _quietly(self, method: str, argument: Any) -> Any:
@@ -237,7 +237,7 @@ class TokenizerUnderTest:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Elsewhere from error
+            raise PrerequisiteFailed from error
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class TokenizerUnderTest:
         for each in inputs:
             try:
                 step(each)
-            except Elsewhere:
+            except PrerequisiteFailed:
                 continue
             working.append(each)
         if not working:
@@ -315,7 +315,7 @@ def check_small(whole: S, check: Callable[[S], None]) -> None:
             check(candidate)
         except Broken:
             return True
-        except (Elsewhere, RuleNotApplicable):
+        except (PrerequisiteFailed, RuleNotApplicable):
             pass
         return False
 

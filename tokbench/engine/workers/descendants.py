@@ -1,8 +1,8 @@
 """The processes that a worker has started: they are found in ``/proc``, measured, and ended with it.
 
 A process that begins a session of its own, or whose parent has ended, still carries the environment variable
-:data:`MARK`, and is still below the worker in the tree of processes, because the worker adopts orphans. One that does
-away with both, and outlives a worker that crashed, cannot be told from others.
+:data:`MARK`, and is still below the worker in the tree of processes, because the worker adopts orphans. A process that
+drops the variable, and outlives a worker that crashed, is not found.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class _Process(NamedTuple):
 
 def _running() -> list[_Process]:
     """Return all processes, except those that have ended and wait for their parents to notice."""
-    found = []
+    running = []
     for entry in os.scandir(_PROC):
         if entry.name.isdecimal():
             with suppress(OSError, ValueError):
                 fields = (_PROC / entry.name / "stat").read_bytes().rpartition(b")")[2].split()
                 state, parent, _, session = fields[:4]
                 if state not in {b"Z", b"X"}:
-                    found.append(_Process(int(entry.name), int(parent), int(session)))
-    return found
+                    running.append(_Process(int(entry.name), int(parent), int(session)))
+    return running
 
 
 def _has_mark(pid: int, mark: str) -> bool:
@@ -62,21 +62,21 @@ def descendants(worker: int, mark: str) -> set[int]:
         mark: its value of :data:`MARK`.
     """
     running = _running()
-    found = {each.pid for each in running if each.session == worker or _has_mark(each.pid, mark)} | {worker}
+    pids = {process.pid for process in running if process.session == worker or _has_mark(process.pid, mark)} | {worker}
     size = 0
-    while len(found) > size:
-        size = len(found)
-        found |= {each.pid for each in running if each.parent in found}
-    return found - {worker, os.getpid()}
+    while len(pids) > size:
+        size = len(pids)
+        pids |= {process.pid for process in running if process.parent in pids}
+    return pids - {worker, os.getpid()}
 
 
 def end_descendants(worker: int, mark: str) -> None:
     """End all that a worker has started, but not the worker itself, which should be stopped."""
     for _ in range(_ROUNDS if KNOWN else 0):
-        found = descendants(worker, mark)
-        if not found:
+        pids = descendants(worker, mark)
+        if not pids:
             return
-        for pid in found:
+        for pid in pids:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.001)

@@ -19,57 +19,51 @@ Feeds = Mapping[str, Iterable[str]]
 
 
 class WorkerDied(NamedTuple):
-    """A worker process ended in the middle of a job.
-
-    Attributes:
-        failure: what happened, and what the process was doing.
-        heartbeat: what it was doing.
-        crashed: whether it ended by itself, and was not killed.
-        ended: what happened alone.
-        last_words: the end of what it printed, if its output is captured.
-    """
+    """A worker process ended in the middle of a job."""
 
     failure: Failure
+    """The reason of its end, and what the process was doing."""
     heartbeat: Heartbeat
+    """The last sign of life: what it was doing."""
     crashed: bool
+    """``True`` if it ended by itself, and was not killed."""
     ended: str
+    """The reason of its end alone."""
     last_words: str = ""
+    """The end of what it printed, if its output is captured."""
 
 
 class InMemory(NamedTuple):
-    """The tokenizers that the workers of a pool have in memory.
-
-    Attributes:
-        here: those of the worker that is to get a job.
-        elsewhere: those of the other workers.
-        workers: how many workers there are.
-    """
+    """The tokenizers that the workers of a pool have in memory."""
 
     here: Collection[str]
+    """Those of the worker that requests a job."""
     elsewhere: Collection[str]
+    """Those of the other workers."""
     workers: int
+    """The number of workers."""
 
 
 class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
-    Attributes:
-        size: the number of processes beside this one that can load tokenizers on this machine side by side.
-        shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
+    Args:
         progress: called with every step that a job reports.
-        kept: by tokenizer, its recipe.
-        notes: what a reader of the results must know of the workers.
-        registry: the plugins of the run, once they are loaded.
+        size: the number of processes beside this one that can load tokenizers on this machine side by side.
     """
 
     shared: ClassVar[bool] = False
+    """``True`` if the jobs of others may run beside those of the run, so that times cannot be compared."""
 
     def __init__(self, progress: Progress, size: int = 1) -> None:
         self.size = size
         self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
+        """By tokenizer, its recipe."""
         self.notes: list[str] = []
+        """Notes on the workers, for the reader of the results."""
         self.registry: Registry | None = None
+        """The plugins of the run, once they are loaded."""
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +76,7 @@ class WorkerPool(ABC):
 
     @property
     def in_memory(self) -> InMemory | None:
-        """The tokenizers that the worker has which asks for a job now; ``None`` if jobs need not be chosen by that."""
+        """The tokenizers loaded in the worker that requests a job; ``None`` if jobs need not be chosen by that."""
         return None
 
     @abstractmethod
@@ -94,7 +88,7 @@ class WorkerPool(ABC):
         self.kept[name] = recipe
 
     def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
-        """Return the only answer to a job, which the first worker does while the others have nothing to do.
+        """Run one job on an idle pool, and return its only answer.
 
         Args:
             job: the job.
@@ -123,7 +117,7 @@ class WorkerPool(ABC):
         """
 
     def ask_each(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any | Failure | WorkerDied]]:
-        """Yield the answers to some jobs as they come, each with the name of its tokenizer.
+        """Yield the answers to some jobs as they come, with the names of their tokenizers.
 
         Args:
             jobs: the jobs.

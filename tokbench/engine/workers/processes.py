@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -28,7 +28,6 @@ from typing import IO, Any, Final, NamedTuple
 from tokbench.config.model import Limits, memory_text
 from tokbench.engine.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.engine.workers.pool import Feeds, InMemory, WorkerDied, WorkerPool, text_batches
-from tokbench.engine.workers.starter import StartedProcess, starter
 from tokbench.engine.workers.watch import STDERR, STDOUT, WorkerWatch
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import BackendError
@@ -43,15 +42,16 @@ _START: Final = (
     "from tokbench.engine.workers.worker import main; main(*map(int, sys.argv[1:]))"
 )
 _CHECKS_PER_LIMIT: Final = 4
-"""Checks of a time limit while it lasts."""
+"""So often is a time limit checked while it lasts."""
 
-_DYING: Final = 10.0
+_EXIT_GRACE_S: Final = 10.0
 """Seconds that a process has, after it hung up, to end itself: it may be writing a core dump."""
 
 _MOST_IDLE_DEATHS: Final = 3
 """So many workers in a row may die while no tokenizer is at work."""
 
-_LAST_WORDS: Final = 300
+_MAX_TAIL_CHARS: Final = 300
+"""Length of the end of a worker's output, as errors show it."""
 
 
 def _open_shared_file() -> IO[bytes]:
@@ -61,73 +61,65 @@ def _open_shared_file() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
-def _start_process(
-    files: Sequence[int], mark: str, environment: Mapping[str, str], *, copied: bool
-) -> subprocess.Popen[bytes] | StartedProcess:
+class _WorkerFiles(NamedTuple):
+    """The file descriptors that a worker inherits."""
+
+    line: int
+    """The worker's end of the line to this process."""
+    heartbeat: int
+    """The memory for its heartbeat."""
+    stdout: int
+    stderr: int
+
+
+def _start_process(files: _WorkerFiles, mark: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
 
     Args:
-        files: file descriptors of its line, of the memory for its heartbeat, of its two outputs.
+        files: the files that it inherits.
         mark: its value of :data:`MARK`.
         environment: variables that are added to those of this process.
-        copied: let the starter of workers fork it, where that is possible.
     """
     level = logging.getLogger("tokbench").getEffectiveLevel()
-    if copied and (found := starter(environment)):
-        return found.start(level, mark, files)
-    line, memory, stdout, stderr = files
-    numbers = map(str, [line, memory, os.getpid(), level])
+    numbers = map(str, [files.line, files.heartbeat, os.getpid(), level])
     return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
         [sys.executable, "-c", _START, *numbers, json.dumps([str(folder) for folder in sys.path])],
         stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        pass_fds=[line, memory],
+        stdout=files.stdout,
+        stderr=files.stderr,
+        pass_fds=[files.line, files.heartbeat],
         env={**os.environ, **environment, MARK: mark},
         start_new_session=True,
     )
 
 
 class _Ended(NamedTuple):
-    """The end of a worker.
-
-    Attributes:
-        heartbeat: its last one.
-        how: how it ended.
-        code: its exit code.
-        too_large: ``True`` if it used more memory than it may.
-        last_words: the end of what it printed.
-    """
+    """The end of a worker."""
 
     heartbeat: Heartbeat
+    """Its last one."""
     how: str
+    """The reason of its end, in words."""
     code: int
+    """Its exit code."""
     too_large: bool
+    """``True`` if it used more memory than it may."""
     last_words: str
+    """The end of what it printed."""
 
 
 class _Worker:
     """One process, and the job that it has.
-
-    Attributes:
-        loaded: the tokenizers of its jobs so far, which it has in memory.
 
     Args:
         memory: bytes that it may use; ``None`` if there is no limit.
         printed: by tokenizer, how many bytes of output were passed on so far.
         environment: variables that are added to those of this process.
         capture_output: keep the end of what the process prints, instead of printing it.
-        copied: let the starter of workers fork the process, where that is possible; otherwise it begins from nothing.
     """
 
     def __init__(
-        self,
-        memory: int | None,
-        printed: dict[str, int],
-        environment: Mapping[str, str],
-        *,
-        capture_output: bool,
-        copied: bool,
+        self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
     ) -> None:
         self._mark = secrets.token_hex(16)
         ours, theirs = socket.socketpair()
@@ -135,15 +127,15 @@ class _Worker:
         with _open_shared_file() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
-            files = (theirs.fileno(), file.fileno(), *(end for _, end in pipes))
-            self._process = _start_process(files, self._mark, environment, copied=copied)
+            files = _WorkerFiles(theirs.fileno(), file.fileno(), *(end for _, end in pipes))
+            self._process = _start_process(files, self._mark, environment)
         for _, end in pipes:
             os.close(end)
         self._watch = WorkerWatch(
             {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, (STDOUT, STDERR), strict=True)},
             lambda: read_heartbeat(self._memory).tokenizer,
             printed,
-            lambda: self._process.pid,
+            self._process.pid,
             memory,
             self._process.kill,
         )
@@ -153,6 +145,7 @@ class _Worker:
         self.ready = False
         self.answers = 0
         self.loaded: set[str] = set()
+        """The tokenizers of its jobs so far, which it has in memory."""
         self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
@@ -171,7 +164,7 @@ class _Worker:
         self._send((self._jobs, job, new))
 
     def _send(self, message: Any) -> None:
-        with suppress(ConnectionError):  # it has died, which is found out when its answer is awaited
+        with suppress(ConnectionError):  # it has died, which shows when its answer is awaited
             self.connection.send(message)
 
     def receive(self) -> tuple[str, Any] | Failure:
@@ -207,7 +200,7 @@ class _Worker:
         """Tell whether the process has ended, even if a copy of it holds its line."""
         return self._process.poll() is not None and not self.connection.poll()
 
-    def late(self, limits: Limits) -> bool:
+    def timed_out(self, limits: Limits) -> bool:
         """Tell whether the job has used up its limit, see :attr:`Job.limit`."""
         assert self.job is not None
         now, number = time.monotonic(), read_heartbeat(self._memory).number
@@ -228,8 +221,7 @@ class _Worker:
         by_itself = self._process.returncode is not None
         if KNOWN:
             self._process.send_signal(signal.SIGSTOP)  # it starts no more, and adopts what its children leave
-            if self._process.pid:
-                end_descendants(self._process.pid, self._mark)
+            end_descendants(self._process.pid, self._mark)
             self._process.kill()
         else:
             with suppress(ProcessLookupError, PermissionError):
@@ -239,7 +231,7 @@ class _Worker:
         how = heartbeat.ended or f"the process {_how_ended(code)}"
         if patience and not by_itself and not heartbeat.ended:
             how = "the process closed its line to tokbench"
-        return _Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_LAST_WORDS))
+        return _Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_MAX_TAIL_CHARS))
 
 
 class ProcessPool(WorkerPool):
@@ -251,8 +243,6 @@ class ProcessPool(WorkerPool):
         progress: called with every step that a job reports.
         environment: variables that the processes get besides those of this process.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
-        copied: start them as copies of a process that has imported what they need, where that is possible. What
-            measures time and memory begins from nothing instead.
     """
 
     def __init__(
@@ -263,13 +253,10 @@ class ProcessPool(WorkerPool):
         *,
         environment: Mapping[str, str] | None = None,
         capture_output: bool = False,
-        copied: bool = True,
     ) -> None:
         super().__init__(progress, size)
         self._limits = limits
-        self._new_worker = partial(
-            _Worker, limits.memory, {}, environment or {}, capture_output=capture_output, copied=copied
-        )
+        self._new_worker = partial(_Worker, limits.memory, {}, environment or {}, capture_output=capture_output)
         self._workers: list[_Worker] = []
         self._again: deque[Job] = deque()
         self._idle_deaths = 0
@@ -280,7 +267,7 @@ class ProcessPool(WorkerPool):
         """See :attr:`WorkerPool.in_memory`."""
         if self.size == 1:
             return None
-        others = [each.loaded for number, each in enumerate(self._workers) if number != self._asking]
+        others = [worker.loaded for number, worker in enumerate(self._workers) if number != self._asking]
         here = self._workers[self._asking].loaded if self._asking < len(self._workers) else set()
         return InMemory(here, set[str]().union(*others), self.size)
 
@@ -319,10 +306,10 @@ class ProcessPool(WorkerPool):
             meanwhile()
             for connection in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[connection])  # type: ignore[index]
-            for worker in [each for each in busy.values() if each.job is not None and each in self._workers]:
-                late = worker.late(self._limits)
-                if late or worker.has_ended():
-                    yield from self._end_worker(worker, late=late)
+            for worker in [worker for worker in busy.values() if worker.job is not None and worker in self._workers]:
+                timed_out = worker.timed_out(self._limits)
+                if timed_out or worker.has_ended():
+                    yield from self._end_worker(worker, timed_out=timed_out)
 
     @property
     def _seconds_between_checks(self) -> float:
@@ -357,13 +344,13 @@ class ProcessPool(WorkerPool):
             logging.getLogger(name).log(level, text)
 
     def _end_worker(
-        self, worker: _Worker, *, late: bool = False, unreadable: Failure | None = None
+        self, worker: _Worker, *, timed_out: bool = False, unreadable: Failure | None = None
     ) -> Iterator[tuple[Job, WorkerDied]]:
         """End a worker that has died or must be ended; yield its job and how it ended, if it was at work.
 
         Args:
             worker: the worker.
-            late: it is ended because it has used up its time.
+            timed_out: it is ended because it has used up its time.
             unreadable: it is ended because it sent this instead of a message.
 
         Raises:
@@ -372,7 +359,7 @@ class ProcessPool(WorkerPool):
         job = worker.job
         assert job is not None
         self._workers.remove(worker)
-        ended = worker.end(0.0 if late or unreadable else _DYING)
+        ended = worker.end(0.0 if timed_out or unreadable else _EXIT_GRACE_S)
         heartbeat = ended.heartbeat
         self._idle_deaths = 0 if heartbeat.verb else self._idle_deaths + 1
         if self._idle_deaths > _MOST_IDLE_DEATHS:
@@ -384,10 +371,10 @@ class ProcessPool(WorkerPool):
             return
         if not heartbeat.verb:  # the job itself could not be begun
             heartbeat = Heartbeat(next(iter(job.tokenizers), ""), "beginning")
-        yield job, self._death(job, ended._replace(heartbeat=heartbeat), late=late, unreadable=unreadable)
+        yield job, self._death(job, ended._replace(heartbeat=heartbeat), timed_out=timed_out, unreadable=unreadable)
 
-    def _death(self, job: Job, ended: _Ended, *, late: bool, unreadable: Failure | None) -> WorkerDied:
-        """Return what is told of a worker that ended in the middle of a job."""
+    def _death(self, job: Job, ended: _Ended, *, timed_out: bool, unreadable: Failure | None) -> WorkerDied:
+        """Return how a worker ended in the middle of a job, in the words of its cells."""
         heartbeat = ended.heartbeat
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if ended.too_large:
@@ -395,7 +382,7 @@ class ProcessPool(WorkerPool):
             how = f"the process used more memory than {memory_text(limit)}"
             advice = f"if it needs more, allow more: limits: {{memory: {memory_text(2 * limit)}}}"
             return WorkerDied(Failure(f"{how} while {doing}; {advice}"), heartbeat, crashed=False, ended=how)
-        if late:
+        if timed_out:
             seconds: float = getattr(self._limits, job.limit)
             how = f"no answer within {seconds:g} s"
             advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * seconds:g}}}"

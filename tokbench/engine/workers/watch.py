@@ -14,13 +14,15 @@ from tokbench.engine.workers.descendants import resident_bytes
 OUTPUT_BYTES: Final = 1 << 16
 """Bytes that one tokenizer may print in a run; the rest is left out."""
 
-_KEPT: Final = 4_096
+_TAIL_BYTES: Final = 4_096
+"""The end of a worker's output that is kept for errors."""
+
 _CHUNK: Final = 1 << 16
 
-_SECONDS: Final = 0.1
-"""Time between two looks at the memory."""
+_MEMORY_CHECK_S: Final = 0.1
+"""Seconds between two looks at the memory."""
 
-_LAST_OUTPUT: Final = 1.0
+_OUTPUT_GRACE_S: Final = 1.0
 """Seconds to wait for the rest of the output of a worker that has ended."""
 
 STDOUT: Final = 1
@@ -31,15 +33,12 @@ class WorkerWatch(threading.Thread):
     """Reads the output of a worker as it comes, so that the worker never waits, and ends it at its memory limit.
 
     Args:
-        output: the reading ends of pipes, each with the file descriptor to pass its output on to, or ``None``.
+        output: by the reading end of a pipe, the file descriptor to pass its output on to, or ``None``.
         at_work: tells which tokenizer is at work.
         printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
-        worker: tells the id of the process, once it is started.
+        worker: the id of the process.
         memory: bytes that it may use; ``None`` if there is no limit.
         kill: ends the process.
-
-    Attributes:
-        too_large: ``True`` once the process was ended because it used more memory.
     """
 
     def __init__(
@@ -47,12 +46,13 @@ class WorkerWatch(threading.Thread):
         output: dict[int, int | None],
         at_work: Callable[[], str],
         printed: dict[str, int],
-        worker: Callable[[], int],
+        worker: int,
         memory: int | None,
         kill: Callable[[], None],
     ) -> None:
         super().__init__(name="watch of a worker", daemon=True)
         self.too_large = False
+        """``True`` once the process was ended because it used more memory."""
         self._output = output
         self._at_work = at_work
         self._printed = printed
@@ -67,24 +67,24 @@ class WorkerWatch(threading.Thread):
             for pipe in self._output:
                 selector.register(pipe, selectors.EVENT_READ)
             while selector.get_map():
-                for key, _ in selector.select(_SECONDS if self._memory else None):
+                for key, _ in selector.select(_MEMORY_CHECK_S if self._memory else None):
                     data = os.read(key.fd, _CHUNK)
                     if data:
                         self._pass_on(data, self._output[key.fd])
                     else:
                         selector.unregister(key.fd)
                         os.close(key.fd)
-                if self._memory and not self.too_large and resident_bytes(self._worker()) > self._memory:
+                if self._memory and not self.too_large and resident_bytes(self._worker) > self._memory:
                     self.too_large = True
                     self._kill()
 
     def last_words(self, longest: int) -> str:
         """Return the end of what a worker that has ended printed, on one line."""
-        self.join(_LAST_OUTPUT)
+        self.join(_OUTPUT_GRACE_S)
         return " ".join(self._last.decode(errors="replace").split())[-longest:]
 
     def _pass_on(self, data: bytes, to: int | None) -> None:
-        self._last = (self._last + data)[-_KEPT:]
+        self._last = (self._last + data)[-_TAIL_BYTES:]
         if to is None:
             return
         name = self._at_work()

@@ -83,16 +83,16 @@ def _fold(text: str, causes: Sequence[Cause]) -> str:
 
 
 def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Return the causes, with the normal form that came back; nothing if a change adds, as an added accent does."""
+    """Return the causes with the normal form that came back; return nothing if ``back`` gained accents or controls."""
     names = []
     for cause in causes:
         name: Cause | None = cause
         if cause == Cause.NFC:
-            name = _form(back, "NFC", "NFD")
+            name = _normal_form(back, "NFC", "NFD")
         elif cause == Cause.NFKC:
-            name = _form(back, "NFKC", "NFKD")
+            name = _normal_form(back, "NFKC", "NFKD")
         elif cause == Cause.CONTROL:
-            name = cause if _amount(_CONTROL, back) < _amount(_CONTROL, text) else None
+            name = cause if _matched_chars(_CONTROL, back) < _matched_chars(_CONTROL, text) else None
         elif cause == Cause.ACCENTS:
             name = cause if _marks(back) < _marks(text) else None
         if name is None:
@@ -101,13 +101,13 @@ def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
     return tuple(names)
 
 
-def _form(back: str, *forms: Form) -> Cause | None:
+def _normal_form(back: str, *forms: Form) -> Cause | None:
     return next((Cause(form.lower()) for form in forms if unicodedata.is_normalized(form, back)), None)
 
 
-def _amount(pattern: regex.Pattern[str], text: str) -> int:
+def _matched_chars(pattern: regex.Pattern[str], text: str) -> int:
     return sum(len(run) for run in pattern.findall(text))
 
 
 def _marks(text: str) -> int:
-    return _amount(_MARKS, unicodedata.normalize("NFD", text))
+    return _matched_chars(_MARKS, unicodedata.normalize("NFD", text))

@@ -107,7 +107,9 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
     vocabularies = {name: other or name for name, other in declared.items() if other or name in declared.values()}
     roots = {name: vocabularies.get(name, name) for name in ranked}
-    places = {roots[name]: -number for number, name in enumerate(reversed(ranked))}  # of the first one of each
+    places: dict[str, int] = {}
+    for number, name in enumerate(ranked):
+        places.setdefault(roots[name], number)
     for name in sorted(ranked, key=lambda tokenizer: places[roots[tokenizer]]):
         # A tokenizer that was not ready stands in the section on problems.
         if any(tables.cell(column.metric, column.corpus, column.group, name) for column in columns):

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tokbench.plugin import (
     SHOWN_TEXTS,
     MetricFamily,
     NamedRun,
-    Options,
     Outcome,
+    Plan,
     SectionSpec,
     ShownTexts,
     StudyContext,
+    StudyProblem,
     StudySpec,
     hookimpl,
 )
 from tokbench.studies.tokens import worst_documents
+from tokbench.studies.tokens.options import KEY, ShowOptions, named_texts
 
 
-def run(context: StudyContext, _: Options) -> Outcome:
+def run(context: StudyContext, options: ShowOptions) -> Outcome:
     """Cut the texts to show."""
     from tokbench.studies.tokens.shown import show_texts
 
-    return Outcome(block=show_texts(context))
+    return Outcome(block=show_texts(context, options))
+
+
+def check(plan: Plan, options: ShowOptions) -> Iterator[StudyProblem]:
+    """Add what is wrong with the texts, which may stand in files of their own."""
+    plan.problems += named_texts(plan.config, options).problems
+    yield from ()
 
 
 def merge(parts: Sequence[NamedRun]) -> ShownTexts:
@@ -41,6 +49,9 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             name="tokens",
             title="shown tokens",
             summary="texts as tokens: named ones, excerpts of documents, the worst documents",
+            key=KEY,
+            options=ShowOptions,
+            check=check,
             run=run,
             unasked=True,
             block=SHOWN_TEXTS,

@@ -28,6 +28,7 @@ from tokbench.plugin import (
     digest_of,
     without_tokens,
 )
+from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128
 """Groups of which documents are shown, over all corpora."""
@@ -62,13 +63,15 @@ class _WorstPlace(NamedTuple):
     example: DocumentExample
 
 
-def show_texts(context: StudyContext) -> ShownTexts:
+def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     """Let every tokenizer that is ready cut the texts to show, except those that have ended a process before.
 
     A tokenizer that fails or dies on a text has the reason instead of tokens there, and all others have theirs.
     """
     plan = context.plan
-    texts = [*_named(plan), *chosen_documents(plan)]
+    named = named_texts(plan.config, options).texts
+    texts = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in named.items()]
+    texts += chosen_documents(plan, options.documents)
     chosen = list(_chosen(plan, context.worst))
     candidates = list(_candidates(plan, context.worst))
     names = [prepared.name for prepared in context.prepared]
@@ -88,17 +91,11 @@ def show_texts(context: StudyContext) -> ShownTexts:
     return ShownTexts(texts=texts, worst=_both(by_size, beside))
 
 
-def _named(plan: Plan) -> Iterator[SegmentedText]:
-    for label, text in plan.config.show.texts:
-        yield SegmentedText(label=label, text=text, segmentations=[])
-
-
-def chosen_documents(plan: Plan) -> Iterator[SegmentedText]:
-    """Yield the excerpts to show, without tokens yet, by corpus and group.
+def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
+    """Yield so many excerpts to show of each group, without tokens yet, by corpus and group.
 
     Where there are more groups than are shown, every corpus has the same share of them, as far as it has so many.
     """
-    number = plan.config.show.documents
     groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
     turns = [place for turn in zip_longest(*groups) for place in turn if place]
     shown = set(turns[:MOST_GROUPS])

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import set_heartbeat
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised, shown
+from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.texts import long_texts
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
 from tokbench.tokenizers.contract import (
@@ -56,7 +56,7 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
             ids = list(subject.call("encode", text))
         except (ValueError, BackendError):
             return
-        except (KeyboardInterrupt, Elsewhere):
+        except (KeyboardInterrupt, PrerequisiteFailed):
             raise
         except BaseException as error:
             raise Broken(call_of("encode", text), "ValueError or BackendError", words=raised(error)) from error
@@ -76,7 +76,7 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Elsewhere from error
+            raise PrerequisiteFailed from error
         expected = f"a sequence of integers in range({size})"
         try:
             wrong = [each for each in ids if not is_id(each) or not 0 <= each < size]

@@ -34,15 +34,15 @@ def best(size, *, body="tiny", amount=250_000.0, **changes):
     edge = "smallest" if size == SIZES[0] else "largest" if size == SIZES[-1] else ""
     given = {
         "line": "cut", "body": body, "equal": "bytes", "amount": amount, "flops": 1e12, "sizes": SIZES,
-        "values": [2.0 + 0.1 * (each != size) for each in SIZES], "best": size, "edge": edge, "law": 3000,
+        "values": [2.0 + 0.1 * (other != size) for other in SIZES], "best": size, "edge": edge, "law": 3000,
     }  # fmt: skip
     return BestMeasuredSize(**given | changes)
 
 
-def study(**found):
+def study(**blocks):
     """The measured sizes of a study."""
     texts = {"training_documents": 1, "training_bytes": 1, "scored_documents": 1, "scored_bytes": 1, "duplicates": 0}
-    return MeasuredSizes(corpus="c", train="c", bodies={"tiny": 98_624}, **texts | found)
+    return MeasuredSizes(corpus="c", train="c", bodies={"tiny": 98_624}, **texts | blocks)
 
 
 def charts(*settings):
@@ -108,8 +108,8 @@ def test_every_other_move_in_words(places, interval, verdict, doublings, expecte
 
 
 def test_a_law_that_stays_is_said_to_stay():
-    told = moved(512, 1024, (0.3, 1.4), "grows", doublings=0.8, law=0.001)
-    assert told == "the best size grows by 0.80 doublings [0.30, 1.40]. By the law it stays."
+    sentence = moved(512, 1024, (0.3, 1.4), "grows", doublings=0.8, law=0.001)
+    assert sentence == "the best size grows by 0.80 doublings [0.30, 1.40]. By the law it stays."
 
 
 def test_the_star_stands_below_the_interval_of_the_best_size():
@@ -146,7 +146,7 @@ def test_learning_rates_are_shown_by_size_and_those_at_an_end_are_marked():
         256: {"0.004": 2.3, "0.008": 2.2, "0.016": 2.1},
         512: {"0.002": 2.3, "0.004": 2.1, "0.008": 2.2},
     }
-    tried = [TriedRates(line="cut", vocab_size=size, body="tiny", bits_per_byte=each) for size, each in rates.items()]
+    tried = [TriedRates(line="cut", vocab_size=size, body="tiny", bits_per_byte=bits) for size, bits in rates.items()]
     page, text = shown(study(trained=trained, tried=tried))
     assert "| line | body | 256 | 512 | 1,024 |\n| --- | --- | ---: | ---: | ---: |\n" in text
     assert "| cut | tiny | 0.016 ↔ | 0.004 | 0.008 |" in text

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.report.report import Report
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     ScalingLaw,
@@ -54,16 +54,21 @@ def study(
     mixed = {name: mix(name, line, mixture, model) for name, line in lines.items()}
     ratios = {(name, choice.vocab_size): choice.by_corpus for name, line in mixed.items() for choice in line.choices}
     worst = {
-        key: min(((corpus, "g", ratio) for corpus, ratio in each.items()), key=lambda w: w[2])
-        for key, each in ratios.items()
+        key: min(((corpus, "g", ratio) for corpus, ratio in by_corpus.items()), key=lambda w: w[2])
+        for key, by_corpus in ratios.items()
     }
     published = law_of or (law(model) if model else None)
-    found = recommendation(mixture, mixed, dict(left_out), worst, published)
-    found = replace(found, weighted=bool(weights), **changes)
-    found = with_measured(found, measured) if measured else found
-    sizes = VocabularySizes(recommendation=found, law=published, measured=measured)
-    results = Results(name="sizes", tokenizers=dict(infos), vocabulary_size=sizes)
-    return Report(results).answer.size
+    advice = recommendation(mixture, mixed, dict(left_out), worst, published)
+    advice = replace(advice, weighted=bool(weights), **changes)
+    advice = with_measured(advice, measured) if measured else advice
+    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+
+
+def results_of(sizes, infos=()):
+    """Results that have a study of vocabulary sizes."""
+    results = Results(name="sizes", tokenizers=dict(infos))
+    results.studies.put(VOCABULARY_SIZES, sizes)
+    return results
 
 
 def law_at(*sizes):
@@ -98,22 +103,22 @@ GROWING = {2000: 3.0, 4000: 3.6, 8000: 4.2, 16000: 5.0}
 
 def test_a_size_beyond_the_text_is_not_taken():
     """Half of the ids of the largest size do not occur in the text; its cost alone would speak for it."""
-    told = study({"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}, law_of=law_at(3000, 5000))
-    assert told.sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
-    assert told.sentences[1].startswith("It is the smallest size with at most 5 % of its ids too rare that costs")
-    assert told.sentences[2] == "Its worst group is g of prose, 3.600 bytes per token."
-    assert told.sentences[3].startswith(
+    answer = study({"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}, law_of=law_at(3000, 5000))
+    assert answer.sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
+    assert answer.sentences[1].startswith("It is the smallest size with at most 5 % of its ids too rare that costs")
+    assert answer.sentences[2] == "Its worst group is g of prose, 3.600 bytes per token."
+    assert answer.sentences[3].startswith(
         "Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: "
     )
     # 2 FLOPs for each weight: 40,894,464 without the output layer, and 1,024 for each row of it
-    assert told.sentences[3].endswith(
+    assert answer.sentences[3].endswith(
         "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids too rare."
     )
-    assert told.sentences[4:6] == [
+    assert answer.sentences[4:6] == [
         "The published scaling law points to 3,000 to 5,000 tokens.",
         "The size taken lies there.",
     ]
-    assert [(row.size, row.rare) for row in told.options] == [
+    assert [(row.size, row.rare) for row in answer.options] == [
         (2000, "0 %"),
         (4000, "0 %"),
         (8000, "6 %"),
@@ -157,11 +162,11 @@ NOT_EXTRAPOLATED = "This says nothing of larger models or of more text: nothing 
 def test_all_grounds_are_named_compression_the_law_and_what_was_measured(measured, interval, beside):
     """The line takes 4,000; half of the ids of 16,000 do not occur in the text."""
     lines = {"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}
-    found = study(lines, law_of=law_at(3000, 5000), measured=measured)
-    told = found.sentences
-    assert told[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
-    assert told[3].startswith("Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: ")
-    assert told[4:10] == [
+    answer = study(lines, law_of=law_at(3000, 5000), measured=measured)
+    sentences = answer.sentences
+    assert sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
+    assert sentences[3].startswith("Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: ")
+    assert sentences[4:10] == [
         "The published scaling law points to 3,000 to 5,000 tokens.",
         "The size taken lies there.",
         "Its ground is compression and FLOPs alone, measured on text, not the loss of a model.",
@@ -170,30 +175,31 @@ def test_all_grounds_are_named_compression_the_law_and_what_was_measured(measure
         NOT_EXTRAPOLATED,
     ]
     best = measured.best[-1].best
-    assert [row.size for row in found.options if "measured" in row.basis.split(", ")] == [best]
+    assert [row.size for row in answer.options if "measured" in row.basis.split(", ")] == [best]
 
 
 def test_without_a_model_what_was_measured_is_the_answer_and_compression_is_beside_it():
-    found = study({"mine": {"prose": line_of(GROWING)}}, model=None, measured=measured_best(8000, 4000, 16000))
-    assert found.sentences[0].endswith("mine is best with 8,000 [4,000, 16,000] tokens.")
-    assert found.sentences[1:] == [
+    answer = study({"mine": {"prose": line_of(GROWING)}}, model=None, measured=measured_best(8000, 4000, 16000))
+    assert answer.sentences[0].endswith("mine is best with 8,000 [4,000, 16,000] tokens.")
+    assert answer.sentences[1:] == [
         NOT_EXTRAPOLATED,
         "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token.",
     ]
 
 
 def test_a_measured_size_that_is_no_candidate_has_no_row():
-    found = study({"mine": {"prose": line_of(GROWING)}}, measured=measured_best(3000, 3000, 3000))
-    assert any("mine is best with 3,000 [3,000, 3,000] tokens." in each for each in found.sentences)
-    assert not any("measured" in row.basis.split(", ") for row in found.options)
+    answer = study({"mine": {"prose": line_of(GROWING)}}, measured=measured_best(3000, 3000, 3000))
+    assert any("mine is best with 3,000 [3,000, 3,000] tokens." in sentence for sentence in answer.sentences)
+    assert not any("measured" in row.basis.split(", ") for row in answer.options)
 
 
 def test_a_basis_of_an_earlier_version_has_no_best_size_and_no_body(tmp_path):
     """Its "measured here" is the size taken, by compression and cost."""
     basis = {"basis": "measured here", "line": "mine", "smallest": 8000, "largest": 8000}
-    study_of = VocabularySizes(recommendation=SizeRecommendation(weights={"prose": 1.0}))
-    body = json.loads(Results(name="sizes", vocabulary_size=study_of).to_json())
-    body["vocabulary_size"]["recommendation"]["bases"] = [basis]
+    body = json.loads(results_of(VocabularySizes(recommendation=SizeRecommendation(weights={"prose": 1.0}))).to_json())
+    block = body.pop("studies")["vocabulary_size"]["body"]
+    block["recommendation"]["bases"] = [basis]
+    body |= {"schema": "tokbench-results/2", "vocabulary_size": block}
     path = tmp_path / "results.json"
     path.write_text(json.dumps(body), encoding="utf-8")
     [read] = Results.read(path).studies.get(VOCABULARY_SIZES).recommendation.bases
@@ -201,22 +207,27 @@ def test_a_basis_of_an_earlier_version_has_no_best_size_and_no_body(tmp_path):
 
 
 def test_where_no_size_keeps_the_limit_that_is_said():
-    told = study({"mine": {"prose": line_of(GROWING, held=0.6)}}).sentences
-    assert "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it." in told
-    [small] = [each for each in told if "too small for this size" in each]
+    sentences = study({"mine": {"prose": line_of(GROWING, held=0.6)}}).sentences
+    assert (
+        "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it." in sentences
+    )
+    [small] = [sentence for sentence in sentences if "too small for this size" in sentence]
     assert small.endswith("6,400 of 16,000 ids do not occur in it. More text may carry a larger size.")
 
 
 def test_a_training_text_that_gave_fewer_ids_than_were_asked_for_is_named():
     infos = {"mine": TokenizerInfo(vocab_size=16_000, train=TrainingInfo(corpora=["prose"], vocab_size=50_000))}
-    told = study({"mine": {"prose": line_of(GROWING)}}, infos=infos).sentences
-    assert "The training text of mine is too small for its size: 50,000 ids were asked for, and it gave 16,000." in told
+    sentences = study({"mine": {"prose": line_of(GROWING)}}, infos=infos).sentences
+    assert (
+        "The training text of mine is too small for its size: 50,000 ids were asked for, and it gave 16,000."
+        in sentences
+    )
 
 
 def test_the_law_differs_and_says_why():
-    told = study({"mine": {"prose": line_of(GROWING)}}, law_of=law_at(100_000)).sentences
-    at = told.index("The published scaling law points to 100,000 tokens.")
-    assert told[at + 1].startswith("It differs, because it weighs the loss of a model on English text")
+    sentences = study({"mine": {"prose": line_of(GROWING)}}, law_of=law_at(100_000)).sentences
+    at = sentences.index("The published scaling law points to 100,000 tokens.")
+    assert sentences[at + 1].startswith("It differs, because it weighs the loss of a model on English text")
 
 
 def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
@@ -234,27 +245,26 @@ def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
 
 
 def test_one_corpus_failed():
-    told = study(
+    sentences = study(
         {"mine": {"prose": line_of(GROWING)}}, left_out={"other": "not measured on every corpus"}, missing=["code"]
     ).sentences
-    assert "Nothing could be measured on code, so that no sentence here speaks of it." in told
-    assert told[-1] == "other cannot be recommended: not measured on every corpus."
+    assert "Nothing could be measured on code, so that no sentence here speaks of it." in sentences
+    assert sentences[-1] == "other cannot be recommended: not measured on every corpus."
 
 
 def test_without_a_model_only_compression_speaks():
-    told = study({"mine": {"prose": line_of(GROWING)}}, model=None)
+    answer = study({"mine": {"prose": line_of(GROWING)}}, model=None)
     assert (
-        told.sentences[0] == "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token."
+        answer.sentences[0] == "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token."
     )
-    assert told.sentences[1].startswith("No size is recommended without a model")
-    assert told.options == []
+    assert answer.sentences[1].startswith("No size is recommended without a model")
+    assert answer.options == []
 
 
 def test_nothing_is_recommended_where_every_vocabulary_loses_text():
     mixture = Mixture.of({"prose": text()}, {})
-    found = recommendation(mixture, {}, {"words": "text of prose is lost"}, {}, law(MODEL))
-    told = Report(Results(name="sizes", vocabulary_size=VocabularySizes(recommendation=found))).answer.size.sentences
-    assert told == [
+    advice = recommendation(mixture, {}, {"words": "text of prose is lost"}, {}, law(MODEL))
+    assert size_answer(results_of(VocabularySizes(recommendation=advice))).sentences == [
         "No size is recommended, because no vocabulary can be.",
         "words cannot be recommended: text of prose is lost.",
     ]

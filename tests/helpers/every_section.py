@@ -1,0 +1,123 @@
+"""A run that has something for every section of the report, and draws every kind of chart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from report_data import build, correlated, few, metric_info
+
+from tokbench.measuring.metric import Role
+from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.metric_curves import CurvePoint
+from tokbench.results.model import Results
+from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsPerByte, ModelTraining, TrainedAmount
+from tokbench.studies.validity.block import VALIDITY
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
+
+CORPORA = ("pud", "code")
+METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "unk_rate", "renyi_efficiency", "encode_mb_per_s")
+NAMES = ("cl100k", "o200k", "llama3")
+LANGUAGES = ("en", "de", "ja")
+
+
+def every_section() -> Results:
+    """Return the results; a study or section that is added has to be added here, too."""
+    results = few(build(hostile=False), CORPORA, METRICS)
+    _fairness(results)
+    _curve(results)
+    _matrices(results)
+    _comparisons(results)
+    _bits_per_byte(results)
+    _sizes(results)
+    results.studies.put(VALIDITY, [correlated(results)])
+    return results
+
+
+def _fairness(results: Results) -> None:
+    """Premiums of languages and how unequal they are, of tokenizers that lose no text."""
+    results.corpora["pud"] = replace(results.corpora["pud"], groups=dict.fromkeys(LANGUAGES, 66), reference="en")
+    results.metrics |= {
+        name: replace(metric_info(name, "fairness", "", "lower"), headline=True) for name in ("premium", "gini")
+    }
+    for place, name in enumerate(NAMES):
+        premiums = {group: 1.0 + number * (place + 1) / 4 for number, group in enumerate(LANGUAGES)}
+        results.cells += [Cell(name, "pud", group, "premium", value, n=66) for group, value in premiums.items()]
+        results.cells += [Cell(name, "pud", WHOLE, "premium", 1.5), Cell(name, "pud", WHOLE, "gini", 0.1 + place / 10)]
+
+
+def _curve(results: Results) -> None:
+    """Two metrics that are places of one curve."""
+    for at in (5, 20):
+        point = CurvePoint(name="typos", at=at, axis="places changed, %", quantity="tokens", start=1.0)
+        results.metrics[f"typos_{at}"] = MetricInfo(family="noise", direction="lower", formula="a / b", curve=point)
+        results.cells += [Cell(name, "pud", WHOLE, f"typos_{at}", 1 + at / 10) for name in NAMES]
+
+
+def _matrices(results: Results) -> None:
+    """Matrices of what groups share under a tokenizer, and tokenizers on a corpus."""
+    results.metrics["shared"] = MetricInfo(family="alike", direction="none")
+    values = [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]
+    for of, within, names in (("groups", NAMES[0], LANGUAGES), ("tokenizers", WHOLE, NAMES)):
+        results.matrices.append(
+            PairMatrix(metric="shared", corpus="pud", of=of, within=within, names=list(names), values=values)
+        )
+
+
+def _comparisons(results: Results) -> None:
+    """Two tokenizers on the same documents, and one whose ids should be those of another."""
+    pair = {"tokenizer": NAMES[1], "other": NAMES[0], "tokens": (9, 10), "difference": -0.1}
+    results.pairs.append(
+        PairComparison(corpus="pud", group=WHOLE, **pair, ci_low=-0.2, ci_high=-0.05, n=66, p=0.01, differ=True)
+    )
+    results.metrics["same_ids"] = MetricInfo(family="ids", role=Role.SAME_IDS)
+    results.tokenizers[NAMES[2]] = replace(results.tokenizers[NAMES[2]], same_as=NAMES[0])
+    results.cells.append(Cell(NAMES[2], "pud", WHOLE, "same_ids", 1.0, n=66))
+
+
+def _bits_per_byte(results: Results) -> None:
+    """Bits per byte under three models, of which two decide; and of models over amounts of text."""
+    metrics = [f"bits_{order}" for order in (1, 2, 3)]
+    for number, metric in enumerate(metrics):
+        results.metrics[metric] = MetricInfo(family="models", direction="lower", loss_cannot_help="none where it is")
+        results.cells += [
+            Cell(name, "code", WHOLE, metric, 3 - number / 2 + place / 10, n=66) for place, name in enumerate(NAMES)
+        ]
+    common = {
+        "corpus": "code", "train": "code", "family": "models", "metrics": metrics, "deciding": metrics[1:],
+        "models": ["order 1", "order 2", "order 3"], "least": 0.02, "blocks": dict.fromkeys(NAMES, "code"),
+    }  # fmt: skip
+    amounts = [TrainedAmount(n_bytes=10**k, flops=10**k, bits_per_byte=4 - k / 4, error=0.1) for k in (5, 6)]
+    trained = ModelTraining(
+        parameters=9, window=9, learning_rate=0.01, rates={}, seconds=1.0, memory=9, amounts=amounts, seeds=[2.5]
+    )
+    results.studies.put(
+        BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings=dict.fromkeys(NAMES, trained))]
+    )
+
+
+def _sizes(results: Results) -> None:
+    """Two lines over two sizes on two groups, and what was measured at these sizes."""
+    sizes = [256, 512]
+    lines = [
+        SizeLine(line=name, kind="ladder", tokenizers=[name], trained=True, smallest=sizes[0], largest=sizes[-1])
+        for name in NAMES[:2]
+    ]
+    rows = [
+        SizeRow(
+            line=line.line, corpus="pud", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k,
+            ci_low=None, ci_high=None, entropy=1, used=9,
+        )
+        for line in lines for group in (WHOLE, *LANGUAGES[:2]) for k, size in enumerate(sizes, 1)
+    ]  # fmt: skip
+    best = BestMeasuredSize(
+        line=NAMES[0], body="tiny", equal="bytes", amount=1e6, flops=1e12, sizes=sizes, values=[2.0, 2.1], best=256,
+        law=300,
+    )  # fmt: skip
+    measured = MeasuredSizes(
+        corpus="pud", train="pud", training_documents=9, training_bytes=10**6, scored_documents=9, scored_bytes=10**5,
+        duplicates=0, bodies={"tiny": 9}, best=[best, replace(best, line=NAMES[1])],
+    )  # fmt: skip
+    block = VocabularySizes(sizes=sizes, lines=lines, rows=rows, measured=measured)
+    results.studies.put(VOCABULARY_SIZES, block)

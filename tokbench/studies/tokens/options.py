@@ -1,0 +1,143 @@
+"""The options of the study: the texts to show as tokens, and how many documents of each group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydantic import Field, model_validator
+
+from tokbench.plugin import (
+    MOST_EXCERPTS,
+    Config,
+    LocalPath,
+    Options,
+    Place,
+    Problem,
+    not_text,
+    valid_unicode,
+    validate,
+)
+
+KEY: Final = "show"
+"""The key of a configuration."""
+
+MOST_SHOWN: Final = 32
+"""Texts that a configuration may name to be shown as tokens."""
+
+LONGEST_SHOWN: Final = 4_000
+"""Characters of such a text."""
+
+_SHAPES = "a text is 'text', {name: …, text: …} or {file: path}"
+
+
+class ShownTextEntry(Options):
+    """A text to show as tokens: ``text``, or ``file``."""
+
+    name: str = Field(default="", max_length=80, description="heading of the text in reports; default: the file")
+    text: str | None = Field(default=None, description="the text itself")
+    file: LocalPath | None = Field(default=None, description="instead of text: a file in UTF-8")
+
+
+class ShowOptions(Options):
+    """The key ``show``: a list of texts, or a mapping of these keys."""
+
+    documents: int = Field(
+        default=1, ge=0, le=MOST_EXCERPTS, description="documents of each group, chosen by hash; 0 shows none"
+    )
+    texts: tuple[Any, ...] = Field(default=(), description="texts: 'text', {name: …, text: …} or {file: path}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _list_of_texts(cls, given: Any) -> Any:
+        if isinstance(given, list):
+            return {"texts": tuple(given)}
+        if not isinstance(given, dict):
+            example = "{documents: 2, texts: [...]}"
+            raise ValueError(f"show: a list of texts, or a mapping such as {example}; {{documents: 0}} shows none")  # noqa: TRY004
+        # A validator hands values on that no longer come from JSON, in which a list may be a tuple.
+        texts = given.get("texts")
+        return {**given, "texts": tuple(texts)} if isinstance(texts, list) else given
+
+
+class NamedTexts(NamedTuple):
+    """The texts that a configuration names, and what is wrong with them."""
+
+    texts: dict[str, str]
+    """By label, the text."""
+    problems: list[Problem]
+    """What is wrong, with its place."""
+
+
+def named_texts(config: Config, options: ShowOptions) -> NamedTexts:
+    """Read the texts that a configuration names."""
+    path: Place = (KEY,) if isinstance(config.further.get(KEY), list) else (KEY, "texts")
+    found = NamedTexts({}, [])
+    if len(options.texts) > MOST_SHOWN:
+        message = f"{len(options.texts)} texts, but at most {MOST_SHOWN} are shown; leave some out"
+        found.problems.append(Problem(config.located.where((*path, MOST_SHOWN)), message))
+    for k, given in enumerate(options.texts[:MOST_SHOWN]):
+        reading = _Reading(config, (*path, k), found.problems)
+        outcome = reading.text(given)
+        label = "" if isinstance(outcome, str) else outcome.label or f"text {k + 1}"
+        if label in found.texts:
+            outcome = f"two texts are called {label!r}; give one of them another name"
+        if isinstance(outcome, LabelledText):
+            found.texts[label] = outcome.text
+        elif outcome:
+            reading.refuse(outcome)
+    return found
+
+
+class LabelledText(NamedTuple):
+    """A text with its label, which may be empty."""
+
+    label: str
+    text: str
+
+
+class _Reading:
+    """Reads one entry of the list of texts."""
+
+    def __init__(self, config: Config, place: Place, problems: list[Problem]) -> None:
+        self._config = config
+        self._place = place
+        self._problems = problems
+
+    def refuse(self, message: str, key: str = "") -> None:
+        """Add a problem, at the place of the entry or of one of its keys."""
+        place = (*self._place, key) if key else self._place
+        self._problems.append(Problem(self._config.located.where(place), message))
+
+    def text(self, given: Any) -> LabelledText | str:
+        """Return the text of the entry, or what is wrong with it; nothing if that is a problem already."""
+        if isinstance(given, str):
+            entry: ShownTextEntry | None = ShownTextEntry(text=given)
+        elif isinstance(given, dict):
+            config = self._config
+            entry = validate(ShownTextEntry, given, config.located, self._place, config.base, self._problems)
+        else:
+            return _SHAPES
+        if entry is None:
+            return ""
+        if (entry.text is None) == (entry.file is None):
+            return f"give either 'text' or 'file': {_SHAPES}"
+        text = entry.text if entry.text is not None else self._content(entry.file or Path())
+        if text is None:
+            return ""
+        if not 0 < len(text) <= LONGEST_SHOWN:
+            size = f"has {len(text):,} characters" if text else "is empty"
+            return f"the text {size}; a text that is shown has 1 to {LONGEST_SHOWN:,}: choose the part to look at"
+        return LabelledText(entry.name or (str(given["file"]) if entry.file else ""), valid_unicode(text))
+
+    def _content(self, path: Path) -> str | None:
+        """Return the text of a file, or ``None`` after adding why it cannot be read."""
+        try:
+            return path.read_bytes().decode("utf-8")
+        except OSError as error:
+            message = f"{path} cannot be read: {error.strerror}"
+        except UnicodeDecodeError as error:
+            kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
+            message = f"{path} is {kind}; convert it to UTF-8 first"
+        self.refuse(message, "file")
+        return None

@@ -157,6 +157,4 @@ def test_a_backend_cannot_be_checked_without_the_shipped_texts(installation, sto
         process = started(installation, store, tmp_path, ["check", "--backend", "utf8_bytes"])
         said = process.communicate(timeout=120)[0]
     assert process.returncode == 2
-    assert said == (
-        "error: the texts that ship with tokbench are not there: No module named 'tokbench.sources.sample'\n"
-    )
+    assert said.startswith("error: tokenizers are checked on the texts of the source 'sample': unknown corpus source")

@@ -192,8 +192,8 @@ def run(
         settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
             at the current folder.
         quick: apply what the configuration lists under ``quick``. All four are recorded in the results.
-        executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
-            or ``inprocess`` if there are 0. No number depends on it but times.
+        executor: ``inprocess``, ``workers``, or one that a plugin brings, such as ``dask``; by default ``workers``, or
+            ``inprocess`` if there are 0. No number depends on it but times.
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
             work; by default a cluster with this number of workers is started on this machine.
         store: take finished work from the store, and keep what is finished there. No number depends on it.

@@ -143,13 +143,15 @@ if TYPE_CHECKING:
         one_line as one_line,
     )
     from tokbench.foundation.failures import (
-        Failure as Failure, attempt as attempt, doing as doing, tracebacks as tracebacks,
+        Failure as Failure, attempt as attempt, doing as doing, tracebacks as tracebacks, Heartbeat as Heartbeat,
     )
-    from tokbench.foundation.progress import Progress as Progress, silent as silent
-    from tokbench.config.model import Config as Config
+    from tokbench.foundation.progress import Progress as Progress, silent as silent, RunProgress as RunProgress
+    from tokbench.config.model import Config as Config, Limits as Limits
     from tokbench.corpus.corpus import Corpus as Corpus, fingerprint as fingerprint
     from tokbench.engine.segment import SegmentTexts as SegmentTexts, without_tokens as without_tokens
-    from tokbench.measuring.job import Job as Job, JobContext as JobContext, TokenizerJob as TokenizerJob
+    from tokbench.measuring.job import (
+        Job as Job, JobContext as JobContext, TokenizerJob as TokenizerJob, Unread as Unread,
+    )
     from tokbench.measuring.cell import Values as Values, make_cell as make_cell
     from tokbench.measuring.plan import Plan as Plan, PlannedTokenizer as PlannedTokenizer
     from tokbench.measuring.prepared import PreparedTokenizer as PreparedTokenizer
@@ -194,6 +196,19 @@ if TYPE_CHECKING:
     from tokbench.report.csv_text import csv_text as csv_text
     from tokbench.registry.parts import BrokenPart as BrokenPart, parts_of as parts_of
     from tokbench.config.validate import Place as Place, validate as validate
+    from tokbench.measuring.executor import ExecutorSpec as ExecutorSpec
+    from tokbench.engine.workers.one_thread import ONE_THREAD as ONE_THREAD
+    from tokbench.engine.workers.pool import (
+        Feeds as Feeds, WorkerDied as WorkerDied, WorkerPool as WorkerPool, text_batches as text_batches,
+    )
+    from tokbench.engine.workers.processes import ProcessPool as ProcessPool
+    from tokbench.engine.workers.worker import (
+        Recipe as Recipe, WorkerContext as WorkerContext, end_with_parent as end_with_parent,
+    )
+    from tokbench.engine.identity import (
+        file_digest as file_digest, files_in as files_in, installed_versions as installed_versions,
+        plain_name as plain_name, required_by as required_by, source_of as source_of,
+    )
     # fmt: on
 
 _NAMES: Final = {
@@ -275,12 +290,12 @@ _NAMES: Final = {
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line"
     ),
-    "foundation.failures": "Failure attempt doing tracebacks",
-    "foundation.progress": "Progress silent",
-    "config.model": "Config",
+    "foundation.failures": "Failure attempt doing tracebacks Heartbeat",
+    "foundation.progress": "Progress silent RunProgress",
+    "config.model": "Config Limits",
     "corpus.corpus": "Corpus fingerprint",
     "engine.segment": "SegmentTexts without_tokens",
-    "measuring.job": "Job JobContext TokenizerJob",
+    "measuring.job": "Job JobContext TokenizerJob Unread",
     "measuring.cell": "Values make_cell",
     "measuring.plan": "Plan PlannedTokenizer",
     "measuring.prepared": "PreparedTokenizer",
@@ -308,6 +323,13 @@ _NAMES: Final = {
     "report.csv_text": "csv_text",
     "registry.parts": "BrokenPart parts_of",
     "config.validate": "Place validate",
+    # executors: pools that do the jobs of a run elsewhere
+    "measuring.executor": "ExecutorSpec",
+    "engine.workers.one_thread": "ONE_THREAD",
+    "engine.workers.pool": "Feeds WorkerDied WorkerPool text_batches",
+    "engine.workers.processes": "ProcessPool",
+    "engine.workers.worker": "Recipe WorkerContext end_with_parent",
+    "engine.identity": "file_digest files_in installed_versions plain_name required_by source_of",
 }
 """The names of the door, by the module that is their home."""
 

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from conftest import cell, interruptible, problems
+from processes import ended
 
 import tokbench
 from tokbench.results.cells import WHOLE, Status
@@ -134,19 +134,6 @@ def test_what_leaves_processes_behind_is_ended_with_them(run, tmp_path, monkeypa
     run("Leaks", QUICK)
     for pid in (tmp_path / "pids").read_text().split():
         assert ended(int(pid))
-
-
-def ended(pid, tries=100):
-    """Return true if a process has ended, or only waits for its parent to notice."""
-    for _ in range(tries):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.mark.slow

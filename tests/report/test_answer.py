@@ -82,7 +82,7 @@ def said(results):
 def test_one_is_best():
     sentences, distrust = said(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
     assert sentences == [
-        "a needs the fewest tokens, 4.000 bytes per token, and is told apart from all others.",
+        "a needs the fewest tokens, 4.000 bytes per token, and is significantly ahead of all others.",
         "The others need 10.0 % (b) to 50.0 % (c) more tokens; price and latency grow by as much.",
     ]
     assert distrust == []
@@ -130,7 +130,7 @@ def test_a_difference_within_wide_intervals_is_told_apart():
     """Documents differ more than tokenizers, so that the intervals overlap; the paired difference does not care."""
     wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
     sentences, _ = said(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
-    assert sentences[0].endswith("and is told apart from all others.")
+    assert sentences[0].endswith("and is significantly ahead of all others.")
     assert sentences[1].startswith("b needs 1.0 % [")
 
 
@@ -174,7 +174,7 @@ def test_one_that_could_not_be_compared_is_named():
     uneven = more(0.01)
     uneven[0] += 4000
     sentences, _ = said(made_up({"a": TOKENS, "b": uneven, "c": more(0.5, 5)}))
-    assert sentences[0] == "a needs the fewest tokens, 4.000 bytes per token, and is told apart from all but b."
+    assert sentences[0] == "a needs the fewest tokens, 4.000 bytes per token, and is significantly ahead of all but b."
     assert sentences[1].startswith(
         "Nothing shows that b needs more on other text: too uneven documents for an interval"
     )
@@ -185,7 +185,7 @@ def test_nobody_is_best_where_no_round_trip_was_made():
     kept = [cell for cell in results.cells if cell.metric != "exact"]
     given = answer(CellTables(replace(results, cells=kept, metrics={"density": METRICS["density"]})))
     assert not given.corpora
-    assert given.distrust == ["No round trip was made, so that nobody knows who loses text, and nobody is called best."]
+    assert given.distrust == ["No round trip was made, so that losses are unknown, and no tokenizer is ranked best."]
 
 
 def test_one_that_failed_and_one_that_did_not_run_are_named():
@@ -234,7 +234,10 @@ def about_indentation(tokens, **changes):
 
 def test_the_subject_of_a_study_is_spoken_of():
     sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
-    assert sentences[2] == "a is best in tokens per indent, 1.000 tokens per line, and is told apart from all others."
+    assert (
+        sentences[2]
+        == "a is best in tokens per indent, 1.000 tokens per line, and is significantly ahead of all others."
+    )
     sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
     assert sentences[2].endswith("; b is so near that these documents do not tell them apart.")
 

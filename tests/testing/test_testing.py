@@ -40,7 +40,7 @@ def spec_of(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "rule", "shown"), CASES)
 def test_a_broken_backend_is_caught_and_by_no_other_rule(kind, rule, shown, monkeypatch):
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")  # its process needs no plugin
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "corpora")  # its process needs the texts alone
     limit, rules = LIMITS.get(kind, 60), rules_for(kind, rule)
     request = CheckRequest(spec_of(kind), train=int(kind in lives.TRAIN), examples=0)
     report = check_in_shared_process(request, rules, limit)
@@ -102,6 +102,15 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         check_backend(backend, options, train=train)
     with pytest.raises(tokbench.InputError, match=re.escape(message)):
         conformance(backend, train=train, **options)
+
+
+def test_without_the_source_of_its_texts_nothing_is_checked(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
+    message = (
+        "tokenizers are checked on the texts of the source 'sample': unknown corpus source 'sample'; none are known"
+    )
+    with pytest.raises(tokbench.InputError, match=message):
+        check_backend("utf8_bytes", examples=0)
 
 
 def test_some_rules_are_checked_in_their_order():

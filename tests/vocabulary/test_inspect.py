@@ -257,6 +257,14 @@ def test_inspect_is_a_gate(tmp_path):
     assert "no errors" not in done.stdout
 
 
+def test_inspect_needs_the_source_of_texts_for_texts_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
+    (tmp_path / "a.txt").write_text("ab", encoding="utf-8")
+    assert inspect("--backend", "utf8_bytes").exit_code == 0
+    done = inspect("--backend", "utf8_bytes", "--text", str(tmp_path / "a.txt"))
+    assert "unknown corpus source 'text'; none are known" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

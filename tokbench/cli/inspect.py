@@ -52,12 +52,14 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
 
 
 def _texts(path: str) -> list[str]:
-    from tokbench.config.validate import validate_options
+    """Return the lines of text files, as the source ``text`` reads them."""
+    from pathlib import Path
+
     from tokbench.registry.plugins import load_registry
 
-    source = load_registry().corpora.get("text")
-    options = validate_options(source.options, {"path": path, "document": "line"}, "--text")
-    return [document.text for document in source.open(options).documents()]
+    spec = load_registry().corpora.get("text")
+    options = spec.options.model_validate({"path": Path(path), "document": "line"})
+    return [document.text for document in spec.open(options).documents()]
 
 
 def _show(health: Inspection) -> None:

@@ -22,6 +22,7 @@ _KINDS = {
     "metrics": "metric family",
     "studies": "study",
     "reporters": "report format",
+    "executors": "executor",
 }
 
 
@@ -29,7 +30,10 @@ _KINDS = {
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @common_options
 def list_(kind: str | None) -> None:
-    """List shipped suites, plugins and all that plugins bring, and say what is broken and why."""
+    """List shipped suites, plugins and what these bring; a plugin that is broken says why.
+
+    They bring backends, corpora, metrics, studies, report formats and executors.
+    """
     from rich.console import Console
 
     from tokbench.registry.index import plugin_index

@@ -45,11 +45,17 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--executor",
-    type=click.Choice(["inprocess", "workers", "dask"]),
-    help="How the work is done: in this process, in worker processes, or on a dask cluster (pip install "
-    "'tokbench[cluster]'), which is started here with this number of workers [default: workers].",
+    metavar="NAME",
+    default="",
+    help="How the work is done: inprocess (in this process), workers (in worker processes), or with one of 'tokbench "
+    "list executors', such as a cluster that is started here with this number of workers [default: workers].",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: join the cluster at tcp://HOST:PORT.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    default="",
+    help="With an executor on a cluster, such as dask: join the one at tcp://HOST:PORT.",
+)
 @pictures_option
 @store_option
 @log_option
@@ -68,14 +74,15 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     announce(f"reading {', '.join(map(str, configs))}", log)
     use_one_thread()
     from tokbench.config.overrides import Overrides
+    from tokbench.engine.workers.executor import Executor
 
+    Executor(workers, options["executor"], options["scheduler"]).check()
     overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
     if options["pictures"]:
         from tokbench.report.pictures import check_pictures
 
         check_pictures()
     runs = plan_runs(configs, output, overrides, workers)
-    options |= {"executor": options["executor"] or "", "scheduler": options["scheduler"] or ""}
     options["store"] = not options.pop("no_store")
     sys.exit(run_each(runs, lambda each: _execute(each, workers, log, **options)))
 

@@ -14,6 +14,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
+    from tokbench.measuring.executor import ExecutorSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
     from tokbench.registry.parts import BrokenPart
@@ -55,6 +56,11 @@ def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
 @hookspec
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Add report formats: ``register(ReporterSpec(...))`` for each."""
+
+
+@hookspec
+def register_executors(register: Callable[[ExecutorSpec], None]) -> None:
+    """Add executors, ways to do the jobs of a run: ``register(ExecutorSpec(...))`` for each."""
 
 
 @hookspec

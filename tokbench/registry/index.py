@@ -29,7 +29,7 @@ from tokbench.registry.plugins import (
 )
 
 _KIND_IN_STORE: Final = "plugins"
-_KINDS: Final = ("backends", "corpora", "metrics", "reporters", "studies")
+_KINDS: Final = ("backends", "corpora", "executors", "metrics", "reporters", "studies")
 
 
 class ListedPlugin(NamedTuple):
@@ -52,12 +52,12 @@ class PluginIndex(NamedTuple):
     plugins: Sequence[PluginStatus]
     """Every entry point."""
     listed: Mapping[str, Sequence[ListedPlugin]]
-    """By kind (``backends``, ``corpora``, ``metrics``, ``reporters``) the names in alphabetical order."""
+    """By kind (``backends``, ``metrics`` and so on) the names in alphabetical order."""
 
     @classmethod
     def of(cls, registry: Registry) -> PluginIndex:
         """Return the index of a registry."""
-        listed = {kind: _listed(getattr(registry, kind), needs=kind == "backends") for kind in _KINDS}
+        listed = {kind: _listed(getattr(registry, kind), needs=kind in {"backends", "executors"}) for kind in _KINDS}
         return cls(registry.plugins, listed)
 
 

@@ -27,6 +27,7 @@ from tokbench.registry import hookspecs
 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
+    from tokbench.measuring.executor import ExecutorSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
     from tokbench.registry.parts import BrokenPart
@@ -38,6 +39,9 @@ ALLOWED: Final = "TOKBENCH_PLUGINS"
 OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
 OWN: Final = "tokbench"
 """The distribution that brings the built-in plugins."""
+
+OWN_EXECUTORS: Final = ("inprocess", "workers")
+"""The executors that are there without a plugin."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +99,21 @@ class Catalogue(Generic[S]):
         kind: what messages call such a spec, as in ``unknown backend``.
         plugins: all plugins of the registry; the list grows while they are loaded.
         automatic: tells which specs a run adds by itself; a configuration cannot name these.
+        own: names of the same kind that are there without a plugin, and have no spec.
     """
 
     def __init__(
-        self, kind: str, plugins: Sequence[PluginStatus] = (), automatic: Callable[[S], bool] = lambda _: False
+        self,
+        kind: str,
+        plugins: Sequence[PluginStatus] = (),
+        automatic: Callable[[S], bool] = lambda _: False,
+        own: Sequence[str] = (),
     ) -> None:
         self.kind = kind
         self._plugins = plugins
         self._entries: dict[str, Registered[S]] = {}
         self._automatic = automatic
+        self._own = own
 
     def __iter__(self) -> Iterator[S]:
         """Yield every spec, automatic ones too."""
@@ -127,7 +137,8 @@ class Catalogue(Generic[S]):
         if likely := self.not_loaded(name):
             raise InputError(likely)
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
-        raise InputError(f"unknown {self.kind} {name!r}; {did_you_mean(name, entries)}{_not_loaded(unloaded)}")
+        advice = did_you_mean(name, [*self._own, *entries])
+        raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
 
     def not_loaded(self, name: str) -> str:
         """Return which plugin may hold a name and did not load, and why; an empty string if there is none."""
@@ -152,6 +163,8 @@ class Catalogue(Generic[S]):
             if spec.name in seen:
                 raise ContractError(f"registers the {self.kind} {spec.name!r} twice")
             seen.add(spec.name)
+            if spec.name in self._own:
+                raise ContractError(f"the {self.kind} {spec.name!r} is already there, from {OWN}")
             if spec.name in self._entries:
                 holder = self._entries[spec.name].plugin
                 origin = holder.distribution or holder.name
@@ -180,6 +193,7 @@ class Registry:
         self.sections: Catalogue[SectionSpec] = Catalogue("section", self.plugins)
         self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
+        self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", self.plugins, own=OWN_EXECUTORS)
 
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
@@ -277,6 +291,7 @@ def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[
         (registry.sections, manager.hook.register_sections),
         (registry.corpora, manager.hook.register_corpora),
         (registry.reporters, manager.hook.register_reporters),
+        (registry.executors, manager.hook.register_executors),
     ]
     collected: list[tuple[Catalogue[Any], list[Any]]] = []
     for catalogue, hook in hooks:
@@ -297,20 +312,28 @@ class _Requiring(Protocol):
         """The command that installs them; empty for the plain one."""
 
 
-def missing(spec: _Requiring) -> str | None:
-    """Return which distributions a backend or a report format lacks, and how to install them; ``None`` for none.
-
-    >>> from tokbench.tokenizers.backend import BackendSpec
-    >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
-    'needs no-such-library: pip install no-such-library'
-    """
+def absent_distributions(spec: _Requiring) -> list[str]:
+    """Return the distributions that a spec requires and that are not installed."""
     absent = []
     for distribution in spec.requires:
         try:
             version(distribution)
         except PackageNotFoundError:
             absent.append(distribution)
-    if not absent:
-        return None
-    install = spec.install or "pip install " + " ".join(absent)
-    return f"needs {' and '.join(absent)}: {install}"
+    return absent
+
+
+def install_command(spec: _Requiring) -> str:
+    """Return the command that installs the distributions that a spec requires and that are absent."""
+    return spec.install or "pip install " + " ".join(absent_distributions(spec))
+
+
+def missing(spec: _Requiring) -> str | None:
+    """Return which distributions a spec lacks, and how to install them; ``None`` if it lacks none.
+
+    >>> from tokbench.tokenizers.backend import BackendSpec
+    >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
+    'needs no-such-library: pip install no-such-library'
+    """
+    absent = absent_distributions(spec)
+    return f"needs {' and '.join(absent)}: {install_command(spec)}" if absent else None

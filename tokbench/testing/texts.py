@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
-from tokbench.corpus.contract import Document
+from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import InputError
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.tokenizers.backend import GroupedText
 
 MARKERS: Final = tuple(
@@ -30,24 +31,29 @@ _SMALL: Final = (
 _LONG: Final = 1_000_000
 
 
-def shipped(part: Literal["languages", "code", "hostile"]) -> Iterator[Document]:
-    """Yield the documents of a part of the shipped texts.
+def sample_spec(registry: Registry) -> CorpusSpec:
+    """Return the source of the texts that ship with tokbench.
 
     Raises:
-        InputError: the source that ships them cannot be imported.
+        InputError: its plugin is not loaded.
     """
     try:
-        from tokbench.sources.sample import SampleOptions, SampleSource
-    except ImportError as error:
-        raise InputError(f"the texts that ship with tokbench are not there: {error}") from error
-    yield from SampleSource(SampleOptions(part=part)).documents()
+        return registry.corpora.get("sample")
+    except InputError as error:
+        raise InputError(f"tokenizers are checked on the texts of the source 'sample': {error}") from error
+
+
+def _sample(part: str) -> Iterator[Document]:
+    """Yield the documents of a part of the sample."""
+    spec = sample_spec(load_registry())
+    yield from spec.open(spec.options.model_validate({"part": part})).documents()
 
 
 @cache
 def corpus() -> tuple[str, ...]:
     """Return the hostile texts above and those that are shipped, and a sentence in each language, shortest first."""
-    hostile = [document.text for document in shipped("hostile")]
-    sentences = {document.group: document.text for document in shipped("languages")}
+    hostile = [document.text for document in _sample("hostile")]
+    sentences = {document.group: document.text for document in _sample("languages")}
     marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
     return tuple(sorted({*_SMALL, *marked, *hostile, *sentences.values()}, key=lambda text: (len(text), text)))
 
@@ -97,5 +103,5 @@ def long_texts() -> dict[str, str]:
 
 def training_text() -> GroupedText:
     """Return the text on which a backend is trained before it is checked: the shipped sentences and code."""
-    documents = (*shipped("languages"), *shipped("code"))
+    documents = (document for part in ("languages", "code") for document in _sample(part))
     return GroupedText([(document.group, document.text) for document in documents])

@@ -19,7 +19,7 @@ from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
-from tokbench.testing.texts import corpus, training_text
+from tokbench.testing.texts import corpus, sample_spec, training_text
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import ClaimsLossless, HasSpecialTokens, Tokenizer
 from tokbench.tokenizers.options import Options
@@ -70,10 +70,11 @@ class CheckRequest:
         """Refuse what cannot be made, before any process is started.
 
         Raises:
-            InputError: unknown backend or options, a backend that cannot load (or train), or a spec that
-                cannot be sent to another process.
+            InputError: unknown backend or options, a backend that cannot load (or train), a spec that cannot be sent
+                to another process, or no texts to check with.
         """
-        spec = self.spec(load_registry())
+        registry = load_registry()
+        spec = self.spec(registry)
         if self.train and spec.train is None:
             raise InputError(f"backend {spec.name!r} cannot be trained; leave out 'train'")
         if not self.train and spec.load is None:
@@ -81,6 +82,7 @@ class CheckRequest:
         if self.train and self.train < spec.min_vocab_size:
             raise InputError(f"train is {self.train}, but backend {spec.name!r} needs {spec.min_vocab_size} or more")
         self._validated(spec)
+        sample_spec(registry)
         try:
             pickle.dumps(self)
         except Exception as error:

@@ -1,1 +1,1 @@
-"""The workers: ``executor`` chooses ``pool`` (the interface; this process), ``processes`` or ``dask`` (a cluster)."""
+"""The workers: ``executor`` chooses ``pool`` (the interface; this process), ``processes`` or the pool of a plugin."""

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import InProcessPool, WorkerPool
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
-
-ExecutorName = Literal["inprocess", "workers", "dask"]
-
-EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorName)
+from tokbench.measuring.executor import ExecutorSpec
+from tokbench.registry.plugins import OWN_EXECUTORS, absent_distributions, install_command, load_registry
 
 
 class Executor(NamedTuple):
     """A way to do the jobs of a run; no number depends on it.
-
-    Attributes:
-        workers: the number of processes that measure side by side; 0 for none but this one.
-        name: ``inprocess``, ``workers`` or ``dask``; empty for ``workers``, or ``inprocess`` if there are 0.
-        scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``; empty to start a cluster
-            on this machine.
 
     >>> Executor(2).kind, Executor(0).kind, Executor(name="dask").kind
     ('workers', 'inprocess', 'dask')
     """
 
     workers: int = 1
+    """The number of processes that measure side by side; 0 for none but this one."""
     name: str = ""
+    """``inprocess``, ``workers`` or an executor of a plugin, such as ``dask``; empty for ``workers``, or ``inprocess``
+    if there are 0."""
     scheduler: str = ""
+    """The address of a cluster to join, such as ``tcp://10.0.0.5:8786``; empty to start workers on this machine."""
 
     @property
     def kind(self) -> str:
@@ -43,20 +39,31 @@ class Executor(NamedTuple):
         >>> Executor(0, "dask").problems()
         ['--executor dask needs a worker; write --workers 1 or more']
         """
-        found = []
-        if self.name and self.name not in EXECUTORS:
-            return [f"unknown executor {self.name!r}; {did_you_mean(self.name, EXECUTORS)}"]
+        try:
+            spec = self._spec()
+        except InputError as error:
+            return [problem.message for problem in error.problems]
+        wrong = []
         if self.workers < 0:
-            found.append(f"{self.workers} is too few; give 0 or more")
-        if self.scheduler and self.name != "dask":
-            found.append(f"a scheduler is for dask; write --executor dask --scheduler {self.scheduler}")
+            wrong.append(f"{self.workers} is too few; give 0 or more")
+        if self.scheduler and not (spec and spec.joins):
+            wrong.append(_joins_nothing(self.scheduler))
         elif self.scheduler and self.workers != 1:
-            found.append(f"the workers are those of {self.scheduler}; leave out --workers {self.workers}")
+            wrong.append(f"the workers are those of {self.scheduler}; leave out --workers {self.workers}")
         elif self.name == "inprocess" and self.workers > 1:
-            found.append(f"--executor inprocess has no workers; leave out --workers {self.workers}")
-        elif self.name in {"workers", "dask"} and not self.workers:
-            found.append(f"--executor {self.name} needs a worker; write --workers 1 or more")
-        return found
+            wrong.append(f"--executor inprocess has no workers; leave out --workers {self.workers}")
+        elif self.kind != "inprocess" and not self.workers:
+            wrong.append(f"--executor {self.name} needs a worker; write --workers 1 or more")
+        return wrong
+
+    def check(self) -> None:
+        """Refuse what does not go together, and an executor that is not known.
+
+        Raises:
+            InputError: with all that is wrong.
+        """
+        if wrong := self.problems():
+            raise InputError([Problem("executor" if self.name else "workers", message) for message in wrong])
 
     def pool(self, limits: Limits, progress: Progress) -> WorkerPool:
         """Return a pool that does jobs in this way.
@@ -66,12 +73,30 @@ class Executor(NamedTuple):
             progress: called with every step that a job reports.
 
         Raises:
-            InputError: what was given does not go together, or dask is not installed, or does not answer.
+            InputError: what was given does not go together, a library is not installed, or a cluster does not answer.
         """
-        if wrong := self.problems():
-            raise InputError([Problem("executor" if self.name else "workers", each) for each in wrong])
-        if self.kind == "dask":
-            from tokbench.engine.workers.dask import DaskPool
+        self.check()
+        spec = self._spec()
+        if spec is None:
+            return ProcessPool(self.workers, limits, progress) if self.kind == "workers" else InProcessPool(progress)
+        if absent := absent_distributions(spec):
+            libraries = " and ".join(absent)
+            raise InputError(f"the executor {spec.name!r} needs the library {libraries}: {install_command(spec)}")
+        pool: WorkerPool = spec.open(self.scheduler, self.workers, limits, progress)
+        return pool
 
-            return DaskPool(self.scheduler, self.workers, limits, progress)
-        return ProcessPool(self.workers, limits, progress) if self.kind == "workers" else InProcessPool(progress)
+    def _spec(self) -> ExecutorSpec | None:
+        """Return the executor of a plugin; ``None`` for one of tokbench itself.
+
+        Raises:
+            InputError: no plugin has registered it.
+        """
+        return None if self.kind in OWN_EXECUTORS else load_registry().executors.get(self.kind)
+
+
+def _joins_nothing(scheduler: str) -> str:
+    """Return what to type for an executor that can join a cluster."""
+    names = [spec.name for spec in load_registry().executors if spec.joins]
+    if not names:
+        return f"no executor that is installed can join a cluster; leave out --scheduler {scheduler}"
+    return f"a scheduler is for {' or '.join(names)}; write --executor {names[0]} --scheduler {scheduler}"

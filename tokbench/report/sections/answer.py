@@ -184,7 +184,7 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
             are = "are" if len(tied) > 1 else "is"
             yield f"{head}; {names(tied)} {are} so near that these documents do not tell them apart."
         else:
-            yield f"{head}, and is told apart from all {'but ' + names(_named(unknown)) if unknown else 'others'}."
+            yield f"{head}, and is significantly ahead of all {'but ' + names(_named(unknown)) if unknown else 'others'}."
         if unknown:
             verb = "needs" if len(unknown) == 1 else "need"
             yield f"Nothing shows that {names(_named(unknown))} {verb} more on other text: {unknown[0].reason}."
@@ -244,7 +244,7 @@ def _distrust(tables: CellTables) -> Iterator[str]:
     if results.config.limit is not None:
         yield f"At most {results.config.limit:,} documents of each group were measured: a first look."
     if not tables.losses_checked:
-        yield "No round trip was made, so that nobody knows who loses text, and nobody is called best."
+        yield "No round trip was made, so that losses are unknown, and no tokenizer is ranked best."
     trained = {cell.tokenizer: cell.in_sample for cell in results.cells if trained_on(cell.in_sample)}
     if trained:
         share = max(each or 0.0 for each in trained.values())

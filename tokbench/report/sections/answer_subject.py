@@ -77,7 +77,7 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
     near = [each.tokenizer for each in others if each.tokenizer in tied or each.value == top.value]
     head = f"{top.tokenizer} is best in {tables.label(metric)}, {shown(tables, top)}"
     if not near:
-        return f"{head}, and is told apart from all others."
+        return f"{head}, and is significantly ahead of all others."
     are = "are" if len(near) > 1 else "is"
     return f"{head}; {names(near)} {are} so near that these documents do not tell them apart."
 

@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.foundation.errors import BackendError, InputError, one_line
-from tokbench.foundation.failures import Failure, attempt
+from tokbench.plugin import BackendError, Failure, InputError, attempt, one_line
 
 if TYPE_CHECKING:
     from distributed import Future
 
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-    "from tokbench.engine.workers.remote import main; main(*sys.argv[1:])"
+    "from tokbench_plugins.dask_executor.remote import main; main(*sys.argv[1:])"
 )
 _CONNECT: Final = 30.0
 """Seconds that a scheduler has to answer."""
@@ -40,32 +39,27 @@ _SETTINGS: Final = {
     "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
 }
 
-_INSTALL: Final = "the executor 'dask' needs the library distributed: pip install 'tokbench[cluster]'"
-
 
 @dataclass
 class Member:
-    """A dask worker.
-
-    Attributes:
-        address: its address.
-        slots: how many jobs it does side by side.
-        usable: ``None`` until it is known whether its versions are those of this machine.
-        recipes: the sha256 of the recipes that were sent to it.
-        reads_nothing: ``True`` if it could not read a shard, so that all text is sent to it.
-        busy: the number of jobs and messages that it has.
-        last_seen: the scheduler's time at which it was last heard of.
-        changed: this machine's time at which that was read.
-    """
+    """A dask worker."""
 
     address: str
+    """Its address."""
     slots: int
+    """The number of jobs that it does side by side."""
     usable: bool | None = None
+    """``True`` if its versions are those of this machine; ``None`` until that is known."""
     recipes: set[str] = field(default_factory=set)
+    """The sha256 of the recipes that were sent to it."""
     reads_nothing: bool = False
+    """``True`` if it could not read a shard, so that all text is sent to it."""
     busy: int = 0
+    """The number of jobs and messages that it has."""
     last_seen: float = 0.0
+    """The scheduler's time at which it was last heard of."""
     changed: float = field(default_factory=time.monotonic)
+    """This machine's time at which that was read."""
 
     def silent(self) -> float:
         """Return for how many seconds nothing was heard of it."""
@@ -77,16 +71,14 @@ class Cluster:
 
     Args:
         client: connected already.
-
-    Attributes:
-        members: the workers, by address and folder: what begins anew at an old address is another member.
-        events: gets a string for each message that was answered, and a tuple for a step of progress.
     """
 
     def __init__(self, client: Any) -> None:  # a Client; its methods have no types
         self._client = client
         self.members: dict[tuple[str, str], Member] = {}
+        """The workers, by address and folder: what begins anew at an old address is another member."""
         self.events: queue.SimpleQueue[str | tuple[str, float, float | None]] = queue.SimpleQueue()
+        """A queue with a string for each message that was answered, and a tuple for each step of progress."""
         self._looked = self._heard = 0.0
 
     def look(self) -> list[Member]:
@@ -99,22 +91,22 @@ class Cluster:
         if now - self._looked < _LOOK:
             return []
         self._heard = self._heard or now
-        found = attempt(lambda: self._client.sync(self._client.scheduler.identity, callback_timeout=_CONNECT))
+        identity = attempt(lambda: self._client.sync(self._client.scheduler.identity, callback_timeout=_CONNECT))
         self._looked = time.monotonic()
-        if isinstance(found, Failure):
+        if isinstance(identity, Failure):
             if self._looked - self._heard > _GONE:
-                raise BackendError(f"the scheduler of dask is out of reach: {found.reason}")
+                raise BackendError(f"the scheduler of dask is out of reach: {identity.reason}")
             return []
         self._heard = self._looked
-        newest = max((each["last_seen"] for each in found["workers"].values()), default=0.0)
+        newest = max((worker["last_seen"] for worker in identity["workers"].values()), default=0.0)
         present = {}
-        for address, each in found["workers"].items():
-            if each["status"] in {"running", "paused"}:
-                key = (address, each["local_directory"])
-                member = present[key] = self.members.get(key) or Member(address, each["nthreads"])
-                if each["last_seen"] != member.last_seen:
-                    behind = newest - each["last_seen"] if key not in self.members else 0.0
-                    member.last_seen, member.changed = each["last_seen"], self._looked - behind
+        for address, worker in identity["workers"].items():
+            if worker["status"] in {"running", "paused"}:
+                key = (address, worker["local_directory"])
+                member = present[key] = self.members.get(key) or Member(address, worker["nthreads"])
+                if worker["last_seen"] != member.last_seen:
+                    behind = newest - worker["last_seen"] if key not in self.members else 0.0
+                    member.last_seen, member.changed = worker["last_seen"], self._looked - behind
         left = [member for key, member in self.members.items() if key not in present]
         self.members = present
         return left
@@ -150,13 +142,11 @@ def joined(address: str) -> Iterator[Cluster]:
         address: such as ``tcp://10.0.0.5:8786``.
 
     Raises:
-        InputError: dask is not installed, or there is no scheduler at this address.
+        InputError: there is no scheduler at this address.
     """
-    try:
-        import dask.config
-        import distributed
-    except ImportError as error:
-        raise InputError(_INSTALL) from error
+    import dask.config
+    import distributed
+
     connect: Any = distributed.Client
     with dask.config.set(_SETTINGS), _quiet():
         try:
@@ -190,12 +180,8 @@ def started(size: int) -> Iterator[Cluster]:
         size: the number of workers, each with one thread.
 
     Raises:
-        InputError: dask is not installed, or does not start.
+        InputError: dask does not start.
     """
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise InputError(_INSTALL) from error
     processes: list[subprocess.Popen[bytes]] = []
     with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
         file, log = Path(folder, "scheduler.json"), Path(folder, "log")

@@ -1,8 +1,8 @@
 """The pool whose workers are those of a dask cluster.
 
-Each job is sent to a dask worker, which gives it to a process of its own: see :mod:`tokbench.engine.workers.remote`. A
-dask worker that vanishes, or is not heard of for a while, costs another attempt at its job elsewhere. Answers count
-once: what comes from an attempt that was given up is not listened to.
+Each job is sent to a dask worker, which gives it to a process of its own: see
+:mod:`tokbench_plugins.dask_executor.remote`. A dask worker that vanishes, or is not heard of for a while, costs another
+attempt at its job elsewhere. Answers count once: what comes from an attempt that was given up is not listened to.
 """
 
 from __future__ import annotations
@@ -20,17 +20,30 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tokbench.config.model import Limits
-from tokbench.engine.workers.cluster import Cluster, Member, joined, started
-from tokbench.engine.workers.one_thread import ONE_THREAD
-from tokbench.engine.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
-from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.remote import (
-    DescribeSurroundings,
+from tokbench.plugin import (
+    ONE_THREAD,
+    BackendError,
+    Failure,
+    Feeds,
+    Heartbeat,
+    InputError,
+    Job,
+    Limits,
+    Problem,
+    ProcessPool,
+    Progress,
+    Recipe,
+    Unread,
+    WorkerDied,
+    WorkerPool,
+    attempt,
+    text_batches,
+)
+from tokbench_plugins.dask_executor.cluster import Cluster, Member, joined, started
+from tokbench_plugins.dask_executor.remote import (
     Lacking,
     Order,
     RunKey,
-    Surroundings,
     describe,
     end_run,
     keep_texts,
@@ -38,11 +51,7 @@ from tokbench.engine.workers.remote import (
     settings_for_workers,
     topic_of,
 )
-from tokbench.engine.workers.worker import Recipe
-from tokbench.foundation.errors import BackendError, InputError, Problem
-from tokbench.foundation.failures import Failure, Heartbeat, attempt
-from tokbench.foundation.progress import Progress
-from tokbench.measuring.job import Job, Unread
+from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -67,29 +76,26 @@ _LOGGER: Final = logging.getLogger("tokbench")
 
 @dataclass
 class _Attempt:
-    """A job on its way.
-
-    Attributes:
-        identity: no other attempt has it.
-        job: the job.
-        number: how many attempts at the job there were before.
-        member: the worker.
-        feeds: by feed, the batches of text that are still to be sent.
-        sent: by feed, the number of batches that were sent.
-        futures: by key, what was sent and is not answered yet.
-        order: the key of the job itself, once it was sent.
-        text: ``True`` if a shard must be sent with its text, because the worker cannot read it.
-    """
+    """A job on its way."""
 
     identity: str
+    """A name that no other attempt has."""
     job: Job
+    """The job."""
     number: int
+    """The number of attempts at the job before."""
     member: Member
+    """The worker."""
     feeds: dict[str, Iterator[list[str]]]
+    """By feed, the batches of text that are still to be sent."""
     sent: dict[str, int] = field(default_factory=dict)
+    """By feed, the number of batches that were sent."""
     futures: dict[str, Future[Any]] = field(default_factory=dict)
+    """By key, the messages that were sent and are not answered yet."""
     order: str = ""
+    """The key of the job itself, once it was sent."""
     text: bool = False
+    """``True`` if a shard must be sent with its text, because the worker cannot read it."""
 
     def give_up(self) -> None:
         """Listen to its answers no longer."""
@@ -109,7 +115,7 @@ class DaskPool(WorkerPool):
         progress: called with every step that a job reports.
 
     Raises:
-        InputError: dask is not installed, or there is no scheduler at the address.
+        InputError: there is no scheduler at the address, or dask does not start.
     """
 
     shared: ClassVar[bool] = True
@@ -154,7 +160,7 @@ class DaskPool(WorkerPool):
         while True:
             self._losses()
             known = self._cluster.members.values()
-            members = [each for each in known if each.usable is not None or each.silent() < self._patience]
+            members = [member for member in known if member.usable is not None or member.silent() < self._patience]
             checked = [member for member in members if member.usable is not None]
             if len(checked) >= max(expected, len(members)):
                 break
@@ -225,11 +231,11 @@ class DaskPool(WorkerPool):
     def _free(self) -> Member | None:
         """Return the worker that has least to do, if one may get a job."""
         members = self._cluster.members.values()
-        usable = [each for each in members if each.usable and each.silent() < self._patience]
+        usable = [member for member in members if member.usable and member.silent() < self._patience]
         if usable:
             self._alone_since = time.monotonic()
-        free = [each for each in usable if each.busy < each.slots]
-        return min(free, key=lambda each: (each.busy / each.slots, each.silent()), default=None)
+        free = [member for member in usable if member.busy < member.slots]
+        return min(free, key=lambda member: (member.busy / member.slots, member.silent()), default=None)
 
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
         """See who has come and who has vanished; return the jobs that are lost with the latter for good."""
@@ -237,13 +243,13 @@ class DaskPool(WorkerPool):
         present = list(self._cluster.members.values())
         asked = [member for member, _ in self._checks.values()]
         for member in present:
-            if member.usable is None and not any(member is each for each in asked):
+            if member.usable is None and not any(member is other for other in asked):
                 key = f"tokbench-check-{secrets.token_hex(8)}"
                 future = self._cluster.send(member, key, describe, self._key)
                 self._checks[key] = member, future
         lost = list[tuple[Job, WorkerDied]]()
         for tried in list(self._attempts.values()):
-            if not any(tried.member is each for each in present):
+            if not any(tried.member is member for member in present):
                 lost += self._lost(tried, "left the cluster")
             elif tried.member.silent() > self._patience:
                 lost += self._lost(tried, f"gave no sign of life for {self._patience:g} s")
@@ -321,21 +327,21 @@ class DaskPool(WorkerPool):
         if key != tried.order:
             self._send_more(tried)
             return []
-        found = pickle.loads(outcome)  # noqa: S301 - of our own worker
-        if self._lacks(tried, found):
+        answers = pickle.loads(outcome)  # noqa: S301 - of our own worker
+        if self._lacks(tried, answers):
             self._send_order(tried)
             return []
         self._forget(tried)
-        return [(tried.job, answer) for answer in found]
+        return [(tried.job, answer) for answer in answers]
 
     @staticmethod
-    def _lacks(tried: _Attempt, found: Any) -> bool:
+    def _lacks(tried: _Attempt, answers: Any) -> bool:
         """Tell whether a worker could not begin a job, for want of a recipe or of a text, and note what it lacks."""
-        if isinstance(found, Lacking):
-            tried.member.recipes.difference_update(found.digests)
+        if isinstance(answers, Lacking):
+            tried.member.recipes.difference_update(answers.digests)
             return True
-        if found and isinstance(found[0], Unread):
-            _LOGGER.info("text is sent to the dask worker %s: %s", tried.member.address, found[0].reason)
+        if answers and isinstance(answers[0], Unread):
+            _LOGGER.info("text is sent to the dask worker %s: %s", tried.member.address, answers[0].reason)
             tried.text = tried.member.reads_nothing = True
             return True
         return False
@@ -364,15 +370,16 @@ class DaskPool(WorkerPool):
 
     def _checked(self, member: Member, future: Future[Surroundings]) -> None:
         """Note whether a worker has the versions of this machine."""
-        found = attempt(lambda: future.result(timeout=self._patience))
-        if isinstance(found, Failure):
-            different = [f"tokbench cannot be used there: {found.reason}; install on every machine what is here"]
+        there = attempt(lambda: future.result(timeout=self._patience))
+        if isinstance(there, Failure):
+            reasons = [f"tokbench cannot be used there: {there.reason}; install on every machine what is here"]
         else:
-            different = [f"{each}; install the same on every machine" for each in found.differences(self._surroundings)]
-        member.usable = not different
-        self._refused += [Problem(member.address, each) for each in different]
-        if different:
-            self._say(f"the dask worker {member.address} is not used: {different[0]}")
+            differences = there.differences(self._surroundings)
+            reasons = [f"{difference}; install the same on every machine" for difference in differences]
+        member.usable = not reasons
+        self._refused += [Problem(member.address, reason) for reason in reasons]
+        if reasons:
+            self._say(f"the dask worker {member.address} is not used: {reasons[0]}")
 
     @cached_property
     def _surroundings(self) -> Surroundings:
@@ -384,5 +391,5 @@ class DaskPool(WorkerPool):
     def _nobody(self) -> str:
         if not self._scheduler:
             return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
-        refused = "".join(f"; {each}" for each in self._refused[:3])
+        refused = "".join(f"; {problem}" for problem in self._refused[:3])
         return f"no worker of {self._scheduler} can be used; start some with: dask worker {self._scheduler}{refused}"

@@ -1,10 +1,9 @@
-"""Executors: in this process, worker processes, and a dask cluster give the same results, whatever becomes of workers."""
+"""The executor dask: a cluster gives the results of worker processes, whatever becomes of its workers."""
 
 import hashlib
 import json
 import os
 import pickle
-import re
 import shlex
 import signal
 import socket
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import cell, interruptible
-from test_isolation import ended
+from processes import ended
 
 import tokbench
 from tokbench.config.model import Limits
@@ -24,14 +23,14 @@ from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard
-from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.remote import Lacking, Order, RunKey, Surroundings, end_run, run_order
 from tokbench.engine.workers.worker import Recipe
 from tokbench.measuring.job import TokenizerJob, Unread
 from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options
+from tokbench_plugins.dask_executor.remote import Lacking, Order, RunKey, end_run, run_order
+from tokbench_plugins.dask_executor.surroundings import Surroundings
 
 README = Path(tokbench.__file__).parent / "README.md"
 GROUPS = 20
@@ -42,30 +41,6 @@ TOKENIZERS = """\
   bytes: {backend: utf8_bytes, same_as: slow}
   naive: {backend: naive_bpe, engine: python, train: {corpus: c, vocab_size: 300}}
   other: {backend: naive_bpe, engine: python, train: {corpus: c, vocab_size: 280}}"""
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ((2, "inprocess"), "--executor inprocess has no workers; leave out --workers 2"),
-        ((0, "workers"), "--executor workers needs a worker; write --workers 1 or more"),
-        ((0, "dask"), "--executor dask needs a worker; write --workers 1 or more"),
-        ((1, "", "tcp://h:1"), "a scheduler is for dask; write --executor dask --scheduler tcp://h:1"),
-        ((3, "dask", "tcp://h:1"), "the workers are those of tcp://h:1; leave out --workers 3"),
-        ((1, "dusk"), "unknown executor 'dusk'; did you mean 'dask'?"),
-        ((-1,), "-1 is too few; give 0 or more"),
-    ],
-)
-def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given, told):
-    workers, executor, scheduler = (*given, "", "")[:3]
-    assert Executor(*given).problems() == [told]
-    with pytest.raises(tokbench.InputError, match=re.escape(told)):
-        tokbench.run(write_config(), workers=workers, executor=executor, scheduler=scheduler)
-
-
-def test_executors_by_number_of_workers():
-    assert [Executor(0).kind, Executor(3).kind, Executor(1, "inprocess").kind] == ["inprocess", "workers", "inprocess"]
-    assert not any(Executor(*each).problems() for each in [(0,), (1, "inprocess"), (2, "workers"), (2, "dask")])
 
 
 def test_other_versions_are_named():
@@ -118,7 +93,7 @@ def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tm
     def answers(job):
         order = pickle.dumps(Order(key, "1", job, {"b": digest}, {digest: data}, {}))
         sent.append(len(order))
-        return [each._replace(seconds=None) for each in pickle.loads(run_order(order))]
+        return [answer._replace(seconds=None) for answer in pickle.loads(run_order(order))]
 
     def unread(job):
         [answer] = pickle.loads(run_order(pickle.dumps(Order(key, "1", job, {"b": digest}, {digest: data}, {}))))
@@ -210,16 +185,16 @@ def shell(tmp_path, write_config, texts):
 
 def comparable(results):
     """Return all of results.json that does not say when, where and how fast."""
-    found = json.loads(results) if isinstance(results, str) else results
+    plain = json.loads(results) if isinstance(results, str) else results
     for key in ("created", "seconds", "durations", "environment", "notes"):
-        del found[key]
-    for each in found["tokenizers"].values():
-        each["notes"] = [note for note in each["notes"] if "on a cluster" not in note]
-        each["load_s"] = None
-        each["artefact"] = each["artefact_sha256"] = ""
-        if each["train"]:
-            each["train"]["seconds"] = None
-    return found
+        del plain[key]
+    for tokenizer in plain["tokenizers"].values():
+        tokenizer["notes"] = [note for note in tokenizer["notes"] if "on a cluster" not in note]
+        tokenizer["load_s"] = None
+        tokenizer["artefact"] = tokenizer["artefact_sha256"] = ""
+        if tokenizer["train"]:
+            tokenizer["train"]["seconds"] = None
+    return plain
 
 
 def wait_for_lines(record, number, process, worker=None):
@@ -334,18 +309,18 @@ def test_nothing_is_left_of_a_cluster_on_this_machine(tmp_path, texts, write_con
 
 def children(pid):
     """Return the ids of the processes that a process has started; a thread may end while they are read."""
-    found = set()
+    pids = set()
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):
-            found |= set(map(int, (thread / "children").read_text().split()))
-    return found
+            pids |= set(map(int, (thread / "children").read_text().split()))
+    return pids
 
 
 def below(pid):
     """Return the ids of the processes that a process, and those below it, have started."""
-    found, waiting = set(), [pid]
+    pids, waiting = set(), [pid]
     while waiting:
-        new = children(waiting.pop()) - found
-        found |= new
+        new = children(waiting.pop()) - pids
+        pids |= new
         waiting += new
-    return found
+    return pids

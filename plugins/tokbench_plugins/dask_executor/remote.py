@@ -1,7 +1,7 @@
 """The part that runs inside a dask worker: it hands each job to a worker process of tokbench's own.
 
 A tokenizer that ends its process costs its own cells by the same code as locally, and never the dask worker. Nothing
-here imports dask but for showing progress; :mod:`tokbench.engine.workers.dask` is the other end.
+here imports dask but for showing progress; :mod:`tokbench_plugins.dask_executor.pool` is the other end.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import platform
 import runpy
 import shutil
 import sys
@@ -21,51 +20,50 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.config.model import Limits
-from tokbench.engine.identity import file_digest, files_in, installed_versions, plain_name, required_by, source_of
-from tokbench.engine.workers.pool import WorkerDied
-from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Recipe, WorkerContext, end_with_parent
-from tokbench.foundation.errors import BackendError
-from tokbench.foundation.progress import Progress, RunProgress, silent
-from tokbench.measuring.job import Job
+from tokbench.plugin import (
+    BackendError,
+    Job,
+    Limits,
+    ProcessPool,
+    Progress,
+    Recipe,
+    RunProgress,
+    WorkerDied,
+    end_with_parent,
+    silent,
+)
+from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
 
 _IDLE: Final = 600.0
 """Seconds after which a process that nobody has asked anything is ended, because its run may have vanished."""
 
 
 class RunKey(NamedTuple):
-    """The facts that the parts of a run on a cluster share.
-
-    Attributes:
-        run: the identity of the run.
-        limits: the limits of its jobs.
-        environment: variables for the processes that hold tokenizers.
-    """
+    """The facts that the parts of a run on a cluster share."""
 
     run: str
+    """The identity of the run."""
     limits: Limits
+    """The limits of its jobs."""
     environment: Mapping[str, str]
+    """Variables for the processes that hold tokenizers."""
 
 
 class Order(NamedTuple):
-    """One job for a dask worker.
-
-    Attributes:
-        key: the run.
-        identity: the identity of this attempt at the job, to which texts may have been sent before.
-        job: the job.
-        recipes: by tokenizer, the sha256 of its pickled recipe.
-        sent: by sha256, the recipes that the worker may not have yet.
-        feeds: by feed, the number of batches of text that were sent before.
-    """
+    """One job for a dask worker."""
 
     key: RunKey
+    """The run."""
     identity: str
+    """The identity of this attempt at the job, to which texts may have been sent before."""
     job: Job
+    """The job."""
     recipes: Mapping[str, str]
+    """By tokenizer, the sha256 of its pickled recipe."""
     sent: Mapping[str, bytes]
+    """By sha256, the recipes that the worker may not have yet."""
     feeds: Mapping[str, int]
+    """By feed, the number of batches of text that were sent before."""
 
 
 class Lacking(NamedTuple):
@@ -80,21 +78,18 @@ class _RunEnded(Exception):  # noqa: N818 - the usual end of a job that nobody w
 
 @dataclass
 class _Run:
-    """The things that a dask worker keeps for one run.
-
-    Attributes:
-        key: the run.
-        recipes: by sha256, the pickled recipes.
-        folder: where texts for trainings are kept until they are read.
-        idle: pools of one process each, which wait for a job; each with the timer that ends it.
-        ended: set when the run has ended.
-    """
+    """The things that a dask worker keeps for one run."""
 
     key: RunKey
+    """The run."""
     recipes: dict[str, bytes] = field(default_factory=dict)
+    """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
+    """The folder in which texts for trainings are kept until they are read."""
     idle: list[tuple[ProcessPool, threading.Timer]] = field(default_factory=list)
+    """Pools of one process each, which wait for a job; each with the timer that ends it."""
     ended: threading.Event = field(default_factory=threading.Event)
+    """Set when the run has ended."""
 
     def check(self) -> None:
         """Leave the job if the run has ended.
@@ -109,9 +104,9 @@ class _Run:
     def pool(self, progress: Progress) -> Iterator[ProcessPool]:
         """Yield a pool of one process, which nobody else uses meanwhile."""
         with _LOCK:
-            found = self.idle.pop() if self.idle else None
-        if found:
-            pool, timer = found
+            waiting = self.idle.pop() if self.idle else None
+        if waiting:
+            pool, timer = waiting
             timer.cancel()
         else:
             pool = ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
@@ -133,7 +128,7 @@ class _Run:
 
     def _end_idle(self, pool: ProcessPool) -> None:
         with _LOCK:
-            left = [each for each in self.idle if each[0] is not pool]
+            left = [(other, timer) for other, timer in self.idle if other is not pool]
             waits, self.idle = len(left) < len(self.idle), left
         if waits:
             pool.end()
@@ -241,67 +236,9 @@ def _shown(run: str) -> Progress:
 def end_run(run: str) -> None:
     """End all that a run has left in this dask worker; jobs of it that still run end within a second or so."""
     with _LOCK:
-        found = _RUNS.pop(run, None)
-    if found:
-        found.end()
-
-
-class Surroundings(NamedTuple):
-    """The versions that must be the same on every machine of a run, because numbers depend on them.
-
-    Attributes:
-        versions: by the name of a thing (Python, a plugin, a library), its version; empty if it is not there.
-    """
-
-    versions: Mapping[str, str]
-
-    def differences(self, here: Surroundings) -> list[str]:
-        """Return what is not the same here.
-
-        >>> Surroundings({"numpy": "2.1", "regex": ""}).differences(Surroundings({"numpy": "2.0", "regex": "1"}))
-        ['numpy is 2.1 there and 2.0 here', 'regex is missing there and 1 here']
-        """
-        names = dict.fromkeys([*here.versions, *self.versions])
-        pairs = [(name, self.versions.get(name, ""), here.versions.get(name, "")) for name in names]
-        return [f"{name} is {a or 'missing'} there and {b or 'missing'} here" for name, a, b in pairs if a != b]
-
-
-@dataclass(frozen=True)
-class DescribeSurroundings(Job):
-    """Say what the numbers depend on where the job runs; the answer is :class:`Surroundings`."""
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        """None is at work."""
-        return ()
-
-    def run(self, context: WorkerContext) -> Iterator[Surroundings]:
-        """See :class:`tokbench.measuring.job.Job`."""
-        plugins = [each for each in context.registry.plugins if not each.excluded]
-        distributions = sorted({each.distribution for each in plugins if each.distribution})
-        libraries = sorted({name for each in distributions for name in required_by(each)} - set(distributions))
-        packages = sorted({each.module.partition(".")[0] for each in plugins if not each.reason} | {"tokbench"})
-        versions = installed_versions()
-        yield Surroundings({
-            "Python": ".".join(platform.python_version_tuple()[:2]),
-            **{each: versions.get(plain_name(each), "") for each in distributions},
-            **{f"the plugin {each.name!r}": "broken" if each.reason else "usable" for each in plugins},
-            **{f"the library {each}": versions.get(plain_name(each), "") for each in libraries},
-            **{f"the code of {each}": _code(each) for each in packages},
-        })  # fmt: skip
-
-
-def _code(package: str) -> str:
-    """Return the beginning of the sha256 of all Python files of a package or module; nothing if it has no file."""
-    try:
-        source = source_of(package)
-    except LookupError:
-        return ""
-    digest = hashlib.sha256()
-    for path in [source] if source.is_file() else files_in(source):
-        if path.suffix == ".py":
-            digest.update(f"{path.relative_to(source.parent).as_posix()}\0{file_digest(path)}\0".encode())
-    return digest.hexdigest()[:12]
+        known = _RUNS.pop(run, None)
+    if known:
+        known.end()
 
 
 def describe(key: RunKey) -> Surroundings:

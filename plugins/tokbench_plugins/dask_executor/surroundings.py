@@ -1,0 +1,76 @@
+"""The surroundings of tokenizers: what must be the same on every machine of a run, because numbers depend on it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tokbench.plugin import (
+    Job,
+    WorkerContext,
+    file_digest,
+    files_in,
+    installed_versions,
+    plain_name,
+    required_by,
+    source_of,
+)
+
+
+class Surroundings(NamedTuple):
+    """The versions that must be the same on every machine of a run, because numbers depend on them."""
+
+    versions: Mapping[str, str]
+    """By the name of a thing (Python, a plugin, a library), its version; empty if it is not there."""
+
+    def differences(self, here: Surroundings) -> list[str]:
+        """Return what is not the same here.
+
+        >>> Surroundings({"numpy": "2.1", "regex": ""}).differences(Surroundings({"numpy": "2.0", "regex": "1"}))
+        ['numpy is 2.1 there and 2.0 here', 'regex is missing there and 1 here']
+        """
+        names = dict.fromkeys([*here.versions, *self.versions])
+        pairs = [(name, self.versions.get(name, ""), here.versions.get(name, "")) for name in names]
+        return [f"{name} is {a or 'missing'} there and {b or 'missing'} here" for name, a, b in pairs if a != b]
+
+
+@dataclass(frozen=True)
+class DescribeSurroundings(Job):
+    """Say what the numbers depend on where the job runs; the answer is :class:`Surroundings`."""
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """None is at work."""
+        return ()
+
+    def run(self, context: WorkerContext) -> Iterator[Surroundings]:
+        """See :class:`tokbench.plugin.Job`."""
+        plugins = [plugin for plugin in context.registry.plugins if not plugin.excluded]
+        distributions = sorted({plugin.distribution for plugin in plugins if plugin.distribution})
+        required = {name for distribution in distributions for name in required_by(distribution)}
+        libraries = sorted(required - set(distributions))
+        packages = sorted({plugin.module.partition(".")[0] for plugin in plugins if not plugin.reason} | {"tokbench"})
+        versions = installed_versions()
+        yield Surroundings({
+            "Python": ".".join(platform.python_version_tuple()[:2]),
+            **{name: versions.get(plain_name(name), "") for name in distributions},
+            **{f"the plugin {plugin.name!r}": "broken" if plugin.reason else "usable" for plugin in plugins},
+            **{f"the library {name}": versions.get(plain_name(name), "") for name in libraries},
+            **{f"the code of {name}": _code(name) for name in packages},
+        })  # fmt: skip
+
+
+def _code(package: str) -> str:
+    """Return the beginning of the sha256 of all Python files of a package or module; nothing if it has no file."""
+    try:
+        source = source_of(package)
+    except LookupError:
+        return ""
+    digest = hashlib.sha256()
+    for path in [source] if source.is_file() else files_in(source):
+        if path.suffix == ".py":
+            digest.update(f"{path.relative_to(source.parent).as_posix()}\0{file_digest(path)}\0".encode())
+    return digest.hexdigest()[:12]

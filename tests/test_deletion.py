@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 REPOSITORY = Path(__file__).parents[1]
 FOLDERS = ("tokbench/metrics", "tokbench/studies", "tokbench/sources", "tokbench/formats", "tokbench_plugins")
 KEPT = {"__init__.py", "__pycache__", "plugin.py"}
-"""What belongs to a folder itself, and to no plugin in it."""
+"""Files of a folder itself, which are of no plugin in it."""
 
 
 def pieces():

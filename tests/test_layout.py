@@ -1,4 +1,4 @@
-"""The shape of the package: who may know metrics by name, how long a file may be, how a docstring begins."""
+"""The shape of the package: who may know plugins by name, how long a file may be, how a docstring begins."""
 
 import ast
 import re
@@ -7,8 +7,36 @@ from pathlib import Path
 from tokbench.registry.plugins import load_registry
 
 PACKAGE = Path(__file__).parents[1] / "tokbench"
-BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats")
+BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats", PACKAGE / "studies")
 """Only here may the id of a metric stand."""
+
+PLUGINS = ("formats", "metrics", "sources", "studies")
+"""The rooms of built-in plugins."""
+
+APPLICATIONS = ("cli", "comparison", "notebook", "plugin.py", "serve", "testing")
+"""The rooms and files that may name plugins: what a user asks of them is about one, and the door has names of all."""
+
+WORDS = {
+    "code": "source code: a part of what the store knows a plugin by",
+    "pairs": "comparisons of two tokenizers, a key of results.json",
+    "python": "the interpreter of a run",
+    "text": "anything written: a document, a column, an element of SVG",
+    "tokens": "the sums of every text metric, and what an id stands for",
+    "vocabulary": "the ids of a tokenizer: a hash, a column of its table",
+}
+"""Words of the core that a plugin has for its name, too, each with what the core means by it."""
+
+PLACES = {
+    # the formats of a configuration that names none
+    "config/model.py": {"csv", "html", "md"},
+    # an example of what one may type
+    "report/templates/report.html.j2": {"compression"},
+    # keys of files of an older schema, which change no more
+    "results/older.py": {
+        *("bits_per_byte", "language_models", "probes", "validity", "vocabulary_size", "worst_documents"),
+    },
+}
+"""The files of the core that must name plugins: by path, the names."""
 
 PLAIN_WORDS = {"tokens", "bytes", "chars", "words"}
 """Ids that are also names of columns of sums and of counts."""
@@ -42,15 +70,59 @@ def test_a_string_is_found_in_code_and_in_templates(tmp_path):
 def test_the_core_knows_no_metric_by_name():
     ids = metric_ids()
     assert {"compression_ratio", "roundtrip_exact", "encode_mb_per_s", "rank"} <= ids
-    files = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".j2"}]
-    found = [
+    named = [
         f"{path.relative_to(PACKAGE)}:{line}: {value!r}"
-        for path in sorted(files)
+        for path in files_of_the_package()
         if not any(path.is_relative_to(folder) for folder in BY_NAME)
         for line, value in strings(path)
         if value in ids
     ]
-    assert not found, "\n".join(found)
+    assert not named, "\n".join(named)
+
+
+def files_of_the_package():
+    return sorted(path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".j2"})
+
+
+def files_of_the_core():
+    return [
+        path for path in files_of_the_package() if path.relative_to(PACKAGE).parts[0] not in {*PLUGINS, *APPLICATIONS}
+    ]
+
+
+def test_the_core_knows_no_study_family_format_or_source_by_name():
+    registry = load_registry()
+    catalogues = (registry.studies, registry.metrics, registry.reporters, registry.corpora)
+    names = {name for catalogue in catalogues for name in catalogue.entries}
+    assert {"validity", "bits_per_byte", "latex", "conllu", *WORDS} <= names
+    places, words, named = {}, set(), []
+    for path in files_of_the_core():
+        name = path.relative_to(PACKAGE).as_posix()
+        for line, value in strings(path):
+            if value in WORDS:
+                words.add(value)
+            elif value in PLACES.get(name, ()):
+                places.setdefault(name, set()).add(value)
+            elif value in names:
+                named.append(f"{name}:{line}: {value!r}")
+    assert not named, "\n".join(named)
+    assert (places, words) == (PLACES, set(WORDS)), "an exception that is needed no more"
+
+
+def imported(path):
+    """Yield the modules that a file imports, those inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_the_core_imports_nothing_of_a_plugin():
+    rooms = tuple(f"tokbench.{room}." for room in PLUGINS)
+    files = [path for path in files_of_the_core() if path.suffix == ".py"]
+    assert len(files) > 150
+    assert [(path, module) for path in files for module in imported(path) if f"{module}.".startswith(rooms)] == []
 
 
 def test_no_file_has_grown_into_two():
@@ -62,8 +134,7 @@ def test_no_file_has_grown_into_two():
 
 def test_few_mappings_hold_anything():
     """Blocks of results and what passes between steps are classes: a mapping of anything is for JSON, YAML and states."""
-    plugins = (*BY_NAME, PACKAGE / "corpus" / "sources")
-    files = [path for path in PACKAGE.rglob("*.py") if not any(path.is_relative_to(folder) for folder in plugins)]
+    files = [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in PLUGINS]
     assert len(files) > 200
     assert sum(path.read_text(encoding="utf-8").count("dict[str, Any]") for path in files) <= 20
 

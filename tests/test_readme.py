@@ -102,8 +102,8 @@ def test_the_configurations_shown_are_right(tmp_path):
         config = read_config(tmp_path / "run.yaml")
         plans.append(make_plan(config, load_registry(), lambda step, done, total: None))
     assert [str(problem) for plan in plans for problem in plan.problems] == []
-    assert plans[2].config.study.vocabulary.model.width == 768
-    assert plans[2].config.study.vocabulary.measured.sizes == (512, 1024, 2048, 4096)
+    assert plans[2].studies["vocabulary_size"].model.width == 768
+    assert plans[2].studies["vocabulary_size"].measured.sizes == (512, 1024, 2048, 4096)
     assert [planned.name for planned in plans[0].tokenizers] == ["gpt-4o", "mine-4096", "mine-8192"]
     assert [planned.name for planned in plans[1].tokenizers] == [
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),

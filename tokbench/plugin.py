@@ -195,7 +195,7 @@ if TYPE_CHECKING:
     from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.csv_text import csv_text as csv_text
     from tokbench.registry.parts import BrokenPart as BrokenPart, parts_of as parts_of
-    from tokbench.config.validate import Place as Place, validate as validate
+    from tokbench.config.validate import Part as Part, Place as Place, validate as validate
     from tokbench.measuring.executor import ExecutorSpec as ExecutorSpec
     from tokbench.engine.workers.one_thread import ONE_THREAD as ONE_THREAD
     from tokbench.engine.workers.pool import (
@@ -322,7 +322,7 @@ _NAMES: Final = {
     "report.segmentation": "SegmentationView",
     "report.csv_text": "csv_text",
     "registry.parts": "BrokenPart parts_of",
-    "config.validate": "Place validate",
+    "config.validate": "Part Place validate",
     # executors: pools that do the jobs of a run elsewhere
     "measuring.executor": "ExecutorSpec",
     "engine.workers.one_thread": "ONE_THREAD",

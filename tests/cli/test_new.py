@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
+from tokbench.cli.draft import PURPOSES
 from tokbench.cli.main import tokbench as command
-from tokbench.config.draft import PURPOSES
 from tokbench.config.read import read_config
 
 

@@ -212,7 +212,7 @@ def test_results_record_every_file(write, tmp_path):
         bases=[ConfigFile(file="../base.yaml", sha256=digest, text=BASE)],
         formats=["csv", "md"],
     )
-    assert f"it extends ../base.yaml: sha256 {digest}" in (tmp_path / "out" / "report.md").read_text()
+    assert f"It extends ../base.yaml, sha256 {digest}" in (tmp_path / "out" / "report.md").read_text()
     # With what is recorded, the run can be made again elsewhere.
     elsewhere = tmp_path / "again" / "suites"
     elsewhere.mkdir(parents=True)

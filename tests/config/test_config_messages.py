@@ -9,7 +9,7 @@ from pydantic_core._pydantic_core import list_all_errors
 
 from tokbench.config import model
 from tokbench.config.strict_yaml import Located
-from tokbench.config.validate import validate
+from tokbench.config.validate import Part, validate
 from tokbench.foundation.validation_messages import _MUST_BE, wrong_value
 from tokbench.registry.plugins import load_registry
 from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
@@ -96,7 +96,7 @@ def attempts(options):
 
 def said(options, data):
     problems = []
-    validate(options, data, Located("f"), (), model.Path(), problems)
+    validate(options, data, Part(Located("f")), problems)
     return [problem.message for problem in problems]
 
 

@@ -12,6 +12,7 @@ from tokbench.engine.adapt import adapt
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
+from tokbench.sources.text import TextOptions, TextSource
 from tokbench_plugins.bpe import BPETokenizer, train
 
 TEXT = "low lower lowest, slow slower slowest\nthe newest news of the new newspaper\n" * 3
@@ -29,9 +30,9 @@ def base(tmp_path):
 
 
 def adapted(base, folder, **given):
-    text = {"path": str(base.parent / "texts" / "*.txt")}
+    texts = TextSource(TextOptions(path=base.parent / "texts" / "*.txt"))
     options = {"add": 8, "remove": None, "workers": 0, **given}
-    return adapt(f"tokbench_bpe:{base}", text, folder, silent, **options)
+    return adapt(f"tokbench_bpe:{base}", texts, folder, silent, **options)
 
 
 def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
@@ -61,10 +62,13 @@ def test_a_format_that_there_is_not_is_refused_before_anything_is_learned(base, 
 
 
 def test_what_cannot_be_adapted(base, tmp_path):
-    found = adapt("utf8_bytes", {"path": str(base)}, tmp_path / "out", silent, add=1, remove=0, workers=0)
+    texts = TextSource(TextOptions(path=base))
+    found = adapt("utf8_bytes", texts, tmp_path / "out", silent, add=1, remove=0, workers=0)
     assert "cannot be adapted: its backend does not train on from a vocabulary" in found.reason
-    with pytest.raises(InputError, match="no file matches"):
-        adapt("utf8_bytes", {"path": str(tmp_path / "x*")}, tmp_path / "out", silent, add=1, remove=0, workers=0)
+    arguments = ["adapt", "utf8_bytes", "--text", str(tmp_path / "x*"), "-o", str(tmp_path / "out"), "--log", "none"]
+    refused = CliRunner().invoke(command, arguments)
+    assert isinstance(refused.exception, InputError)
+    assert "no file matches" in str(refused.exception)
 
 
 @pytest.mark.slow

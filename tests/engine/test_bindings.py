@@ -9,10 +9,12 @@ from document_tree import chooser, nodes_of
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.engine.reports import report_of
 from tokbench.formats.markdown import SPEC as MARKDOWN
 from tokbench.report.charts.heat import heat_maps
 from tokbench.report.document import Paragraph, Table
-from tokbench.report.report import Report
+from tokbench.report.sections.overview import main_columns, overview_document
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import OWN_TEXTS
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
@@ -79,16 +81,16 @@ def test_bindings_hold_in_workers(bound, write_config):
 
 
 def test_reports_show_a_dash_and_no_row(bound):
-    report = Report(bound)
-    shown = {column.corpus: column.cells for column in report.main_columns if column.metric == "compression_ratio"}
+    tables = CellTables(bound)
+    shown = {column.corpus: column.cells for column in main_columns(tables) if column.metric == "compression_ratio"}
     assert shown["prose"]["again"].text == "–"
     assert shown["prose"]["again"].title == "measured on code only"
-    main, *panes = chooser(report.documents["overview"], "overview").panes
+    main, *panes = chooser(overview_document(tables), "overview").panes
     lines = [paragraph.line for paragraph in nodes_of(main, Paragraph)]
     assert "– not measured there: the configuration names other corpora." in lines
     rows = {pane.name: {row.cells[0].value for row in next(nodes_of(pane, Table)).rows} for pane in panes}
     assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "again"}}
-    assert all(not shown.absent for corpus in report.tables.corpora for shown in heat_maps(report.tables, corpus))
+    assert all(not shown.absent for corpus in tables.corpora for shown in heat_maps(tables, corpus))
     assert "| not run |" not in MARKDOWN.render(bound)
 
 
@@ -145,7 +147,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
     assert {row.corpus for row in found.rows} == {"code"}
     assert {loss.corpus for loss in found.losses} <= {"code"}
     assert list(found.recommendation.weights) == ["code"]
-    assert Report(results).documents["vocabulary_size"] is not None
+    assert "vocabulary-size" in [section.id for section in report_of(results).sections]
 
 
 @pytest.mark.parametrize(

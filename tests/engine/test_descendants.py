@@ -14,8 +14,9 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Recipe, TokenizerJob
+from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.progress import silent
+from tokbench.measuring.job import TokenizerJob
 from tokbench.tokenizers.options import Options
 
 pytestmark = pytest.mark.skipif(not KNOWN, reason="processes are found in /proc")

@@ -262,7 +262,7 @@ def test_the_header_of_a_stopped_run_says_so_in_every_report(stopped, tmp_path):
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert said in markdown.split("\n## ")[0], "above all tables"
     assert "c 92 %: 1 group in part, 1 not at all; later 0 %: " in markdown
-    assert "| stop | ready | 256 | 1.000◐◦ 87 % |" in markdown
+    assert "| stop | RaisesKeyboardInterrupt; own 1.0 | 256 | 1.000◐◦ 87 % |" in markdown
     assert "| x | 1.00◦ | 1.00◐◦ 87 % | 1.00◐◦ 87 % |" in markdown
     assert "◐ the run was stopped when it had measured the share" in markdown
     assert "c / x\u00a092 %" in markdown

@@ -195,7 +195,10 @@ def keys():
         ("### `show:`", ShowOptions),
         ("### `show: texts: [{…}]`", ShownTextEntry),
     ]
-    return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
+    of_studies = {spec.key: spec for spec in load_registry().studies if spec.key and "." not in spec.key}
+    further = {TopLevel: [(f"`{key}`", "", "", spec.summary) for key, spec in of_studies.items()]}
+    rows = [(title, [*table_of(model), *further.get(model, [])]) for title, model in parts]
+    return "\n\n".join(f"{title}\n\n{options_table(some)}" for title, some in rows)
 
 
 def study():

@@ -28,7 +28,8 @@ from tokbench.metrics.agreement import (
 )
 from tokbench.metrics.overlap import GroupTokens, jensen_shannon
 from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
-from tokbench.report.report import Report
+from tokbench.report.sections.matrices import matrix_sections
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
 from tokbench.tokenizers.batch import encode_batch
@@ -309,7 +310,7 @@ def test_reports_and_tables_show_the_pairs(results, tmp_path):
     found = matrix(results, "language_divergence", "bytes")
     assert float(row["value"]) == full_table(found)[0, 1]
     assert {r["one"] for r in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
-    groups, tokenizers = Report(results).matrices
+    groups, tokenizers = matrix_sections(CellTables(results))
     assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "boundary_jaccard"]
     first = groups.maps[0]
     assert first.closest.startswith("en and de (0.")

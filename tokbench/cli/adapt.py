@@ -68,13 +68,16 @@ def adapt(
 
     Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
     """
+    from tokbench.config.validate import validate_options
     from tokbench.engine.adapt import adapt as execute
     from tokbench.foundation.display import progress_shown
     from tokbench.foundation.failures import Failure
+    from tokbench.registry.plugins import load_registry
 
-    source = {"path": text, "document": document}
+    source = load_registry().corpora.get("text")
+    texts = source.open(validate_options(source.options, {"path": text, "document": document}, "--text"))
     with progress_shown(log) as progress:
-        found = execute(tokenizer, source, output, progress, add=add, remove=remove, formats=formats)
+        found = execute(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
     if isinstance(found, Failure):
         show_traceback(found.reason, found.traceback)
         click.echo(f"error: {found.reason}", err=True)

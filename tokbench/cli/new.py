@@ -51,7 +51,7 @@ def new(suite: str | None, output: Path | None) -> None:
 
 def _asked(path: Path) -> str:
     """Ask what is to be compared on what, and return the configuration."""
-    from tokbench.config.draft import PURPOSES, draft
+    from tokbench.cli.draft import PURPOSES, draft
 
     for name, question in PURPOSES.items():
         click.echo(f"  {name:<10} {question}")

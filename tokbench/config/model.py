@@ -38,10 +38,14 @@ def _one_or_more(value: Any) -> tuple[Any, ...]:
 _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
+DEFAULT_FORMATS: Final = ("html", "md", "csv")
+"""The report formats of a configuration that names none."""
+
+
 class ReportEntry(Options):
     """The reports that are written besides ``results.json``."""
 
-    formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
+    formats: tuple[str, ...] = Field(default=DEFAULT_FORMATS, description="report formats, by name")
 
 
 _UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}

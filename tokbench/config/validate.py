@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,35 +21,43 @@ M = TypeVar("M", bound=BaseModel)
 Place = tuple[str | int, ...]
 
 
-def validate(
-    model: type[M],
-    data: Any,
-    located: Located,
-    path: Place,
-    base: Path,
-    problems: list[Problem],
-    also: tuple[str, ...] = (),
-) -> M | None:
+@dataclass(frozen=True)
+class Part:
+    """A part of a configuration, for those who say what is wrong with it."""
+
+    located: Located
+    """The places of all values of the configuration."""
+    path: Place = ()
+    """The keys that lead to the part."""
+    base: Path = Path()
+    """The folder at which a relative path starts if its file is not known."""
+    also: tuple[str, ...] = ()
+    """Further keys that are allowed in it beside those of its model."""
+    called: Place = ()
+    """The last keys that lead to it, as far as messages repeat them before a key inside it."""
+
+
+def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> M | None:
     """Return the model, or ``None`` after adding everything that is wrong to ``problems``.
 
     Validation is strict in the way of JSON: a list may become a tuple, and a string a path; but ``no`` does not become
-    false, and ``"12"`` does not become 12. ``also`` names further keys that are allowed beside those of the model.
-    A relative path starts at the folder of the file in which it stands, or else at ``base``.
+    false, and ``"12"`` does not become 12. A relative path starts at the folder of the file in which it stands.
     """
-    context = {"base": base, "bases": _folders(data, located, path)}
+    context = {"base": part.base, "bases": _folders(data, part)}
     try:
         return model.model_validate_json(json.dumps(data), strict=True, context=context)
     except ValidationError as error:
-        for where, key, message in _mistakes(model, data, error.errors(), also):
-            problems.append(Problem(located.where((*path, *where), key=key), message))
+        for where, key, message in _mistakes(model, data, error.errors(), part):
+            problems.append(Problem(part.located.where((*part.path, *where), key=key), message))
         return None
 
 
-def _folders(data: Any, located: Located, path: Place) -> dict[str, Path]:
+def _folders(data: Any, part: Part) -> dict[str, Path]:
     """Return for each key of a mapping the folder of the file in which its value stands, as far as it is known."""
-    folders = {}
+    folders, located = {}, part.located
     for key in data if isinstance(data, Mapping) and located.folders else ():
-        place = (*path, key) if (*path, key) in located.values else (*path, "grid", key)
+        place = (*part.path, key)
+        place = place if place in located.values else (*part.path, "grid", key)
         folder = located.folders.get(located.place(place).name)
         if folder is not None:
             folders[key] = folder
@@ -68,14 +77,14 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
     """
     problems: list[Problem] = []
     data = json.loads(json.dumps(options, default=str))
-    valid = validate(model, data, Located(what), (), Path(), problems)
+    valid = validate(model, data, Part(Located(what)), problems)
     if valid is None:
         raise InputError([Problem(what, problem.message) for problem in problems])
     return valid
 
 
 def _mistakes(
-    model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], also: tuple[str, ...]
+    model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: Part
 ) -> Iterator[tuple[Place, bool, str]]:
     """Yield each mistake: its path in the data, ``True`` if it is in a key, and the message."""
     misspelt = dict(_misspelt(model, data, details))
@@ -90,11 +99,11 @@ def _mistakes(
                 yield loc, False, f"the key {str(loc[-1])!r} is missing"
         elif kind == "extra_forbidden":
             if loc not in misspelt:
-                known = _known_keys(model, loc) + (list(also) if len(loc) == 1 else [])
+                known = _known_keys(model, loc) + (list(part.also) if len(loc) == 1 else [])
                 yield loc, True, f"unknown key {str(loc[-1])!r}; {did_you_mean(str(loc[-1]), known)}"
         else:
             path = _path_in(data, loc)
-            name = ".".join(map(str, path))
+            name = ".".join(map(str, (*part.called, *path)))
             message = wrong_value(kind, detail.get("ctx", {}), detail["input"])
             yield path, loc[-1:] == ("[key]",), f"{name}: {message}" if name else message
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tokbench.config.model import Limits
-from tokbench.config.validate import validate_options
+from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Reading
 from tokbench.engine.folder import make_folder
 from tokbench.engine.segment import NamedTokenizers
@@ -22,7 +22,6 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
-from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.contract import Adapts, Exports
 
 CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
@@ -124,7 +123,7 @@ class AdaptTokenizer(Job):
 
 def adapt(
     name: str,
-    text: Mapping[str, str],
+    texts: Source,
     folder: Path,
     progress: Progress,
     *,
@@ -137,7 +136,7 @@ def adapt(
 
     Args:
         name: the tokenizer, as ``backend:value``.
-        text: the options of the source ``text``.
+        texts: the texts.
         folder: where to write.
         progress: called with every step.
         add: the number of tokens to add.
@@ -152,9 +151,7 @@ def adapt(
         InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.
     """
     named = NamedTokenizers([name], None)
-    source = load_registry().corpora.get("text")
-    corpus = Corpus("text", source.open(validate_options(source.options, dict(text), "--text")))
-    reading = Reading({"text": corpus.evaluation()})
+    reading = Reading({"text": Corpus("text", texts).evaluation()})
     make_folder(folder)
     stem = folder / f"{name.replace(':', '-').replace('/', '-')}-adapted"
     with Executor(workers).pool(Limits(), progress) as pool:

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry, TopLevel
-from tokbench.config.validate import validate
+from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import HasFiles, Source
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.recipe import CorpusRecipe
@@ -194,7 +194,7 @@ class _Planner:
         """Tell whether a trained vocabulary has every smaller one in it; wrong options are told elsewhere."""
         config = self._config
         path = ("tokenizers", variant.name)
-        options = validate(spec.train_options, variant.options, config.located, path, config.base, [])
+        options = validate(spec.train_options, variant.options, Part(config.located, path, config.base), [])
         return options is None or spec.is_nested(options)
 
     def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
@@ -303,7 +303,8 @@ class _Planner:
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))
             value = given[path[:-1]].get(path[-1])
-            options = None if value is None else self._options(spec.options, value, path, ())
+            part = Part(self._config.located, path, self._config.base, called=path[1:])
+            options = None if value is None else validate(spec.options, value, part, self._plan.problems)
             if options is not None:
                 self._plan.studies[spec.name] = options
                 self._plan.trained_sizes += tuple(spec.trained_sizes(options))
@@ -412,7 +413,7 @@ class _Planner:
 
     def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
         config = self._config
-        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+        return validate(model, given, Part(config.located, path, config.base, also=own), self._plan.problems)
 
     def _check_names(self, options: Options, path: Path) -> None:
         """Add a problem for every name in some options that the configuration does not know."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tokbench.config.model import DEFAULT_FORMATS
 from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
@@ -17,9 +18,6 @@ from tokbench.results.reporter import ReporterSpec
 
 _KEPT: Final = ("results.json", "states.bin")
 """The files of a run that no report may replace."""
-
-_DEFAULT: Final = ("html", "md", "csv")
-"""The formats of results that do not say which they were written with."""
 
 
 class Rendered(NamedTuple):
@@ -97,7 +95,7 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
 
 def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
     """Return the formats that a run was written with, and those that come with its metrics."""
-    default = [name for name in _DEFAULT if name in registry.reporters.entries]
+    default = [name for name in DEFAULT_FORMATS if name in registry.reporters.entries]
     names = dict.fromkeys(run.results.config.formats or default)
     came = {each.companion for each in registry.metrics if each.companion and each.name in run.results.families}
     return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]

@@ -84,7 +84,7 @@ class StoredWork:
         trained: names of the tokenizers whose training came from the store.
         shards: by corpus, how many shards were asked for, counted for each tokenizer.
         found: by corpus, how many of these came from the store whole.
-        answers: by kind of work, how many answers of tokenizers to studies came from the store.
+        answers: by the words for them, how many answers to studies came from the store, see :class:`Kept`.
     """
 
     def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
@@ -298,7 +298,7 @@ class StoredWork:
         """Return what a study computed of some tokenizers, or of none, if the store has it."""
         details = self._details_of(study, kept)
         value = None if details is None else self.result(kept.kind, names, details)
-        self.answers[kept.kind] += bool(names) and value is not None
+        self.answers[kept.counted] += value is not None
         return value
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
@@ -326,7 +326,8 @@ class StoredWork:
         for corpus, found in self.found.items():
             if found:
                 said.append(f"measuring {corpus}: {found:,} of {self.shards[corpus]:,} shards from the store")
-        said += [f"{kind}: {count:,} answers from the store" for kind, count in self.answers.items()]
+        counts = {words: f"{count:,}" for words, count in self.answers.items() if words and count}
+        said += [f"{words.format(count)} from the store" for words, count in counts.items()]
         who = {"*": "since then nothing is"}
         said += [f"{who.get(name, name + ' is not')} kept in the store: {why}" for name, why in self._refused.items()]
         return said

@@ -31,7 +31,7 @@ J = TypeVar("J", bound=Job)
 
 @dataclass
 class StudiesDone:
-    """What the studies of a run found."""
+    """The results of the studies of a run."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""

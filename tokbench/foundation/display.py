@@ -357,7 +357,7 @@ def _bars() -> Iterator[RunProgress]:
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(task.fields["speed"] or (f"{speed:,.0f}/s" if speed else ""))
+            return Text(task.fields["rate"] or (f"{speed:,.0f}/s" if speed else ""))
 
     class Bars(rich.Progress):
         """The bars, and the line below them while there is something to say."""
@@ -379,11 +379,11 @@ def _bars() -> Iterator[RunProgress]:
     tasks: dict[str, rich.TaskID] = {}
 
     def show(step: Step) -> None:
-        speed = f"{step.mb_per_s:.1f} MB/s" if step.mb_per_s else ""
+        rate = f"{step.mb_per_s:.1f} MB/s" if step.mb_per_s else ""
         stored = f"{step.from_store:,} from the store" if step.from_store else ""
         if step.name not in tasks:
-            tasks[step.name] = bars.add_task(step.name, total=step.total, speed=speed, stored=stored)
-        bars.update(tasks[step.name], completed=step.done, total=step.total, speed=speed, stored=stored)
+            tasks[step.name] = bars.add_task(step.name, total=step.total, rate=rate, stored=stored)
+        bars.update(tasks[step.name], completed=step.done, total=step.total, rate=rate, stored=stored)
 
     shown = RunProgress(show)
     bars = Bars(*columns, console=Console(stderr=True), transient=False)

@@ -45,11 +45,11 @@ class MetricFamily:
     companion: str = ""
     """The report format that comes by itself with the family, and not without it; empty for none."""
     comes_with: str = ""
-    """What to write in a configuration instead of the name of the family; empty if it can be named."""
+    """The key to write in a configuration instead of the name of the family; empty if it can be named."""
     subject: tuple[str, ...] = ()
     """The families that a report begins with where this one is measured; empty for a family of any study."""
     role: Role | None = None
-    """What its states mean to the rest of tokbench; ``None`` if nothing. Its metrics have roles of their own."""
+    """The meaning of its states to the rest of tokbench; ``None`` for none. Its metrics have roles of their own."""
     version: int = 1
     """Raise it when states or answers come out otherwise than before, so that what the store holds of the family is
     computed again. Changes of the plugin's own code are noticed without it; it is for those in what the code reads or

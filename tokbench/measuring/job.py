@@ -36,7 +36,7 @@ class Unread(NamedTuple):
     """The answer of a job that was to read its text itself and could not; nothing was measured."""
 
     reason: str
-    """Why it could not."""
+    """The reason why it could not."""
 
 
 class Job(ABC):

@@ -75,7 +75,7 @@ class Plan(Scope):
     reporters: list[ReporterSpec] = field(default_factory=list)
     """Report formats."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the results must know of the plan."""
+    """Sentences that a reader of the results must know of the plan."""
     problems: list[Problem] = field(default_factory=list)
     """All that is wrong; a run begins only if the list is empty."""
 

@@ -51,7 +51,7 @@ class MeasuredTokenizer(Protocol):
 
     @property
     def state(self) -> TokenizerState:
-        """Whether it is ready, and what it is otherwise."""
+        """Its state: ready, or what it is otherwise."""
 
     @property
     def failure(self) -> Failure | None:
@@ -63,15 +63,16 @@ class MeasuredTokenizer(Protocol):
 
 
 class Translations(NamedTuple):
-    """Whether the groups of a corpus are translations of one another."""
+    """The relation of the groups of a corpus, which may be translations of one another."""
 
     parallel: bool
+    """``True`` if they are."""
     reference: str
     """The group that the others are compared with; empty for none."""
 
 
 class Scope(ABC):
-    """Which tokenizers are measured on which corpora by which families: all that making cells of states asks for."""
+    """The tokenizers, corpora and families of a run, and which go together: all that cells are made from."""
 
     measured: list[str]
     """The names of the corpora that are evaluated."""

@@ -34,7 +34,7 @@ class StudyProblem(NamedTuple):
     place: tuple[str | int, ...]
     """The keys that lead to it, from the key of the study on."""
     message: str
-    """What is wrong, and what to type instead."""
+    """The mistake in words, and what to type instead."""
 
 
 @dataclass(kw_only=True)
@@ -42,19 +42,19 @@ class Outcome:
     """The result of a study in one run."""
 
     block: Any = None
-    """What ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
+    """The content that ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
     cells: list[Cell] = field(default_factory=list)
     """Numbers that join those of the metrics."""
     own_texts: list[OwnTexts] = field(default_factory=list)
     """For metrics that bring texts of their own, whether these come back: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the results must know."""
+    """Sentences that a reader of the results must know."""
     failures: list[str] = field(default_factory=list)
     """Reasons why a part of the study is missing; each makes the run fail."""
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
     detail: Any = None
-    """What later studies of the same run may use. No file keeps it."""
+    """Anything that later studies of the same run may use. No file keeps it."""
 
 
 class Kept(NamedTuple):
@@ -66,6 +66,9 @@ class Kept(NamedTuple):
     """All that the answer is made from, beside the tokenizers, the code and the libraries."""
     family: str = ""
     """The metric family whose options and code it rests on, too; empty for none."""
+    counted: str = ""
+    """The words of a run that takes a number of such answers from the store, such as ``probing: {} answers``; empty to
+    say nothing of them."""
 
 
 class JobAnswer(NamedTuple, Generic[J]):
@@ -73,7 +76,7 @@ class JobAnswer(NamedTuple, Generic[J]):
 
     job: J
     value: Any
-    """What the job answered, or a :class:`~tokbench.foundation.failures.Failure`."""
+    """The answer of the job, or a :class:`~tokbench.foundation.failures.Failure`."""
     crashed: bool = False
     """``True`` if the job ended its process by itself."""
 
@@ -84,7 +87,7 @@ class AskedJobs(NamedTuple, Generic[J]):
     jobs: Sequence[J]
     """Each job names the tokenizer to blame first."""
     step: str
-    """What is shown as progress."""
+    """The name of the step that is shown as progress."""
     kept: Callable[[J], Kept | None] = lambda _: None
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
     sound: Callable[[Any], bool] = lambda _: True

@@ -30,7 +30,7 @@ class SectionNotes(NamedTuple):
     notes: Sequence[str]
     """The notes."""
     hint: Line
-    """What the head of the page says instead."""
+    """The line that the head of the page has instead."""
 
 
 def _no_charts(tables: CellTables) -> Iterator[Chart]:  # noqa: ARG001 - the default of `charts`

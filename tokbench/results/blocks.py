@@ -477,7 +477,7 @@ class RawState:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnTexts:
-    """Whether the texts that a metric brings come back from a tokenizer."""
+    """The answer to whether the texts that a metric brings come back from a tokenizer."""
 
     metric: str
     """The metric."""

@@ -120,6 +120,6 @@ def line_key(style: int) -> Drawing:
     return drawing
 
 
-def line_css(style: int, kind: str = "curve") -> str:
-    """Return the classes of a line with a style by its number; ``kind`` is ``curve`` or steps between points."""
-    return f"line p{style % COLOURS} d{style // COLOURS}" + ("" if kind == "curve" else " steps")
+def line_css(style: int, *, steps: bool = False) -> str:
+    """Return the classes of a line with a style by its number; ``steps`` if it only leads from point to point."""
+    return f"line p{style % COLOURS} d{style // COLOURS}" + (" steps" if steps else "")

@@ -184,7 +184,8 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
             are = "are" if len(tied) > 1 else "is"
             yield f"{head}; {names(tied)} {are} so near that these documents do not tell them apart."
         else:
-            yield f"{head}, and is significantly ahead of all {'but ' + names(_named(unknown)) if unknown else 'others'}."
+            beaten = f"but {names(_named(unknown))}" if unknown else "others"
+            yield f"{head}, and is significantly ahead of all {beaten}."
         if unknown:
             verb = "needs" if len(unknown) == 1 else "need"
             yield f"Nothing shows that {names(_named(unknown))} {verb} more on other text: {unknown[0].reason}."

@@ -170,7 +170,7 @@ def training_bytes(plan: Plan, texts: ModelTexts, corpus: str) -> float:
 
 
 class TrainingCost(NamedTuple):
-    """What the trainings of one model take."""
+    """The memory and the work of the trainings of one model."""
 
     memory: int
     """Bytes of one training."""

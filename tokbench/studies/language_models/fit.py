@@ -268,7 +268,7 @@ class _Models:
 
     @property
     def _kept(self) -> Kept:
-        return Kept("models", self._details, self._family.name)
+        return Kept("models", self._details, self._family.name, "training models: {} tokenizers x corpora")
 
     def _made_from(self) -> Key:
         """Return all that the texts of both parts are made from."""

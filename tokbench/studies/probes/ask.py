@@ -93,6 +93,10 @@ class _PlannedProbe(NamedTuple):
     probe: Probe
 
 
+def _kept(job: Ask) -> Kept:
+    return Kept("answer", {"number": job.number}, job.family, "probing: {} answers")
+
+
 def run(context: StudyContext, _: Options) -> Outcome:
     """Put every probe to every tokenizer that is ready; one that ends a process is asked nothing more."""
     planned = [
@@ -103,7 +107,7 @@ def run(context: StudyContext, _: Options) -> Outcome:
     ]
     names = [prepared.name for prepared in context.prepared if prepared.facts]
     jobs = [Ask(one.family, one.options, one.number, name) for name in names for one in planned]
-    asked = AskedJobs(jobs, "probing", lambda job: Kept("answer", {"number": job.number}, job.family))
+    asked = AskedJobs(jobs, "probing", _kept)
     answers = {(job.family, job.number, job.name): value for job, value, _ in context.ask(asked)}
     cells, block = [], []
     for one in planned:

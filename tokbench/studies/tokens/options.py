@@ -12,6 +12,7 @@ from tokbench.plugin import (
     Config,
     LocalPath,
     Options,
+    Part,
     Place,
     Problem,
     not_text,
@@ -66,7 +67,7 @@ class NamedTexts(NamedTuple):
     texts: dict[str, str]
     """By label, the text."""
     problems: list[Problem]
-    """What is wrong, with its place."""
+    """Each mistake with its place."""
 
 
 def named_texts(config: Config, options: ShowOptions) -> NamedTexts:
@@ -115,7 +116,8 @@ class _Reading:
             entry: ShownTextEntry | None = ShownTextEntry(text=given)
         elif isinstance(given, dict):
             config = self._config
-            entry = validate(ShownTextEntry, given, config.located, self._place, config.base, self._problems)
+            part = Part(config.located, self._place, config.base)
+            entry = validate(ShownTextEntry, given, part, self._problems)
         else:
             return _SHAPES
         if entry is None:

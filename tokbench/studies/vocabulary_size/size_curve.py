@@ -130,7 +130,8 @@ def size_chart(
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
-        with drawing.group(line_css(styles[trace.line], trace.kind), _tooltip(names[trace.line], trace)):
+        css = line_css(styles[trace.line], steps=trace.kind != "curve")
+        with drawing.group(css, _tooltip(names[trace.line], trace)):
             _draw_line(drawing, plane, trace, large=chart.labelled)
             drawing.label(label)
     for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):

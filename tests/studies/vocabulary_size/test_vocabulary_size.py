@@ -11,11 +11,11 @@ from conftest import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import CURVE_COLUMNS, curve_csv
-from tokbench.report.report import Report
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeInSample, SizeLoss
+from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS, curve_csv
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 from tokbench_plugins.bpe import BPETokenizer
@@ -234,7 +234,8 @@ def test_curve_csv_has_every_size(ran):
     assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
-    chosen.vocabulary_size = dataclasses.replace(chosen.studies.get(VOCABULARY_SIZES), points="sizes")
+    sizes = chosen.studies.get(VOCABULARY_SIZES)
+    chosen.studies.put(VOCABULARY_SIZES, dataclasses.replace(sizes, points="sizes"))
     few = list(csv.DictReader(io.StringIO(curve_csv(chosen))))
     assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
         "300",
@@ -394,7 +395,7 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     found = alone.studies.get(VOCABULARY_SIZES).recommendation
     assert found.take[0] == "b"
     assert found.trained_on
-    told = Report(alone).answer.size.sentences
+    told = size_answer(alone).sentences
     assert "Every candidate was trained on some of this text: expect less on other text." in told
     assert "<sup>†</sup>" in html.render(alone).partition('id="vocabulary-size"')[2]
     assert "† 100 % of the evaluated documents were in the training text" in markdown.render(alone)
@@ -421,8 +422,10 @@ def test_a_failure_in_many_groups_is_one_note_with_a_count(write_config, tmp_pat
 def test_a_line_counts_as_trained_on_the_text_from_one_document_in_a_hundred(ran, share, mark):
     results, _ = ran
     seen = [SizeInSample(line="english", corpus="talk", share=share)]
-    sizes = dataclasses.replace(results.vocabulary_size, in_sample=seen)
-    lines = SizeLines(dataclasses.replace(results, vocabulary_size=sizes))
+    changed = Results(name="changed", corpora=results.corpora, tokenizers=results.tokenizers, metrics=results.metrics)
+    sizes = results.studies.get(VOCABULARY_SIZES)
+    changed.studies.put(VOCABULARY_SIZES, dataclasses.replace(sizes, in_sample=seen))
+    lines = SizeLines(changed)
     [corpus] = [SizesOnCorpus(lines, name) for name in lines.corpora]
     assert corpus.marks["english"] == mark
     assert bool(corpus.in_sample) == bool(mark)

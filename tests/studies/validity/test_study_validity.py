@@ -14,7 +14,6 @@ from conftest import problems
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
@@ -22,6 +21,7 @@ from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.correlate import _Study
+from tokbench.studies.validity.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.studies.validity.options import ValidityStudy
 
 SIZES = (260, 280, 300, 340, 400)
@@ -151,11 +151,11 @@ def test_validity_csv_has_every_correlation(results):
 def test_results_are_read_again_and_older_ones_have_no_study(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).studies.get(VALIDITY) == (results.studies.get(VALIDITY) or [])
+    assert Results.read(path).studies.get(VALIDITY) == results.studies.get(VALIDITY)
     body = json.loads(results.to_json())
-    del body["validity"]
+    del body["studies"]["validity"]
     path.write_text(json.dumps(body), encoding="utf-8")
-    assert Results.read(path).studies.get(VALIDITY) == []
+    assert Results.read(path).studies.get(VALIDITY) is None
 
 
 SMALL = """
@@ -175,14 +175,15 @@ def test_a_study_that_raises_makes_the_run_fail(path, tmp_path, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("no metric varies")
 
-    monkeypatch.setattr("tokbench.api.study_validity", broken)
+    monkeypatch.setattr("tokbench.studies.validity.correlate.correlate", broken)
     config = tmp_path / "small.yaml"
     config.write_text(SMALL.format(path=path.parent / "00?.txt"), encoding="utf-8")
     done = CliRunner().invoke(command, ["run", str(config), "-o", str(tmp_path / "out"), "-w", "0", "--no-store"])
     assert done.exit_code == 1
     read = Results.read(tmp_path / "out")
     assert read.failed
-    assert "no metric varies" in read.failed_studies["validity"]
+    [reason] = read.failed_studies["validity"]
+    assert "no metric varies" in reason
     assert all(cell.status in {Status.OK, Status.NOT_APPLICABLE} for cell in read.cells)
 
 
@@ -192,7 +193,7 @@ def test_a_merge_says_that_the_study_is_not_merged(path, tmp_path):
         config.write_text(SMALL.format(path=path.parent / f"0{part}?.txt"), encoding="utf-8")
         assert tokbench.run(config, tmp_path / part, workers=0, store=False).studies.get(VALIDITY)
     merged = tokbench.merge([tmp_path / "0", tmp_path / "1"])
-    assert merged.studies.get(VALIDITY) == []
+    assert merged.studies.get(VALIDITY) is None
     assert "the study of validity is not merged: see the reports of the runs" in merged.notes
 
 

@@ -15,13 +15,16 @@ from tokbench.config.suites import find_suite
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpt, Excerpts, cut_excerpt
+from tokbench.engine.planning import plan_tokenizers
 from tokbench.formats import html, markdown
 from tokbench.measuring.plan import Plan
 from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
+from tokbench.registry.plugins import load_registry
 from tokbench.report import segmentation
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
-from tokbench.results.segmentation import Segmentation, SegmentedText, shown_texts
+from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, shown_texts
+from tokbench.studies.tokens.options import named_texts
 from tokbench.studies.tokens.section import TokenViews, tokens_document
 from tokbench.studies.tokens.shown import chosen_documents
 from tokbench.studies.tokens.worst_documents import WorstDocuments
@@ -31,7 +34,8 @@ from tokbench.studies.tokens.worst_documents import WorstState as State
 @pytest.fixture(scope="module")
 def classic(data, tmp_path_factory):
     """A run that shows the text of the suite ``quickstart`` under two vocabularies of OpenAI."""
-    [(label, text)] = read_config(find_suite("quickstart").path).show.texts
+    plan = plan_tokenizers(read_config(find_suite("quickstart").path), load_registry())
+    [(label, text)] = named_texts(plan.config, plan.studies["tokens"]).texts.items()
     config = {
         "schema": "tokbench/1",
         "name": "classic",
@@ -46,7 +50,7 @@ def classic(data, tmp_path_factory):
 def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
     import tiktoken
 
-    shown = classic.shown[0]
+    shown = shown_texts(classic).texts[0]
     page, listing = html.render(classic), markdown.render(classic)
     static = page.partition('id="tokens-shown"')[2].partition("</section>")[0]
     lines = [line.plain for line in segmentation.terminal([shown], colours=False)]
@@ -73,7 +77,7 @@ def worst_rows(results):
 
 
 def test_indentation_is_single_spaces_in_one_vocabulary_and_groups_in_the_other(classic):
-    shown = classic.shown[0]
+    shown = shown_texts(classic).texts[0]
     gpt2, cl100k = (["[" + token.data.decode("utf-8", "replace") + "]" for token in each.tokens(shown.text)]
                     for each in shown.segmentations)  # fmt: skip
     assert "[\n][ ][ ][ ][ if]" in "".join(gpt2)
@@ -84,24 +88,25 @@ def test_indentation_is_single_spaces_in_one_vocabulary_and_groups_in_the_other(
 
 def test_every_group_has_an_excerpt_and_the_page_has_all_of_them(classic):
     groups = list(classic.corpora["hostile"].groups)
-    assert [each.group for each in classic.shown[1:]] == groups
+    assert [each.group for each in shown_texts(classic).texts[1:]] == groups
     section = TokenViews(classic)
     assert section.left_out == ""
     body = json.loads(section.data)
     assert [text for _, text, _, _ in body["texts"]] == [each.shown.text for each in section.page]
-    by_size = [(each.tokenizer, each.shown.group) for each in classic.worst_documents if each.by_size]
-    assert len(worst_rows(classic)) == len(classic.worst_documents) > len(by_size) == len(set(by_size)) == 2 * 3
-    assert all(len(each.shown.text) <= LONGEST_EXCERPT for each in classic.worst_documents)
+    worst = shown_texts(classic).worst
+    by_size = [(each.tokenizer, each.shown.group) for each in worst if each.by_size]
+    assert len(worst_rows(classic)) == len(worst) > len(by_size) == len(set(by_size)) == 2 * 3
+    assert all(len(each.shown.text) <= LONGEST_EXCERPT for each in worst)
 
 
 def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
     results = tokbench.Results(name="large", tokenizers={"t": TokenizerInfo(backend="b")})
     results.corpora["c"] = CorpusInfo(groups={f"g{k}": 1 for k in range(200)})
-    for k in range(11):
-        long = Segmentation(tokenizer="t", ids=[7] * 100_001)
-        shown_texts(results).texts.append(
-            SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}")
-        )
+    long = Segmentation(tokenizer="t", ids=[7] * 100_001)
+    texts = [
+        SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}") for k in range(11)
+    ]
+    results.studies.put(SHOWN_TEXTS, ShownTexts(texts=texts, worst=[]))
     section = TokenViews(results)
     assert len(section.page) == 9
     said = "Excerpts are of 11 of 200 groups. 2 texts are left out of this page; results.json has them."
@@ -114,13 +119,14 @@ def test_more_than_128_groups_share_the_excerpts_between_corpora():
         names = [f"{corpus}-{k}" for k in range(groups)]
         excerpts = {name: [Excerpt("00", f"{name}:1", "text", whole=True)] for name in names}
         plan.surveys[corpus] = Survey(groups=dict.fromkeys(names, 1), excerpts=excerpts)
-    chosen = [each.corpus for each in chosen_documents(plan)]
+    chosen = [each.corpus for each in chosen_documents(plan, 1)]
     assert (chosen.count("large"), chosen.count("small")) == (125, 3)
 
 
 def test_the_same_results_give_the_same_bytes(classic):
     assert html.render(classic) == html.render(classic)
-    assert tokbench.Results.read(classic.written[0].parent).shown == classic.shown
+    read = tokbench.Results.read(classic.written[0].parent)
+    assert shown_texts(read).texts == shown_texts(classic).texts
 
 
 def test_documents_are_chosen_by_hash_and_not_by_place():
@@ -291,6 +297,7 @@ def test_any_number_of_workers_shows_the_same(write_config):
         extra="show: {documents: 2, texts: [Egg, EGG]}\n",
     )
     runs = [tokbench.run(path, workers=workers) for workers in (0, 1, 2)]
-    shown = [json.dumps([asdict(each) for each in (*run.shown, *run.worst_documents)]) for run in runs]
+    shown = [json.dumps(asdict(shown_texts(run))) for run in runs]
     assert len(set(shown)) == 1
-    assert runs[0].worst_documents
+    assert shown_texts(runs[0]).texts
+    assert shown_texts(runs[0]).worst

@@ -13,10 +13,10 @@ from conftest import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.formats.csv import SIZE_COLUMNS, sizes_csv
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
+from tokbench.studies.vocabulary_size.csv import SIZE_COLUMNS, sizes_csv
 from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts
 
 BODY = "{width: 16, layers: 1, heads: 2, context_bytes: 32, step_bytes: 1024}"
@@ -206,8 +206,8 @@ def test_mistakes_are_refused(tmp_path, measured, message):
 
 
 def test_without_jax_the_block_is_refused_at_reading(tmp_path, monkeypatch):
-    from tokbench.vocabulary.size import model
+    from tokbench.studies.vocabulary_size import options
 
-    monkeypatch.setattr(model, "find_spec", lambda name: None if name == "jax" else object())
+    monkeypatch.setattr(options, "find_spec", lambda name: None if name == "jax" else object())
     [found] = problems(written(tmp_path, "sizes: [256, 300]"))
     assert "pip install 'tokbench[lm]'" in found

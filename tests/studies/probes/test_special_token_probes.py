@@ -7,7 +7,7 @@ from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart
 from tokbench.studies.probes.chat import prompt_ids
 from tokbench.studies.probes.plugin import FAMILIES
 
-TYPED, CHAT = FAMILIES[1].probes(None)
+TYPED, CHAT = FAMILIES[1].make(None)
 
 
 def values(probe, tokenizer):

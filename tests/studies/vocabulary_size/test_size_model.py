@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from tokbench.vocabulary.size import compute
 
 from tokbench.foundation.errors import InputError
+from tokbench.studies.vocabulary_size import compute
 from tokbench.studies.vocabulary_size.extend import extend, round_up
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.patches import (

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from tokbench import plugin_index as module_of_index
 from tokbench.foundation.store import open_store
+from tokbench.registry import index as module_of_index
 from tokbench.registry.index import plugin_index
 from tokbench.registry.plugins import load_registry
 

@@ -13,7 +13,7 @@ from tokbench.plugin import BackendSpec, hookimpl
 from tokbench.registry.parts import parts_of
 from tokbench.registry.plugins import load_registry
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")

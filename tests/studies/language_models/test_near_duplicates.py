@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.corpus import near_duplicates as module
+from tokbench.studies.language_models import near_duplicates as module
 from tokbench.studies.language_models.near_duplicates import SAMPLED, WINDOW, near_duplicates
 
 

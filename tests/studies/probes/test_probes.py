@@ -15,11 +15,12 @@ from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Measured, NotApplicable
 from tokbench.registry.plugins import load_registry
 from tokbench.report.document import Name, Table
-from tokbench.report.report import Report
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
 from tokbench.studies.probes.block import PROBES
 from tokbench.studies.probes.plugin import CLASSIC, FAMILIES
+from tokbench.studies.probes.section import probes_document
 from tokbench.studies.probes.spelling import longest_words
 
 BY_NAME = {probe.name: probe for probe in CLASSIC}
@@ -214,7 +215,7 @@ def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
     assert "\\u{200d}" in page  # the joiner of a family can be seen
     # The tokens of XML as bytes are too many to show.
     assert "more</em>" in page
-    case = next(node for node in Report(results).documents["probes"].nodes if isinstance(node, Table))
+    case = next(node for node in probes_document(CellTables(results)).nodes if isinstance(node, Table))
     heads = [column.line for column in case.columns]
     assert heads == ["tokenizer", *map(Name, ["hat", "Hat", "HAT", "␣hat", "␣Hat", "␣HAT"])]
     assert not any(column.below for column in case.columns), "the labels say what the texts are"
@@ -278,7 +279,7 @@ def test_a_vocabulary_has_the_glitch_tokens_that_are_published_for_it(backend, v
 
 def test_the_composition_of_bytes_by_hand():
     """128 bytes are ASCII: 52 letters, 10 digits, 6 of white space, 32 of punctuation and symbols, 28 controls."""
-    [probe] = load_registry().metrics.get("composition").probes(None)
+    [probe] = load_registry().metrics.get("composition").make(None)
     found = {name: each.value for name, each in probe.ask(tokbench.load("utf8_bytes")).values.items()}
     expected = {"fragment": 128, "word_inside": 52, "digits": 10, "white_space": 6, "punctuation": 32, "mixed": 28}
     assert {name: share for name, share in found.items() if name.startswith("kind_") and share} == {

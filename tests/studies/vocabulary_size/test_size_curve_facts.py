@@ -80,9 +80,9 @@ def test_the_front_is_what_nothing_dominates(data):
 
 
 def test_points_that_are_none_are_refused():
-    with pytest.raises(InputError, match="directions need"):
+    with pytest.raises(ValueError, match="directions need"):
         pareto_front([[1, 2]], ["lower"])
-    with pytest.raises(InputError, match="finite"):
+    with pytest.raises(ValueError, match="finite"):
         pareto_front([[1, float("inf")]], ["lower", "higher"])
 
 

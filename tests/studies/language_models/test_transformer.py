@@ -16,8 +16,8 @@ from tokbench.tokenizers.contract import Encoded
 pytest.importorskip("jax")
 
 import jax.numpy as jnp
-from tokbench.model import learning_rate, transformer
 
+from tokbench.studies.language_models import learning_rate, transformer_model
 from tokbench.studies.language_models.body import PRESETS, Body
 from tokbench.studies.language_models.learning_rate import sweep
 from tokbench.studies.language_models.transformer_model import initial, train_curve
@@ -69,8 +69,10 @@ def nats(ids, document, n_ids=10, body=SMALL):
     """-ln p of each id after those before it in one window."""
     parameters = initial(n_ids, body, seed=3)
     parameters["embedding"] = 20 * parameters["embedding"]
-    windows = transformer.Windows(*(np.array([row], dtype=np.int32) for row in (ids[:-1], ids[1:], document[:-1])))
-    return np.asarray(transformer._nats(parameters, windows, body.heads))
+    windows = transformer_model.Windows(
+        *(np.array([row], dtype=np.int32) for row in (ids[:-1], ids[1:], document[:-1]))
+    )
+    return np.asarray(transformer_model._nats(parameters, windows, body.heads))
 
 
 def test_probabilities_sum_to_one():
@@ -95,14 +97,16 @@ def test_gradients_in_parts_are_those_of_the_plain_loss(monkeypatch):
 
     def plain(hidden, table):
         logits = hidden @ table.T
-        normed = logits - transformer.jax.nn.logsumexp(logits, axis=1, keepdims=True)
+        normed = logits - transformer_model.jax.nn.logsumexp(logits, axis=1, keepdims=True)
         return -sum(normed[k, target] for k, target in enumerate(targets.tolist()) if target >= 0)
 
-    expected = transformer.jax.value_and_grad(plain, (0, 1))(hidden, table)
+    expected = transformer_model.jax.value_and_grad(plain, (0, 1))(hidden, table)
     for at_once in (1 << 22, 22):  # all at once; two tokens at a time
-        monkeypatch.setattr(transformer, "LOGITS_AT_ONCE", at_once)
-        found = transformer.jax.value_and_grad(transformer._sum_of_nats, (0, 1))(hidden, table, targets)
-        for ours, theirs in zip(transformer.jax.tree.leaves(found), transformer.jax.tree.leaves(expected), strict=True):
+        monkeypatch.setattr(transformer_model, "LOGITS_AT_ONCE", at_once)
+        found = transformer_model.jax.value_and_grad(transformer_model._sum_of_nats, (0, 1))(hidden, table, targets)
+        for ours, theirs in zip(
+            transformer_model.jax.tree.leaves(found), transformer_model.jax.tree.leaves(expected), strict=True
+        ):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
@@ -152,7 +156,7 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(monkeypatch):
         )
 
     whole = train({})
-    monkeypatch.setattr(transformer, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0.0)
     for last in (2, 5):  # before the first point, and after it
         saved, seen = {}, []
 

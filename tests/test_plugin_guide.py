@@ -137,7 +137,7 @@ def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path
 @slow
 def test_the_study_stands_in_results_reports_and_pictures_and_comes_from_the_store(command, tmp_path):
     pictures = ["--pictures"] if find_spec("vl_convert") else []
-    assert "answers from the store" not in command("run", "run.yaml", "-o", "out", *pictures)
+    assert "tokenizers from the store" not in command("run", "run.yaml", "-o", "out", *pictures)
     counted = {"chunks": [5, 6], "bytes": [9, 12]}
     assert block(tmp_path / "out") == {"version": 1, "body": {"widths": [1, 4], "tokens": counted, "reasons": {}}}
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def test_the_study_stands_in_results_reports_and_pictures_and_comes_from_the_sto
     if pictures:
         drawn = {path.name for path in (tmp_path / "out" / "pictures").iterdir()}
         assert {"indents.svg", "indents.png"} <= drawn
-    assert "indents: 2 answers from the store" in command("run", "run.yaml", "-o", "again")
+    assert "counting indents: 2 tokenizers from the store" in command("run", "run.yaml", "-o", "again")
     assert block(tmp_path / "again") == block(tmp_path / "out")
 
 

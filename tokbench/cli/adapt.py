@@ -77,32 +77,32 @@ def adapt(
     source = load_registry().corpora.get("text")
     texts = source.open(validate_options(source.options, {"path": text, "document": document}, "--text"))
     with progress_shown(log) as progress:
-        found = execute(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
-    if isinstance(found, Failure):
-        show_traceback(found.reason, found.traceback)
-        click.echo(f"error: {found.reason}", err=True)
+        adapted = execute(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
+    if isinstance(adapted, Failure):
+        show_traceback(adapted.reason, adapted.traceback)
+        click.echo(f"error: {adapted.reason}", err=True)
         sys.exit(1)
-    _print(found, add)
+    _print(adapted, add)
 
 
-def _print(found: AdaptedTokenizer, asked: int) -> None:
+def _print(adapted: AdaptedTokenizer, asked: int) -> None:
     """Print a few of the steps, and the files."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    table.add_column(found.name)
+    table.add_column(adapted.name)
     for column in ("rows", "bytes/token", "tokens"):
         table.add_column(column, justify="right")
-    gone = len(found.removed)
-    last = gone + found.added
+    gone = len(adapted.removed)
+    last = gone + adapted.added
     shown = {0, gone, last} | {gone + first * 10**power for first in _SHOWN for power in range(9)}
-    for number, (step, rows, tokens, value) in enumerate(found.steps()):
+    for number, (step, rows, tokens, value) in enumerate(adapted.steps()):
         if number in shown:
             words = {"before": "as it is", "remove": f"{gone:,} removed", "add": f"{number - gone:,} added"}
-            table.add_row(words[step], f"{found.vocab_size + rows:,}", f"{value:.3f}", f"{tokens:,}")
+            table.add_row(words[step], f"{adapted.vocab_size + rows:,}", f"{value:.3f}", f"{tokens:,}")
     Console().print(table)
-    if found.added < asked:
-        click.echo(f"{found.added:,} of {asked:,} tokens were added: no pair is left to merge")
-    for path in found.files:
+    if adapted.added < asked:
+        click.echo(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
+    for path in adapted.files:
         click.echo(f"written: {path}")

@@ -71,16 +71,16 @@ def check(
 
 def _show(config: Path, checked: Checked) -> None:
     """Print what a run of a configuration would do, and about what the training of models takes."""
-    for each in checked.prepared:
-        if each.failure:
-            show_traceback(each.reason, each.failure.traceback)
+    for prepared in checked.prepared:
+        if prepared.failure:
+            show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
-    for each in checked.prepared:
-        planned = each.planned
+    for prepared in checked.prepared:
+        planned = prepared.planned
         training = f"to be trained at {planned.vocab_size} on {', '.join(planned.train_on)}"
-        state = f"unavailable: {each.reason}" if each.reason else training if planned.train_on else "loaded"
-        click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
+        state = f"unavailable: {prepared.reason}" if prepared.reason else training if planned.train_on else "loaded"
+        click.echo(f"tokenizer {prepared.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
     families = (family.name for family, _ in checked.plan.metrics)
     click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
     for name, study_options in checked.plan.studies.items():

@@ -61,12 +61,12 @@ def compare(
         pages.append(ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
     for file in files:
         render = {".md": markdown, ".html": html, ".json": as_json}[file.suffix]
-        for each, path in zip(pages, _paths(file, len(pages)), strict=True):
-            write_atomically(path, render(each).encode())
+        for page, path in zip(pages, _paths(file, len(pages)), strict=True):
+            write_atomically(path, render(page).encode())
             click.echo(f"written: {path}", err=True)
-    for each in [] if files else pages:
-        click.echo(markdown(each))
-    sys.exit(int(any(each.failed for each in pages)))
+    for page in [] if files else pages:
+        click.echo(markdown(page))
+    sys.exit(int(any(page.failed for page in pages)))
 
 
 def _paths(file: Path, count: int) -> list[Path]:

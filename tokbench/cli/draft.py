@@ -55,11 +55,11 @@ def _corpus(purpose: str, texts: str) -> dict[str, str]:
         return {"source": "sample", "part": "code" if purpose == "code" else "languages"}
     path = texts
     if Path(texts).is_dir():
-        found = Counter(each.suffix for each in Path(texts).rglob("*") if each.is_file())
-        if not found:
+        counts = Counter(file.suffix for file in Path(texts).rglob("*") if file.is_file())
+        if not counts:
             raise InputError([Problem(texts, "the folder has no files; name one that has texts")])
-        path = f"{texts.rstrip('/')}/**/*{found.most_common(1)[0][0]}"
-    suffixes = [each for each in Path(path.lower()).suffixes if each not in _PACKED]
+        path = f"{texts.rstrip('/')}/**/*{counts.most_common(1)[0][0]}"
+    suffixes = [suffix for suffix in Path(path.lower()).suffixes if suffix not in _PACKED]
     source = _SOURCES.get(suffixes[-1] if suffixes else "", "text")
     if source != "text":
         return {"source": source, "path": path}

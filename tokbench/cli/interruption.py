@@ -33,8 +33,8 @@ def stop_on_signals() -> None:
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
-    for each in _SIGNALS:  # a second one must not keep the reports from being written
-        signal.signal(each, signal.SIG_IGN)
+    for other in _SIGNALS:  # a second one must not keep the reports from being written
+        signal.signal(other, signal.SIG_IGN)
     Interruption.exit_code = 128 + number
     if number == getattr(signal, "SIGHUP", None):
         _leave_terminal()

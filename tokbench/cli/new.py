@@ -33,8 +33,8 @@ def new(suite: str | None, output: Path | None) -> None:
     from tokbench.config.suites import find_suite
 
     if suite:
-        found = find_suite(suite)
-        path, text = output or Path(found.path.name), found.path.read_bytes()
+        chosen = find_suite(suite)
+        path, text = output or Path(chosen.path.name), chosen.path.read_bytes()
     else:
         path = output or Path("mine.yaml")
         text = _asked(path).encode()
@@ -69,7 +69,7 @@ def _known() -> dict[str, GivenOptions]:
     from tokbench.config.read import read_config
 
     entries = read_config(Path(_CANDIDATES)).tokenizers.items()
-    return {name: {"backend": each.backend, **each.options} for name, each in entries if not each.train}
+    return {name: {"backend": entry.backend, **entry.options} for name, entry in entries if not entry.train}
 
 
 def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str, GivenOptions]:
@@ -82,12 +82,12 @@ def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str
     from tokbench.foundation.errors import did_you_mean
     from tokbench.registry.plugins import load_registry
 
-    registry, found = load_registry(), {}
+    registry, tokenizers = load_registry(), {}
     for name in names:
         recipe = None if name in known else backend_value(name, registry)
         if name not in known and recipe is None:
             raise InputError(f"no tokenizer is called {name!r}; {did_you_mean(name, known)}")
         key = name if recipe is None else Path(name.partition(":")[2]).stem or name
         given = recipe.options.model_dump(exclude_unset=True, mode="json") if recipe else {}
-        found[key] = known[name] if recipe is None else {"backend": recipe.backend, **given}
-    return found
+        tokenizers[key] = known[name] if recipe is None else {"backend": recipe.backend, **given}
+    return tokenizers

@@ -161,13 +161,13 @@ def parse_options(options: Sequence[str]) -> GivenOptions:
     """
     from tokbench.config.strict_yaml import plain_scalar
 
-    found: GivenOptions = {}
+    parsed: GivenOptions = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
             raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
         try:
-            found[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
+            parsed[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
         except ValueError:  # a regular expression may begin like that
-            found[key] = value
-    return found
+            parsed[key] = value
+    return parsed

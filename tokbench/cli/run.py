@@ -84,7 +84,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
         check_pictures()
     runs = plan_runs(configs, output, overrides, workers)
     options["store"] = not options.pop("no_store")
-    sys.exit(run_each(runs, lambda each: _execute(each, workers, log, **options)))
+    sys.exit(run_each(runs, lambda planned: _execute(planned, workers, log, **options)))
 
 
 def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, **options: Any) -> int:

@@ -67,10 +67,10 @@ def serve(
     from tokbench.serve.runs import find_runs
 
     limits = validate_options(Limits, {"step": timeout, "train": timeout, "memory": memory}, "--memory")
-    found, rules = find_runs(runs), rules_for(host)
+    run_paths, rules = find_runs(runs), rules_for(host)
     with listen(host, port) as listening, closing(TokenizerCatalogue(any_value=is_loopback(host))) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
-        playground = Playground.of(catalogue, found, rules=rules, limits=limits)
+        playground = Playground.of(catalogue, run_paths, rules=rules, limits=limits)
         click.echo(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

@@ -106,10 +106,10 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
             problems += error.problems
             tracebacks += getattr(error, "__notes__", [])
     if problems:
-        found = InputError(list(dict.fromkeys(problems)))
-        for each in tracebacks:
-            found.add_note(each)
-        raise found
+        combined = InputError(list(dict.fromkeys(problems)))
+        for note in tracebacks:
+            combined.add_note(note)
+        raise combined
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:
@@ -135,7 +135,7 @@ _INTERRUPTED: Final = 128
 def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
     """Execute runs one after the other, and return the worst exit code.
 
-    A run that ends with an error is told, and the next begins. An interruption ends all.
+    A run that ends with an error is reported, and the next begins. An interruption ends all.
 
     Args:
         runs: the runs.

@@ -56,8 +56,8 @@ def show(
         click.echo({"json": segmentation.as_json, "html": segmentation.html}[form](shown))
     else:
         _print(shown)
-    failed = [each for text in shown for each in text.segmentations if each.reason and not each.ids]
-    sys.exit(int(any(not each.comes_back for each in failed)))
+    failed = [cut for text in shown for cut in text.segmentations if cut.reason and not cut.ids]
+    sys.exit(int(any(not cut.comes_back for cut in failed)))
 
 
 def _print(shown: Sequence[SegmentedText]) -> None:

@@ -42,9 +42,9 @@ def list_(kind: str | None) -> None:
                 click.echo(f"{used}  {entry.size:>13,}  {canonical(entry.key)}")
         return
     click.echo(f"{opened.folder}: {len(entries):,} entries, {sum(entry.size for entry in entries):,} bytes")
-    for each in sorted({entry.kind for entry in entries}):
-        sizes = [entry.size for entry in entries if entry.kind == each]
-        click.echo(f"  {each:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
+    for entry_kind in sorted({entry.kind for entry in entries}):
+        sizes = [entry.size for entry in entries if entry.kind == entry_kind]
+        click.echo(f"  {entry_kind:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
 
 
 @store.command()

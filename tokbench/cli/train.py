@@ -82,8 +82,8 @@ def train(
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     _summary(trained)
-    conclude(f"{sum(each.failure is None for each in trained)} of {len(trained)} trained", progress, log)
-    sys.exit(int(any(each.failure is not None for each in trained)))
+    conclude(f"{sum(tokenizer.failure is None for tokenizer in trained)} of {len(trained)} trained", progress, log)
+    sys.exit(int(any(tokenizer.failure is not None for tokenizer in trained)))
 
 
 def _from_options(
@@ -121,23 +121,23 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     table.add_column("tokenizer")
     for column in ("vocabulary", "text MB", "seconds", "peak MiB", "held-out bytes/token"):
         table.add_column(column, justify="right")
-    for each in trained:
-        if each.vocab_size:
-            held_out = "nothing held out" if each.compression is None else f"{each.compression:.3f}"
+    for tokenizer in trained:
+        if tokenizer.vocab_size:
+            held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}"
             table.add_row(
-                each.name,
-                f"{each.vocab_size:,}",
-                f"{each.n_bytes / 1e6:.2f}",
-                f"{each.seconds:.2f}",
-                "from the store" if each.from_store else f"{each.peak_mib:.0f}",
+                tokenizer.name,
+                f"{tokenizer.vocab_size:,}",
+                f"{tokenizer.n_bytes / 1e6:.2f}",
+                f"{tokenizer.seconds:.2f}",
+                "from the store" if tokenizer.from_store else f"{tokenizer.peak_mib:.0f}",
                 held_out,
             )
     Console().print(table)
-    for each in trained:
-        for note in each.notes:
-            click.echo(f"{each.name}: {note}")
-        for path in each.files:
+    for tokenizer in trained:
+        for note in tokenizer.notes:
+            click.echo(f"{tokenizer.name}: {note}")
+        for path in tokenizer.files:
             click.echo(f"written: {path}")
-        if each.failure:
-            show_traceback(f"{each.name}: {each.failure.reason}", each.failure.traceback)
-            click.echo(f"error: {each.name}: {each.failure.reason}", err=True)
+        if tokenizer.failure:
+            show_traceback(f"{tokenizer.name}: {tokenizer.failure.reason}", tokenizer.failure.traceback)
+            click.echo(f"error: {tokenizer.name}: {tokenizer.failure.reason}", err=True)

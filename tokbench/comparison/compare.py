@@ -82,9 +82,9 @@ class CellChange:
     def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
         """The change in a word.
 
-        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one of which no direction is
-        better, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that is
-        not significant, or of which nobody knows; ``gone`` and ``new`` are numbers that only one run has.
+        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one without a better
+        direction, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that
+        is not significant, or whose significance is unknown; ``gone`` and ``new`` are numbers that only one run has.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
@@ -138,7 +138,7 @@ class Comparison:
         """The changes as a table, a row for each number; see :attr:`CellChange.row`."""
         import pandas as pd
 
-        return pd.DataFrame([each.row for each in self.changes], columns=CellChange.columns())
+        return pd.DataFrame([change.row for change in self.changes], columns=CellChange.columns())
 
 
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
@@ -168,8 +168,8 @@ class _Comparer:
         """Return the comparison."""
         one = {_place(cell): cell for cell in self._one.cells}
         two = {_place(cell): cell for cell in self._two.cells}
-        found = [self._change(cell, two.get(place)) for place, cell in one.items()]
-        changes = [change for change in found if change]
+        possible = [self._change(cell, two.get(place)) for place, cell in one.items()]
+        changes = [change for change in possible if change]
         return Comparison(
             baseline=self._names[0],
             other=self._names[1],
@@ -234,12 +234,12 @@ class _Comparer:
     @cached_property
     def _other_text(self) -> dict[str, str]:
         """By corpus, the reason why its numbers cannot be compared."""
-        found = {}
+        by_name = {}
         for name, one in self._one.corpora.items():
             two = self._two.corpora.get(name)
             if two and (what := _other_documents(one, two)):
-                found[name] = f"corpus {name}: {what}"
-        return found
+                by_name[name] = f"corpus {name}: {what}"
+        return by_name
 
     @cached_property
     def _other_speed(self) -> str:
@@ -259,8 +259,15 @@ class _Comparer:
     def _paired(self, change: CellChange, info: MetricInfo) -> CellChange:
         """Return a change with its interval, from the sums of both runs."""
         one, two = (kept.sums(change.tokenizer, change.corpus, change.group, info.family) for kept in self._kept)
-        found = paired_difference(one, two, info.ratio_of)
-        change = replace(change, low=found.low, high=found.high, p=found.p, spread=found.spread, reason=found.reason)
+        difference = paired_difference(one, two, info.ratio_of)
+        change = replace(
+            change,
+            low=difference.low,
+            high=difference.high,
+            p=difference.p,
+            spread=difference.spread,
+            reason=difference.reason,
+        )
         if change.spread is None or change.ratio is None:
             return change
         share = paired_quotient(one, two, info.ratio_of)
@@ -271,12 +278,12 @@ class _Comparer:
         return KeptSums(self._one), KeptSums(self._two)
 
     def _tokenizers(self) -> dict[str, list[str]]:
-        found = {}
+        by_name = {}
         for name, one in self._one.tokenizers.items():
             two = self._two.tokenizers.get(name)
             if two and (sentences := list(_other_tokenizer(one, two))):
-                found[name] = sentences
-        return found
+                by_name[name] = sentences
+        return by_name
 
     def _notes(self) -> Iterator[str]:
         one, two = self._one.environment, self._two.environment
@@ -348,7 +355,7 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
     for name in _IDENTITY:
         before, after = getattr(one, name), getattr(two, name)
         if name == "train":  # how long it took is no part of what it is
-            before, after = (each and {**asdict(each), "seconds": None} for each in (before, after))
+            before, after = (info and {**asdict(info), "seconds": None} for info in (before, after))
         if before == after:
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):

@@ -62,21 +62,21 @@ class Rule:
         >>> rule.tokenizer, rule.corpus, rule.group, rule.limit, rule.significantly
         ('mine', 'code', '*', -0.1, True)
         """
-        found = _RULE.fullmatch(text)
-        if not found:
+        match = _RULE.fullmatch(text)
+        if not match:
             raise InputError([Problem(f"--fail-on {text!r}", f"this is not a rule; {_SHAPE}")])
-        corpus, slash, group = (found["place"] or WHOLE).rpartition("/")
-        number = float(found["number"])
+        corpus, slash, group = (match["place"] or WHOLE).rpartition("/")
+        number = float(match["number"])
         return cls(
             text=text.strip(),
-            metric=found["metric"],
-            tokenizer=(found["tokenizer"] or "").strip(),
+            metric=match["metric"],
+            tokenizer=(match["tokenizer"] or "").strip(),
             corpus=corpus if slash else "",
             group="" if group == EVERY else group,
-            above=found["sign"] == ">",
-            limit=number / 100 if found["percent"] else number,
-            relative=bool(found["percent"]),
-            significantly=bool(found["significantly"]),
+            above=match["sign"] == ">",
+            limit=number / 100 if match["percent"] else number,
+            relative=bool(match["percent"]),
+            significantly=bool(match["significantly"]),
         )
 
     def concerns(self, change: CellChange) -> bool:
@@ -149,7 +149,7 @@ def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
     return [
         Failed(rule, change)
         for rule in rules
-        for change in _breaking(rule, [each for each in comparison.changes if rule.concerns(each)])
+        for change in _breaking(rule, [candidate for candidate in comparison.changes if rule.concerns(candidate)])
     ]
 
 

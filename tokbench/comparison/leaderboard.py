@@ -58,24 +58,22 @@ class RunSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One number of a standing.
-
-    Attributes:
-        tokenizer: its name in the run.
-        run: the number of the run that it is from.
-        again: the numbers of further runs that have the same number for the same tokenizer.
-        cell: the number with its interval.
-        shown: the same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot
-            be told apart from it.
-        competes: ``True`` if it may be best: it loses no text, was not trained on this one, and is not partial.
-    """
+    """One number of a standing."""
 
     tokenizer: str
+    """Its name in the run."""
     run: int
+    """The number of the run that it is from."""
     cell: Cell
+    """The number with its interval."""
     shown: DisplayCell
+    """The same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot be
+    distinguished from it.
+    """
     competes: bool
+    """``True`` if it may be best: it loses no text, was not trained on this one, and is not partial."""
     again: tuple[int, ...] = ()
+    """The numbers of further runs that have the same number for the same tokenizer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,7 @@ class Standing:
         corpus: the name of the corpus, with the beginning of its sha256 if runs have another text of this name.
         sha256: the digest of its documents; empty if it is not known.
         metric, label, unit, direction: the metric.
-        headline: ``True`` for the few metrics by which tokenizers are told apart at first sight.
+        headline: ``True`` for the few metrics that distinguish tokenizers at first sight.
         machine: the machine, if the metric was timed; else empty.
         entries: the numbers.
     """
@@ -103,7 +101,7 @@ class Standing:
 
     @property
     def best(self) -> list[Entry]:
-        """The best entry, and all that cannot be told apart from it; empty if :attr:`without_best` says why."""
+        """The best entry, and all that cannot be distinguished from it; empty if :attr:`without_best` says why."""
         return [entry for entry in self.entries if entry.shown.best]
 
     @property
@@ -114,23 +112,20 @@ class Standing:
             return "" if self.best else "one number alone" if rivals else "no number competes"
         top, *others = (entry.cell for entry in self.entries if entry.competes)
         compared = has_interval(top) and any(map(has_interval, others))
-        compared |= all(each.value == top.value for each in others)
+        compared |= all(other.value == top.value for other in others)
         return f"all {rivals:,} are level" if compared else "no number can be compared with the best"
 
 
 @dataclass(kw_only=True)
 class Leaderboard:
-    """The standings of many runs.
-
-    Attributes:
-        runs: the runs, in the order in which they were given.
-        standings: by corpus and metric, in the order of the runs.
-        notes: sentences on what was kept apart or left out.
-    """
+    """The standings of many runs."""
 
     runs: list[RunSource] = field(default_factory=list)
+    """The runs, in the order in which they were given."""
     standings: list[Standing] = field(default_factory=list)
+    """By corpus and metric, in the order of the runs."""
     notes: list[str] = field(default_factory=list)
+    """Sentences on what was kept apart or left out."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -141,11 +136,11 @@ class Leaderboard:
             *("corpus", "sha256", "metric", "unit", "machine", "tokenizer", "value", "ci_low", "ci_high", "best"),
             *("competes", "run", "path", "created", "tokbench"),
         ]
-        sources = {each.number: each for each in self.runs}
+        sources = {run.number: run for run in self.runs}
         rows = []
-        for each in self.standings:
-            place = (each.corpus, each.sha256, each.metric, each.unit, each.machine)
-            for entry in each.entries:
+        for standing in self.standings:
+            place = (standing.corpus, standing.sha256, standing.metric, standing.unit, standing.machine)
+            for entry in standing.entries:
                 cell, source = entry.cell, sources[entry.run]
                 number = (entry.tokenizer, cell.value, cell.ci_low, cell.ci_high, entry.shown.best, entry.competes)
                 rows.append((*place, *number, source.name, source.path, source.created, source.tokbench))
@@ -157,7 +152,7 @@ def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leader
 
     Args:
         runs: the runs.
-        metrics: ids of metrics; empty for all of which a direction is better.
+        metrics: ids of metrics; empty for all that have a better direction.
 
     Raises:
         InputError: no run has such a metric.
@@ -191,10 +186,14 @@ class _Run:
     @cached_property
     def machine(self) -> str:
         """The machine in words, with the version of tokbench; two that differ in a fact have other words."""
-        found = self.results.environment
-        facts = [(name, getattr(found, name)) for name in MACHINE]
-        threads = ", ".join(f"{name}={value}" for name, value in sorted(found.threads.items()))
-        words = {"cores": f"{found.cores} cores", "threads": threads, "tokbench": f"tokbench {found.tokbench}"}
+        environment = self.results.environment
+        facts = [(name, getattr(environment, name)) for name in MACHINE]
+        threads = ", ".join(f"{name}={value}" for name, value in sorted(environment.threads.items()))
+        words = {
+            "cores": f"{environment.cores} cores",
+            "threads": threads,
+            "tokbench": f"tokbench {environment.tokbench}",
+        }
         return ", ".join(str(words.get(name, value)) for name, value in facts if value)
 
     @cached_property
@@ -253,7 +252,7 @@ class _Run:
 
 
 @dataclass
-class _Found:
+class _Gathered:
     """The cells of one standing, each with its run."""
 
     corpus: str
@@ -266,7 +265,7 @@ class _Board:
 
     def __init__(self, runs: Sequence[_Run], metrics: Sequence[str]) -> None:
         self._runs, self._metrics = runs, metrics
-        self._found: dict[tuple[object, ...], _Found] = {}
+        self._gathered: dict[tuple[object, ...], _Gathered] = {}
         self._texts: dict[str, dict[tuple[object, ...], list[_Run]]] = {}
         self._definitions: dict[str, dict[tuple[str, ...], list[_Run]]] = {}
 
@@ -277,7 +276,7 @@ class _Board:
                 if info.groups:
                     self._texts.setdefault(corpus, {}).setdefault(run.text_key(corpus), []).append(run)
             self._collect(run)
-        standings = [self._standing(found) for found in self._found.values()]
+        standings = [self._standing(gathered) for gathered in self._gathered.values()]
         return Leaderboard(
             runs=[run.source() for run in self._runs],
             standings=[standing for standing in standings if standing.entries],
@@ -301,55 +300,55 @@ class _Board:
                     cell = run.tables.cell(metric, corpus, WHOLE, name)
                     if cell and cell.value is not None:
                         key = (corpus, run.text_key(corpus), run.metric_key(metric), cell.unit)
-                        found = self._found.setdefault(key, _Found(corpus, run.tables.metric(metric)))
-                        found.cells.append((run, cell))
+                        gathered = self._gathered.setdefault(key, _Gathered(corpus, run.tables.metric(metric)))
+                        gathered.cells.append((run, cell))
 
-    def _standing(self, found: _Found) -> Standing:
-        run, first = found.cells[0]
-        entries = self._entries(found)
-        sha256 = run.tables.corpus(found.corpus).sha256
-        apart = len(self._texts[found.corpus]) > 1
-        number = [*self._texts[found.corpus]].index(run.text_key(found.corpus)) + 1
+    def _standing(self, gathered: _Gathered) -> Standing:
+        run, first = gathered.cells[0]
+        entries = self._entries(gathered)
+        sha256 = run.tables.corpus(gathered.corpus).sha256
+        apart = len(self._texts[gathered.corpus]) > 1
+        number = [*self._texts[gathered.corpus]].index(run.text_key(gathered.corpus)) + 1
         mark = f" ({sha256[:_HASH] or 'sha256 unknown'}, text {number})" if apart else ""
         return Standing(
-            corpus=found.corpus + mark,
+            corpus=gathered.corpus + mark,
             sha256=sha256,
             metric=first.metric,
             label=run.tables.label(first.metric),
             unit=first.unit,
-            direction=found.info.direction,
-            headline=found.info.headline,
-            machine=run.machine if found.info.timed else "",
+            direction=gathered.info.direction,
+            headline=gathered.info.headline,
+            machine=run.machine if gathered.info.timed else "",
             entries=entries,
         )
 
-    def _entries(self, found: _Found) -> list[Entry]:
+    def _entries(self, gathered: _Gathered) -> list[Entry]:
         """Return the entries, best first, each number of a tokenizer once."""
-        style = style_for([cell.value or 0.0 for _, cell in found.cells], found.cells[0][1].unit, _DIGITS)
+        style = style_for([cell.value or 0.0 for _, cell in gathered.cells], gathered.cells[0][1].unit, _DIGITS)
         kept: dict[tuple[object, ...], tuple[_Run, Cell, list[int]]] = {}
         # Of a speed that was measured again, the run that began last counts, and not the luckiest.
-        for run, cell in sorted(found.cells, key=lambda each: each[0].results.created, reverse=found.info.timed):
+        for run, cell in sorted(gathered.cells, key=lambda pair: pair[0].results.created, reverse=gathered.info.timed):
             who = (cell.tokenizer, run.identity(cell.tokenizer))
             competes = run.tables.competes(cell)
-            key = who if found.info.timed else (*who, cell.value, competes)
+            key = who if gathered.info.timed else (*who, cell.value, competes)
             if key in kept:
                 kept[key][2].append(run.number)
             else:
                 kept[key] = run, cell, []
         rivals = [(run, cell) for run, cell, _ in kept.values() if run.tables.competes(cell)]
-        best = _best(rivals, found.info)
+        best = _best(rivals, gathered.info)
         entries = [
             Entry(
                 tokenizer=cell.tokenizer,
                 run=run.number,
-                again=() if found.info.timed else tuple(again),
+                again=() if gathered.info.timed else tuple(again),
                 cell=cell,
                 shown=run.tables.display(cell, style, best=(run.number, cell.tokenizer) in best),
                 competes=run.tables.competes(cell),
             )
             for run, cell, again in kept.values()
         ]
-        sign = -1.0 if found.info.direction == "higher" else 1.0
+        sign = -1.0 if gathered.info.direction == "higher" else 1.0
         return sorted(entries, key=lambda entry: (not entry.competes, sign * (entry.cell.value or 0.0)))
 
     def _notes(self) -> Iterator[str]:
@@ -358,11 +357,11 @@ class _Board:
                 yield f"of run {run.number} numbers are compared by their intervals alone: {run.without_sums}"
         for corpus, texts in self._texts.items():
             if len(texts) > 1:
-                each = "; ".join(
+                listed = "; ".join(
                     f"text {number} (sha256 {(some[0].tables.corpus(corpus).sha256 or 'unknown')[:_HASH]}): {_of(some)}"
                     for number, some in enumerate(texts.values(), 1)
                 )
-                yield f"corpus {corpus} is not the same documents in all runs, so its standings are apart: {each}"
+                yield f"corpus {corpus} is not the same documents in all runs, so its standings are apart: {listed}"
         for metric, keys in self._definitions.items():
             if len({key[:-1] for key in keys}) > 1:
                 yield f"{metric} has not the same definition or options in all runs, so its standings are apart"
@@ -375,14 +374,14 @@ class _Board:
 
     def _measured_again(self) -> list[str]:
         seen: dict[tuple[object, ...], set[int]] = {}
-        for key, found in self._found.items():
-            for run, cell in found.cells if found.info.timed else ():
+        for key, gathered in self._gathered.items():
+            for run, cell in gathered.cells if gathered.info.timed else ():
                 seen.setdefault((key, cell.tokenizer, run.identity(cell.tokenizer)), set()).add(run.number)
         return list(dict.fromkeys(str(who) for (_, who, _), numbers in seen.items() if len(numbers) > 1))
 
 
 def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:
-    """Return run and tokenizer of the best, and of all that cannot be told apart from it.
+    """Return run and tokenizer of the best, and of all that cannot be distinguished from it.
 
     The set is empty if fewer than two compete, if all of them are level, or if none can be compared with the best.
     """
@@ -390,15 +389,15 @@ def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[in
         return set()
     pick = max if info.direction == "higher" else min
     top_run, top = pick(rivals, key=lambda rival: rival[1].value or 0.0)
-    found = {(run.number, cell.tokenizer): (run, cell) for run, cell in rivals}
-    equal = {key for key, (_, cell) in found.items() if cell.value == top.value}
+    by_key = {(run.number, cell.tokenizer): (run, cell) for run, cell in rivals}
+    equal = {key for key, (_, cell) in by_key.items() if cell.value == top.value}
     first = top_run.sums(top, info)
     changes = {
         key: paired_difference(first, sums, info.ratio_of)
-        for key, (run, cell) in found.items()
+        for key, (run, cell) in by_key.items()
         if not info.timed and key not in equal and has_pair(first, sums := run.sums(cell, info), info.ratio_of)
     }
-    numbers = {key: cell for key, (_, cell) in found.items()}
+    numbers = {key: cell for key, (_, cell) in by_key.items()}
     level = level_with((top_run.number, top.tokenizer), equal, numbers, changes)
     return level if len(level) < len(rivals) else set()
 

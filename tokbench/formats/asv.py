@@ -52,17 +52,17 @@ def _benchmarks(results: Results) -> Iterator[_Benchmark]:
     for cell in results.cells:
         values.setdefault(cell.metric, {})[cell.tokenizer, place_name(cell.corpus, cell.group)] = cell.value
         units.setdefault(cell.metric, cell.unit)
-    for metric, found in values.items():
+    for metric, by_place in values.items():
         info = results.metrics.get(metric)
-        if info is None or all(value is None for value in found.values()):
+        if info is None or all(value is None for value in by_place.values()):
             continue
-        params = [list(dict.fromkeys(place[k] for place in found)) for k in (0, 1)]
+        params = [list(dict.fromkeys(place[k] for place in by_place)) for k in (0, 1)]
         yield _Benchmark(
             f"{info.family}.track_{metric}",
             units[metric],
             info.formula,
             [[repr(name) for name in names] for names in params],
-            [found.get((tokenizer, where)) for tokenizer, where in product(*params)],
+            [by_place.get((tokenizer, where)) for tokenizer, where in product(*params)],
         )
 
 
@@ -91,7 +91,9 @@ def asv_results(results: Results) -> str:
     """
     machine = results.environment
     created = datetime.fromisoformat(results.created) if results.created else None
-    rows = {each.name: [each.values, each.params, each.version] for each in _benchmarks(results)}
+    rows = {
+        benchmark.name: [benchmark.values, benchmark.params, benchmark.version] for benchmark in _benchmarks(results)
+    }
     body = {
         "commit_hash": "",
         "env_name": f"tokbench-{visible(results.name)}",
@@ -114,16 +116,16 @@ def asv_results(results: Results) -> str:
 def asv_benchmarks(results: Results) -> str:
     """Return the description of the metrics, which asv reads as ``benchmarks.json``."""
     described = {
-        each.name: {
-            "name": each.name,
+        benchmark.name: {
+            "name": benchmark.name,
             "type": "track",
-            "unit": each.unit,
-            "code": each.code,
-            "params": each.params,
+            "unit": benchmark.unit,
+            "code": benchmark.code,
+            "params": benchmark.params,
             "param_names": ["tokenizer", "corpus"],
-            "version": each.version,
+            "version": benchmark.version,
         }
-        for each in _benchmarks(results)
+        for benchmark in _benchmarks(results)
     }
     return json.dumps({**described, "version": _FORMAT}, indent=1, allow_nan=False) + "\n"
 

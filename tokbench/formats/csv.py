@@ -52,7 +52,7 @@ def _matrix_rows(results: Results, of: str) -> Iterator[list[Any]]:
             for column, other in enumerate(matrix.names[: row + 1]):
                 if row == column and of == "tokenizers":
                     continue
-                ends = (each[row][column] if each else None for each in (matrix.ci_low, matrix.ci_high))
+                ends = (end[row][column] if end else None for end in (matrix.ci_low, matrix.ci_high))
                 yield [matrix.metric, matrix.corpus, matrix.within, other, name, matrix.values[row][column], *ends]
 
 

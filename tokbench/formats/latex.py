@@ -76,7 +76,7 @@ def _by_group(report: Report, metric: str, corpus: str) -> str:
 
 
 def _columns_that_fit(names: Sequence[str], width: int) -> Iterator[range]:
-    """Yield the columns of each table, one at least: their names stand side by side in a line of so many characters.
+    """Yield the columns of each table, one at least: their names fit side by side into a line of ``width`` characters.
 
     >>> list(_columns_that_fit(["cl100k", "o200k", "llama3"], 20))
     [range(0, 2), range(2, 3)]

@@ -33,7 +33,7 @@ def render(results: Results) -> bytes:
         pa.array([_field(getattr(cell, name)) for cell in results.cells], type=known.get(name, pa.string()))
         for name in COLUMNS
     ]
-    table = pa.table([each.cast(field.type) for each, field in zip(columns, schema, strict=True)], schema=schema)
+    table = pa.table([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd")
     return file.getvalue()

@@ -74,7 +74,7 @@ def _stats(cell: Cell) -> dict[str, Any] | None:
     median = _seconds(cell.value, cell.unit)
     if cell.status != Status.OK or median is None:
         return None
-    ends = [each for end in (cell.ci_low, cell.ci_high) if (each := _seconds(end, cell.unit)) is not None]
+    ends = [seconds for end in (cell.ci_low, cell.ci_high) if (seconds := _seconds(end, cell.unit)) is not None]
     low, high = (min(ends), max(ends)) if len(ends) == 2 else (median, median)  # noqa: PLR2004 - two ends
     names = ("min", "q1", "ld15iqr")
     return {
@@ -101,11 +101,11 @@ _Place = tuple[str, str, str]
 def _headlines(results: Results) -> dict[_Place, dict[str, float]]:
     """Return by place the values of the metrics that head a report."""
     names = {name for name, info in results.metrics.items() if info.headline}
-    found: dict[_Place, dict[str, float]] = {}
+    headlines: dict[_Place, dict[str, float]] = {}
     for cell in results.cells:
         if cell.metric in names and cell.value is not None:
-            found.setdefault((cell.tokenizer, cell.corpus, cell.group), {})[cell.metric] = cell.value
-    return found
+            headlines.setdefault((cell.tokenizer, cell.corpus, cell.group), {})[cell.metric] = cell.value
+    return headlines
 
 
 def _extra(results: Results, timed: Cell, heads: Mapping[_Place, Mapping[str, float]]) -> dict[str, object]:

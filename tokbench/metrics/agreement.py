@@ -65,22 +65,20 @@ class AgreementOptions(Options):
 
 
 class SampledBoundaries(NamedTuple):
-    """The token boundaries inside some documents, drawn by their hashes.
-
-    Attributes:
-        hashes: uint64[d], rising.
-        sizes: int64[d], UTF-8 bytes of each document.
-        buckets: int64[d], the jackknife group of each document.
-        aligned: bool[d], ``True`` for documents whose tokens could be aligned with their bytes.
-        bits: uint8[b], a bit for each byte of a document, set where a token begins inside the document; each document
-            begins at a new byte.
-    """
+    """The token boundaries inside some documents, drawn by their hashes."""
 
     hashes: NDArray[np.uint64]
+    """uint64[d], rising."""
     sizes: NDArray[np.int64]
+    """int64[d], UTF-8 bytes of each document."""
     buckets: NDArray[np.int64]
+    """int64[d], the jackknife group of each document."""
     aligned: NDArray[np.bool_]
+    """bool[d], ``True`` for documents whose tokens could be aligned with their bytes."""
     bits: NDArray[np.uint8]
+    """uint8[b], a bit for each byte of a document, set where a token begins inside the document; each document
+    begins at a new byte.
+    """
 
     @classmethod
     def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
@@ -117,8 +115,8 @@ class SampledBoundaries(NamedTuple):
         document = np.repeat(np.arange(len(self.sizes)), widths)
 
         def count(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
-            found = np.bincount(document, weights=_BITS[bits], minlength=len(self.sizes)).astype(np.int64)
-            return np.where(both, found, 0)
+            counted = np.bincount(document, weights=_BITS[bits], minlength=len(self.sizes)).astype(np.int64)
+            return np.where(both, counted, 0)
 
         common, one, two = count(self.bits & other.bits), count(self.bits), count(other.bits)
         columns = {"common": 2 * common, "all": one + two, "once": common, "either": one + two - common}
@@ -134,7 +132,7 @@ class AgreementState(NamedTuple):
     """The boundaries and tokens of a group under one tokenizer.
 
     Attributes:
-        sample: the bytes of text of which boundaries are kept at most.
+        sample: the most bytes of text whose boundaries are kept.
         boundaries: the boundaries.
         tokens, counts: uint64[k] and int64[k]: hashes of the bytes of the tokens that occur, and how often they do;
             empty if the tokenizer does not tell the bytes of its tokens.
@@ -162,11 +160,13 @@ class AgreementState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> AgreementState:
-        """Return the state of which :meth:`raw` gave the data."""
+        """Return the state from the data that :meth:`raw` gave."""
         del before  # documents are known by their hashes
         kinds = np.uint64, np.int64, np.int64, np.bool_, np.uint8
         columns = (raw["boundaries"][name] for name in SampledBoundaries._fields)
-        boundaries = SampledBoundaries(*(np.array(each, dtype=kind) for each, kind in zip(columns, kinds, strict=True)))
+        boundaries = SampledBoundaries(
+            *(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True))
+        )
         tokens, vocabulary = (np.array(raw[name], dtype=np.uint64) for name in ("tokens", "vocabulary"))
         return cls(raw["sample"], boundaries, tokens, np.array(raw["counts"], dtype=np.int64), vocabulary)
 
@@ -176,18 +176,16 @@ def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArra
 
 
 class TokenTable(NamedTuple):
-    """The tokens of a text by frequency, ready to be compared with those of other tokenizers.
-
-    Attributes:
-        tokens: uint64[k], hashes that tell the tokens apart, rising.
-        shares: float64[k], the part that each has of all tokens.
-        ranks: int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as
-            section 4.5 of Webber, Moffat and Zobel 2010 says.
-    """
+    """The tokens of a text by frequency, ready to be compared with those of other tokenizers."""
 
     tokens: NDArray[np.uint64]
+    """uint64[k], hashes that tell the tokens apart, rising."""
     shares: NDArray[np.float64]
+    """float64[k], the part that each has of all tokens."""
     ranks: NDArray[np.int64]
+    """int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as section 4.5
+    of Webber, Moffat and Zobel 2010 says.
+    """
 
     @classmethod
     def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:
@@ -206,8 +204,8 @@ class TokenTable(NamedTuple):
     def common(self, other: TokenTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the places of the tokens that both have, in this table and in the other one.
 
-        >>> one, other = (TokenTable.of(np.array(each), np.ones(3)) for each in ([1, 2, 3], [2, 3, 4]))
-        >>> [each.tolist() for each in one.common(other)]
+        >>> one, other = (TokenTable.of(np.array(ids), np.ones(3)) for ids in ([1, 2, 3], [2, 3, 4]))
+        >>> [column.tolist() for column in one.common(other)]
         [[1, 2], [0, 1]]
         """
         at = np.searchsorted(other.tokens, self.tokens)
@@ -287,11 +285,11 @@ class AgreementMetric(SummedMetric):
         tokenizer = encoded.tokenizer
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if isinstance(tokenizer, HasTokenBytes):
-            ids, each = np.unique(encoded.ids, return_counts=True)
+            ids, occurrences = np.unique(encoded.ids, return_counts=True)
             keys = hashes_of([tokenizer.token_bytes(token) for token in ids.tolist()])
             # Several ids may stand for the same bytes.
             tokens, at = np.unique(keys, return_inverse=True)
-            counts = np.bincount(at, weights=each, minlength=len(tokens)).astype(np.int64)
+            counts = np.bincount(at, weights=occurrences, minlength=len(tokens)).astype(np.int64)
         known, vocabulary = self._vocabularies.get(encoded.loaded.name, (None, np.empty(0, dtype=np.uint64)))
         if known is not tokenizer:
             vocabulary = _vocabulary(tokenizer)
@@ -317,7 +315,7 @@ class AgreementMetric(SummedMetric):
                 pairs[one, other] = _compared(sums, tables.get(one), tables.get(other), vocabulary)
             matrices += _matrices(states.corpus, group, list(known), pairs)
             for name in states.tokenizers:
-                own = [found for names, found in pairs.items() if name in names]
+                own = [numbers for names, numbers in pairs.items() if name in names]
                 values[name, group] = {metric: _mean(metric, own) for metric in _NAMES}
         return CorpusOutcome(values, matrices=matrices)
 
@@ -335,7 +333,7 @@ def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
 
 def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None:
     """Return the state of a group, or of the whole corpus; ``None`` if it was not measured."""
-    parts = [states.states.get((name, each)) for each in (states.groups if group == WHOLE else [group])]
+    parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
     known = [part for part in parts if part is not None]
     return reduce(add, known) if known and len(known) == len(parts) else None
 
@@ -357,7 +355,7 @@ class _Vocabularies:
 
 
 def _compared(sums: Sums, one: TokenTable | None, other: TokenTable | None, vocabulary: float | None) -> _Numbers:
-    found: dict[str, Measured | NotApplicable] = {
+    numbers: dict[str, Measured | NotApplicable] = {
         _F1: sums.share("common", "all"),
         _JACCARD: sums.share("once", "either"),
         _TOKENS: NotApplicable(_NO_BYTES),
@@ -365,40 +363,40 @@ def _compared(sums: Sums, one: TokenTable | None, other: TokenTable | None, voca
         _VOCABULARY: NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them"),
     }
     if one and other:
-        found[_TOKENS] = Measured(shared_counts(one, other), sums.documents)
-        found[_RANKS] = Measured(rank_biased_overlap(one, other), sums.documents)
+        numbers[_TOKENS] = Measured(shared_counts(one, other), sums.documents)
+        numbers[_RANKS] = Measured(rank_biased_overlap(one, other), sums.documents)
     if vocabulary is not None:
-        found[_VOCABULARY] = Measured(vocabulary, sums.documents)
-    return found
+        numbers[_VOCABULARY] = Measured(vocabulary, sums.documents)
+    return numbers
 
 
 _NO_BYTES: Final = "a tokenizer of the pair does not tell the bytes of its tokens"
 
 
 def _mean(metric: str, pairs: Sequence[_Numbers]) -> Measured | NotApplicable:
-    found = [each for pair in pairs if isinstance(each := pair[metric], Measured)]
-    if found:
-        value = sum(each.value for each in found) / len(found)
-        return Measured(value, min(each.n for each in found), no_interval=_MEAN)
-    reasons = [each.reason for pair in pairs if isinstance(each := pair[metric], NotApplicable)]
+    measured = [number for pair in pairs if isinstance(number := pair[metric], Measured)]
+    if measured:
+        value = sum(number.value for number in measured) / len(measured)
+        return Measured(value, min(number.n for number in measured), no_interval=_MEAN)
+    reasons = [number.reason for pair in pairs if isinstance(number := pair[metric], NotApplicable)]
     return NotApplicable(reasons[0] if reasons else "there is no other tokenizer to compare with")
 
 
 def _matrices(corpus: str, group: str, names: list[str], pairs: _Pairs) -> list[PairMatrix]:
     matrix = partial(PairMatrix, corpus=corpus, of="tokenizers", within=group, names=names, likeness=True)
-    found = []
+    matrices = []
     for metric in _NAMES if pairs else ():
         rows = [[pairs[names[column], names[row]][metric] for column in range(row)] for row in range(len(names))]
-        known = [[each if isinstance(each, Measured) else None for each in row] for row in rows]
-        if any(each for row in known for each in row):
-            values: list[list[float | None]] = [[*(each and each.value for each in row), 1.0] for row in known]
-            low: list[list[float | None]] = [[*(each and each.ci_low for each in row), None] for row in known]
-            high: list[list[float | None]] = [[*(each and each.ci_high for each in row), None] for row in known]
-            bounded = any(each is not None for row in low for each in row)
-            found.append(
+        known = [[number if isinstance(number, Measured) else None for number in row] for row in rows]
+        if any(number for row in known for number in row):
+            values: list[list[float | None]] = [[*(number and number.value for number in row), 1.0] for row in known]
+            low: list[list[float | None]] = [[*(number and number.ci_low for number in row), None] for row in known]
+            high: list[list[float | None]] = [[*(number and number.ci_high for number in row), None] for row in known]
+            bounded = any(end is not None for row in low for end in row)
+            matrices.append(
                 matrix(metric=metric, values=values, ci_low=low if bounded else [], ci_high=high if bounded else [])
             )
-    return found
+    return matrices
 
 
 _PAIRS: Final = (

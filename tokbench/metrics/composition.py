@@ -98,15 +98,15 @@ class Composition:
         listing = list_tokens(tokenizer)
         kinds = Counter(listing.kinds)
         text = [data.decode() for data, kind in zip(listing.data, listing.kinds, strict=True) if kind not in _NOT_TEXT]
-        scripts = Counter(_script(each) for each in text)
+        scripts = Counter(_script(character) for character in text)
         size = len(listing.kinds)
-        found: dict[str, Measured | NotApplicable] = {
+        values: dict[str, Measured | NotApplicable] = {
             _kind_id(kind): Measured(kinds[kind] / size, size) for kind in _KINDS
         }
         for name in (*_SCRIPTS, *_REST):
             share = Measured(scripts[name] / len(text), size) if text else NotApplicable("no id is text")
-            found[f"script_{name.lower()}"] = share
-        return Answer(found, ())
+            values[f"script_{name.lower()}"] = share
+        return Answer(values, ())
 
 
 def _script(text: str) -> str:

@@ -46,17 +46,14 @@ class ContextOptions(Options):
 
 
 class NgramCounts(NamedTuple):
-    """The number of occurrences of each n-gram of ids inside documents.
-
-    Attributes:
-        bits: bits of one id in a key.
-        keys: uint64[k], rising: the ids one after the other, the first of them in the highest bits.
-        counts: int64[k], positive.
-    """
+    """The number of occurrences of each n-gram of ids inside documents."""
 
     bits: int
+    """Bits of one id in a key."""
     keys: NDArray[np.uint64]
+    """uint64[k], rising: the ids one after the other, the first of them in the highest bits."""
     counts: NDArray[np.int64]
+    """int64[k], positive."""
 
     @classmethod
     def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
@@ -73,8 +70,8 @@ class NgramCounts(NamedTuple):
             keys = (keys << np.uint64(bits)) | ids[k : k + count]
         document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
         inside = document[:count] == document[length - 1 : length - 1 + count]
-        found, counts = np.unique(keys[inside], return_counts=True)
-        return cls(bits, found, counts.astype(np.int64))
+        distinct, counts = np.unique(keys[inside], return_counts=True)
+        return cls(bits, distinct, counts.astype(np.int64))
 
     def successor_entropy(self) -> float | None:
         """Return how evenly contexts are followed by their successors, 0 … 1; ``None`` without a frequent context.
@@ -118,28 +115,25 @@ class NgramCounts(NamedTuple):
             return None
         sides = self.keys >> np.uint64(self.bits), self.keys & np.uint64((1 << self.bits) - 1)
         ids = np.union1d(*sides)
-        found = [np.bincount(np.searchsorted(ids, side), minlength=len(ids)) for side in sides]
-        return float(np.minimum(*found).mean())
+        varieties = [np.bincount(np.searchsorted(ids, side), minlength=len(ids)) for side in sides]
+        return float(np.minimum(*varieties).mean())
 
 
 class DocumentIds(NamedTuple):
-    """The ids of some documents.
-
-    Attributes:
-        hashes: uint64[d], a hash of the text of each document.
-        sizes: int64[d], the bytes of its text.
-        lengths: int64[d], how many ids it has here.
-        ids: unsigned[n], the ids of all documents.
-    """
+    """The ids of some documents."""
 
     hashes: NDArray[np.uint64]
+    """uint64[d], a hash of the text of each document."""
     sizes: NDArray[np.int64]
+    """int64[d], the bytes of its text."""
     lengths: NDArray[np.int64]
+    """int64[d], how many ids it has here."""
     ids: NDArray[np.unsignedinteger[Any]]
+    """unsigned[n], the ids of all documents."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
-        """Return the documents of a shard; of one of more than ``most`` ids the first so many."""
+        """Return the documents of a shard; of a document with more than ``most`` ids, the first ``most``."""
         ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
         if (encoded.tokens > most).any():
             place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
@@ -175,23 +169,20 @@ class DocumentIds(NamedTuple):
 
 
 class ContextState(NamedTuple):
-    """The ids of a sample of the documents of a group.
-
-    Attributes:
-        documents: the number of all documents.
-        vocab_size: the number of ids of the vocabulary.
-        sample: the bytes of text that the sample has at most, but for its last document.
-        bound: the hash beyond which no document is in the sample.
-        parts: documents among which the sample is; there are several, so that adding a shard need not move all others.
-        windows: the sums over windows of all documents: their different ids, and their tokens.
-    """
+    """The ids of a sample of the documents of a group."""
 
     documents: int
+    """The number of all documents."""
     vocab_size: int
+    """The number of ids of the vocabulary."""
     sample: int
+    """The bytes of text that the sample has at most, but for its last document."""
     bound: int
+    """The hash beyond which no document is in the sample."""
     parts: tuple[DocumentIds, ...]
+    """Documents among which the sample is; there are several, so that adding a shard need not move all others."""
     windows: Sums
+    """The sums over windows of all documents: their different ids, and their tokens."""
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
         bound = np.uint64(min(self.bound, other.bound))
@@ -215,7 +206,7 @@ class ContextState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> ContextState:
-        """Return the sample of which :meth:`raw` gave the data."""
+        """Return the sample from the data that :meth:`raw` gave."""
         columns = raw["drawn"]
         drawn = DocumentIds(
             np.array(columns["hashes"], dtype=np.uint64),
@@ -255,7 +246,7 @@ class ContextMetric(SummedMetric):
         """Return evenness, variety, and the moving type-token ratio."""
         drawn = state.drawn()
         pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
-        found = {
+        statistics = {
             "bigram_entropy": pairs.successor_entropy() if pairs else None,
             "trigram_entropy": triples.successor_entropy() if triples else None,
             "accessor_variety": pairs.accessor_variety() if pairs else None,
@@ -263,11 +254,11 @@ class ContextMetric(SummedMetric):
         lacking = NotApplicable(f"no context occurs {_LEAST} times")
         values: dict[str, Measured | NotApplicable] = {
             name: lacking if value is None else Measured(value, len(drawn.hashes), no_interval=DEPENDS_ON_AMOUNT)
-            for name, value in found.items()
+            for name, value in statistics.items()
         }
         if triples is None:
             values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
-        if found["accessor_variety"] is None:
+        if statistics["accessor_variety"] is None:
             values["accessor_variety"] = NotApplicable("no document has two tokens")
         long = int(state.windows.columns["documents"].sum())
         short = NotApplicable(f"no document has {self._options.window:,} tokens; set 'window' of context to fewer")

@@ -50,7 +50,7 @@ class Boundaries(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Boundaries:
-        """Return the sums of which :meth:`raw` gave the data."""
+        """Return the sums from the data that :meth:`raw` gave."""
         return cls(Sums.restore(raw, before), raw["words"], raw["morphemes"])
 
 
@@ -113,13 +113,13 @@ def morphscore_columns(
     shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> dict[str, NDArray[np.int64]]:
     """Count the gold boundaries of the words that are cut, and those of them where tokens meet, by document."""
-    found = np.unique(ends)
-    before = np.searchsorted(found, gold.words.starts, side="right")
-    cut = np.searchsorted(found, gold.words.ends, side="left") > before
+    cuts = np.unique(ends)
+    before = np.searchsorted(cuts, gold.words.starts, side="right")
+    cut = np.searchsorted(cuts, gold.words.ends, side="left") > before
     document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
     word = np.searchsorted(gold.words.starts, morphemes, side="left") - 1
     counted = aligned[document] & cut[word]
-    hits = counted & np.isin(morphemes, found)
+    hits = counted & np.isin(morphemes, cuts)
     return {
         _SCORED: count_by_document(shard, document[counted]),
         _SCORED_HITS: count_by_document(shard, document[hits]),
@@ -166,15 +166,15 @@ class Morphology(SummedMetric):
             reason = _NO_MORPHEMES
         if not state.words:
             reason = NO_GOLD
-        found: dict[str, Measured | NotApplicable] = {}
+        values: dict[str, Measured | NotApplicable] = {}
         for value, above, below in (
             ("precision", "hits", "token_boundaries"),
             ("recall", "hits", "gold_boundaries"),
             ("f1", "double_hits", "boundaries"),
         ):
             share = sums.share(f"{kind}_{above}", f"{kind}_{below}", n=aligned)
-            found[f"{kind}_boundary_{value}"] = NotApplicable(reason) if reason else share
-        return found
+            values[f"{kind}_boundary_{value}"] = NotApplicable(reason) if reason else share
+        return values
 
 
 _ALIGNED: Final = (

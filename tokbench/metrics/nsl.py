@@ -46,9 +46,9 @@ class Nsl(PairedSums):
         if reason or one is None or other is None:
             return NotApplicable(reason)
         above, below = one.columns["tokens"], other.columns["tokens"]
-        found = jackknife(above, below, other.lengths("tokens"))
+        ends = jackknife(above, below, other.lengths("tokens"))
         value = float(above.sum() / below.sum())
-        return Measured(value, one.documents, found.low, found.high, no_interval=found.reason)
+        return Measured(value, one.documents, ends.low, ends.high, no_interval=ends.reason)
 
 
 SPEC: Final = MetricFamily(

@@ -59,15 +59,12 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group.
-
-    Attributes:
-        sums: the sums.
-        patterns: the number of runs by length, pattern and jackknife group.
-    """
+    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group."""
 
     sums: Sums
+    """The sums."""
     patterns: Counter[tuple[int, int, int]]
+    """The number of runs by length, pattern and jackknife group."""
 
     def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
         patterns = Counter(self.patterns)
@@ -76,11 +73,11 @@ class NumbersState(NamedTuple):
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
         """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""
-        found: dict[int, NDArray[np.float64]] = {}
-        for (each, cut, bucket), count in self.patterns.items():
-            if each == length:
-                found.setdefault(cut, np.zeros(BUCKETS))[bucket] += count
-        return found
+        by_cut: dict[int, NDArray[np.float64]] = {}
+        for (run_length, cut, bucket), count in self.patterns.items():
+            if run_length == length:
+                by_cut.setdefault(cut, np.zeros(BUCKETS))[bucket] += count
+        return by_cut
 
 
 def _count(
@@ -93,9 +90,9 @@ def _count(
     """
     shape = (LONGEST + 1, len(_BITS), BUCKETS)
     counts = np.bincount(np.ravel_multi_index((lengths, cut, groups), shape))
-    found = np.flatnonzero(counts)
-    kinds = zip(*(column.tolist() for column in np.unravel_index(found, shape)), strict=True)
-    return Counter(dict(zip(kinds, counts[found].tolist(), strict=True)))
+    places = np.flatnonzero(counts)
+    kinds = zip(*(column.tolist() for column in np.unravel_index(places, shape)), strict=True)
+    return Counter(dict(zip(kinds, counts[places].tolist(), strict=True)))
 
 
 def _value(
@@ -236,7 +233,7 @@ class Numbers(SummedMetric):
         """Return the sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
         by_length: dict[str, dict[str, int]] = {}
         for length in sorted({length for length, _, _ in state.patterns}):
-            counts = {cut: int(each.sum()) for cut, each in state.counts(length).items()}
+            counts = {cut: int(runs.sum()) for cut, runs in state.counts(length).items()}
             order = sorted(counts, key=lambda cut: (-counts[cut], cut))
             by_length[str(length)] = {_written(length, cut): counts[cut] for cut in order}
         rows = sorted((*kind, count) for kind, count in state.patterns.items())
@@ -252,12 +249,12 @@ class Numbers(SummedMetric):
 
 
 def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
-    found = [counts for counts in map(state.counts, lengths) if counts]
-    if not found:
+    by_length = [counts for counts in map(state.counts, lengths) if counts]
+    if not by_length:
         return NotApplicable(f"there are no runs of {lengths[0]} digits{' and more' if len(lengths) > 1 else ''}")
     # Of patterns that are as frequent the first, in whatever order shards were merged.
-    alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in found], axis=0)
-    runs = np.sum([each for counts in found for each in counts.values()], axis=0)
+    alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
+    runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)
     most = state.sums.largest[f"runs of {lengths[0]} digits" if len(lengths) == 1 else _SEVERAL]
     return Sums(documents, {"alike": alike, "runs": runs}, {"runs": most}).share("alike", "runs")
 
@@ -283,12 +280,16 @@ def pattern_entropy(patterns: Sequence[NDArray[np.float64]]) -> NDArray[np.float
 
 
 def _entropy(state: NumbersState, documents: int) -> Measured | NotApplicable:
-    found = [np.stack([each[cut] for cut in sorted(each)]) for each in map(state.counts, range(2, LONGEST + 1)) if each]
-    if not found:
+    patterns = [
+        np.stack([counts[cut] for cut in sorted(counts)])
+        for counts in map(state.counts, range(2, LONGEST + 1))
+        if counts
+    ]
+    if not patterns:
         return NotApplicable("there are no runs of 2 digits and more")
-    totals = [each.sum(axis=1) for each in found]
-    runs = np.sum([each.sum(axis=0) for each in found], axis=0)
-    without = pattern_entropy([total[:, None] - each for total, each in zip(totals, found, strict=True)])
+    totals = [counts.sum(axis=1) for counts in patterns]
+    runs = np.sum([counts.sum(axis=0) for counts in patterns], axis=0)
+    without = pattern_entropy([total[:, None] - counts for total, counts in zip(totals, patterns, strict=True)])
     lengths = Lengths(documents, state.sums.largest[_SEVERAL] / float(runs.sum()))
     value = float(pattern_entropy(totals))
     ends = interval(value, without[runs > 0], lengths)

@@ -40,15 +40,12 @@ _MEAN: Final = "no interval: it is a mean over pairs of groups; overlap.csv has 
 
 
 class GroupTokens(NamedTuple):
-    """The counts of the ids of a group.
-
-    Attributes:
-        counts: the counts by id and jackknife group.
-        longest: the tokens of the longest document.
-    """
+    """The counts of the ids of a group."""
 
     counts: TokenCounts
+    """The counts by id and jackknife group."""
     longest: int
+    """The tokens of the longest document."""
 
     def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
@@ -61,7 +58,7 @@ class GroupTokens(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> GroupTokens:
-        """Return the counts of which :meth:`raw` gave the data.
+        """Return the counts from the data that :meth:`raw` gave.
 
         States that were written before have a column ``keys``, see ``CountTable``.
         """
@@ -159,9 +156,9 @@ class _Pair(NamedTuple):
         without = [total - table[used] for total, table in zip(totals, tables, strict=True)]
         left_out = jensen_shannon(without[0], without[1], rest[0][used], rest[1][used])
         lengths = Lengths(min(one.documents, other.documents), max(one.longest, other.longest))
-        found = interval(value, left_out, lengths)
-        high = None if found.high is None else min(1.0, found.high)
-        return cls(value, found.low, high, shared)
+        ends = interval(value, left_out, lengths)
+        high = None if ends.high is None else min(1.0, ends.high)
+        return cls(value, ends.low, high, shared)
 
 
 class OverlapMetric(SummedMetric):
@@ -204,30 +201,30 @@ class _Compared:
         self._groups = groups
         self._vocab_size = max(state.counts.vocab_size for state in states.values())
         self._pairs = {(a, b): _Pair.of(groups[a], groups[b]) for a, b in combinations(groups, 2)}
-        every = [each.ids for each in groups.values()]
+        every = [tokens.ids for tokens in groups.values()]
         self._ids, self._spread = np.unique(np.concatenate(every), return_counts=True)
 
     def values(self, group: str) -> Mapping[str, Measured | NotApplicable]:
         """Return the values of a group, or of the whole corpus."""
         if group != WHOLE and group not in self._groups:
             return _nothing(f"{group} has no tokens")
-        documents = sum(each.documents for each in self._groups.values())
+        documents = sum(tokens.documents for tokens in self._groups.values())
         pairs = [pair for names, pair in self._pairs.items() if group in (WHOLE, *names)]
         some = self._groups.values() if group == WHOLE else [self._groups[group]]
-        noises = [each.noise for each in some if each.noise is not None]
+        noises = [tokens.noise for tokens in some if tokens.noise is not None]
         spread = self._spread if group == WHOLE else self._spread[np.searchsorted(self._ids, self._groups[group].ids)]
-        found: dict[str, Measured | NotApplicable] = {
+        values: dict[str, Measured | NotApplicable] = {
             _DIVERGENCE: Measured(_mean([pair.divergence for pair in pairs]), documents, no_interval=_MEAN),
             _NOISE: NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups"),
             _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents, no_interval=DEPENDS_ON_AMOUNT),
             _GROUPS: Measured(float(spread.mean()), documents, no_interval=DEPENDS_ON_AMOUNT),
         }
         if noises:
-            found[_NOISE] = Measured(_mean(noises), documents, no_interval=DEPENDS_ON_AMOUNT)
+            values[_NOISE] = Measured(_mean(noises), documents, no_interval=DEPENDS_ON_AMOUNT)
         if group == WHOLE:
-            used = np.array([len(each.ids) / self._vocab_size for each in self._groups.values()])
-            found[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents, no_interval=DEPENDS_ON_AMOUNT)
-        return found
+            used = np.array([len(tokens.ids) / self._vocab_size for tokens in self._groups.values()])
+            values[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents, no_interval=DEPENDS_ON_AMOUNT)
+        return values
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
         """Return the matrices of divergence and of shared ids."""

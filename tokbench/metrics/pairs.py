@@ -40,17 +40,17 @@ class PairsMetric(PairedSums):
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
-            reasons = {name: shortcoming(name, found) or _untrusted(found) for name, found in sums.items()}
-            compared = {name: found for name, found in sums.items() if found and not reasons[name]}
+            reasons = {name: shortcoming(name, own_sums) or _untrusted(own_sums) for name, own_sums in sums.items()}
+            compared = {name: own_sums for name, own_sums in sums.items() if own_sums and not reasons[name]}
             alone = list(_differences(states.corpus, group, compared))
             corrected = holm([pair.p for pair in alone])
-            found = [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in zip(alone, corrected, strict=True)]
-            behind = Counter(pair.other for pair in found if pair.differ)
+            tested = [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in zip(alone, corrected, strict=True)]
+            behind = Counter(pair.other for pair in tested if pair.differ)
             for name, reason in reasons.items():
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
                 rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
                 values[name, group] = {"rank": rank}
-            pairs += found
+            pairs += tested
         return CorpusOutcome(values, pairs)
 
 
@@ -70,15 +70,15 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[Pai
     for one, other in combinations(order, 2):
         above, below = sums[one].columns["tokens"], sums[other].columns["tokens"]
         ratio = float(above.sum() / below.sum())
-        found = spread(leave_out(above, below))
+        deviation = spread(leave_out(above, below))
         low = high = None
-        if found is None or not found.error:  # the same ratio in every group
+        if deviation is None or not deviation.error:  # the same ratio in every group
             p = 1.0 if ratio == 1 else 0.0
-        elif found.shortcoming():  # one group of documents makes the difference
+        elif deviation.shortcoming():  # one group of documents makes the difference
             p = 1.0
         else:
-            low, high = (end - 1 for end in found.around(ratio))
-            p = found.p_value(ratio - 1)
+            low, high = (end - 1 for end in deviation.around(ratio))
+            p = deviation.p_value(ratio - 1)
         yield PairComparison(
             corpus=corpus,
             group=group,

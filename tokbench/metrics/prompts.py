@@ -49,15 +49,12 @@ class PromptOptions(Options):
 
 
 class Cut(NamedTuple):
-    """A document that is cut.
-
-    Attributes:
-        document: its number in the shard.
-        characters: the characters before the cut.
-    """
+    """A document that is cut."""
 
     document: int
+    """Its number in the shard."""
     characters: int
+    """The characters before the cut."""
 
 
 def tokens_back(prompt: Sequence[int], whole: Sequence[int]) -> int:
@@ -83,12 +80,12 @@ def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
     >>> 0 < random_cuts(["ab"], 1, 1)[0].characters < 2
     True
     """
-    found = []
+    drawn = []
     for k, text in enumerate(texts):
         if len(text) >= _TWO:
             draw = random.Random(f"{seed}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
-            found += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
-    return found
+            drawn += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
+    return drawn
 
 
 class Prompts(SummedMetric):
@@ -123,7 +120,7 @@ class Prompts(SummedMetric):
         return sums
 
     def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return int64[d], 1 for documents of which ids were drawn, and 1 if encoding gives these ids back."""
+        """Return int64[d], 1 for documents whose ids were drawn, and 1 if encoding gives these ids back."""
         drawn: list[list[int]] = []
         documents = np.flatnonzero(encoded.tokens)
         for k in documents.tolist():
@@ -142,7 +139,7 @@ class Prompts(SummedMetric):
         """Return ratios of sums."""
         laid = int(state.columns["laid_prompts"].sum())
         streamed = int(state.columns["streamed"].sum())
-        found = {
+        values = {
             "prompt_broken": state.share("broken_prompts", "prompts"),
             "prompt_tokens_back": state.ratio("tokens_back", "prompts"),
             "prompt_bytes_back": state.ratio("bytes_back", "laid_prompts"),
@@ -151,10 +148,10 @@ class Prompts(SummedMetric):
             "canonical_ids": state.share("canonical", "sequences"),
         }
         if not laid:
-            found["prompt_bytes_back"] = NotApplicable("no document's tokens could be laid onto its bytes")
+            values["prompt_bytes_back"] = NotApplicable("no document's tokens could be laid onto its bytes")
         if not streamed:
-            found |= dict.fromkeys(("stream_partial", "stream_tokens"), NotApplicable("no document came back exactly"))
-        return found
+            values |= dict.fromkeys(("stream_partial", "stream_tokens"), NotApplicable("no document came back exactly"))
+        return values
 
 
 def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:
@@ -172,7 +169,7 @@ def _encoded(encoded: EncodedShard, texts: Sequence[str]) -> Encoded:
 
 
 def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return the ends of all tokens that could be laid, the documents of which they are, and the first of each."""
+    """Return the ends of all tokens that could be laid, their documents, and the first of each."""
     ends, aligned = token_ends(encoded)
     laid = np.where(aligned, encoded.tokens, 0)
     return ends, aligned, np.cumsum(laid) - laid

@@ -58,12 +58,12 @@ _LOOK_ALIKES: Final = dict(zip("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕ�
 def _neighbours() -> dict[str, str]:
     """Return the letters beside each letter of a QWERTY keyboard, in its own row and those above and below."""
     places = {letter: (row, column) for row, letters in enumerate(_ROWS) for column, letter in enumerate(letters)}
-    found = {}
+    neighbours = {}
     for letter, (row, column) in places.items():
         near = [other for other, (r, c) in places.items() if abs(r - row) + abs(c - column) == 1]
-        found[letter] = "".join(near)
-        found[letter.upper()] = "".join(near).upper()
-    return found
+        neighbours[letter] = "".join(near)
+        neighbours[letter.upper()] = "".join(near).upper()
+    return neighbours
 
 
 _NEIGHBOURS: Final = _neighbours()
@@ -92,15 +92,15 @@ and the page "OCR villains" of the MobileRead wiki names the others.
 
 def _misread() -> dict[str, list[str]]:
     """Return for each letter, digit or pair of letters all that it may be taken for."""
-    found: dict[str, list[str]] = {}
+    misread: dict[str, list[str]] = {}
     for group in map(str.split, _MISREAD_GROUPS):
-        for each in group:
-            found.setdefault(each, []).extend(other for other in group if other != each)
-    return found
+        for part in group:
+            misread.setdefault(part, []).extend(other for other in group if other != part)
+    return misread
 
 
 _MISREAD: Final = _misread()
-_MISREAD_PARTS: Final = re.compile("|".join([*sorted(each for each in _MISREAD if len(each) > 1), "."]), re.DOTALL)
+_MISREAD_PARTS: Final = re.compile("|".join([*sorted(part for part in _MISREAD if len(part) > 1), "."]), re.DOTALL)
 
 _CYRILLIC: Final = (
     "а a б b в v г g ґ g̀ ѓ ǵ д d ђ đ е e ё ë є ê ж ž з z ѕ ẑ и i і ì ї ï й j ј ǰ к k ќ ḱ л l љ l̂ м m н n њ n̂ о o п p "  # noqa: RUF001
@@ -118,14 +118,14 @@ _TONOS: Final = "\u0301"
 def _latin() -> dict[str, str]:
     """Return the Latin letters of each small Cyrillic and Greek letter, and of Greek pairs that are written with u."""
     words = unicodedata.normalize("NFC", f"{_CYRILLIC} {_GREEK}").split()
-    found = dict(zip(words[::2], words[1::2], strict=True))
+    latin = dict(zip(words[::2], words[1::2], strict=True))
     for letter in _GREEK_MARKED:
         plain, marks = unicodedata.normalize("NFD", letter)[0], unicodedata.normalize("NFD", letter)[1:]
-        found[letter] = unicodedata.normalize("NFC", found[plain] + marks)
+        latin[letter] = unicodedata.normalize("NFC", latin[plain] + marks)
     for first in "αεο":
         for second, mark in (("υ", ""), ("ύ", _TONOS)):  # noqa: RUF001
-            found[first + second] = unicodedata.normalize("NFC", f"{found[first]}u{mark}")
-    return found
+            latin[first + second] = unicodedata.normalize("NFC", f"{latin[first]}u{mark}")
+    return latin
 
 
 _LATIN: Final = _latin()
@@ -140,21 +140,20 @@ def _transliterated(part: str, _: float) -> str:
 
 
 class Perturbation(NamedTuple):
-    """A way to change a text, part by part.
-
-    Attributes:
-        title: what is done, for definitions.
-        change: returns what takes the place of a part, the part itself where it is no such place; it is given a random
-            number from 0 to 1, too.
-        parts: cuts a text into the parts that may be places: its characters, unless places may be longer.
-        without: the reason why a text without a place has no value, so that documents without one do not count; empty
-            if they count as they are.
-    """
+    """A way to change a text, part by part."""
 
     title: str
+    """The change in words, for definitions."""
     change: Callable[[str, float], str]
+    """Returns what takes the place of a part, the part itself where it is no such place; it is given a random
+    number from 0 to 1, too.
+    """
     parts: Callable[[str], Iterable[str]] = iter
+    """Cuts a text into the parts that may be places: its characters, unless places may be longer."""
     without: str = ""
+    """The reason why a text without a place has no value, so that documents without one do not count; empty if they
+    count as they are.
+    """
 
 
 PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
@@ -241,14 +240,14 @@ class _Place(NamedTuple):
 def _places(text: str, kind: Kind, seed: int) -> list[_Place]:
     way = PERTURBATIONS[kind]
     draw = random.Random(f"{seed}:{kind}:{zlib.crc32(text.encode())}").random  # noqa: S311 - no secret
-    found = []
+    places = []
     at = 0
     for part in way.parts(text):
         percent, instead = 100 * draw(), way.change(part, draw())
         if instead != part:
-            found.append(_Place(at, len(part), percent, instead))
+            places.append(_Place(at, len(part), percent, instead))
         at += len(part)
-    return found
+    return places
 
 
 def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
@@ -260,18 +259,16 @@ def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
 
 
 class _Changed(NamedTuple):
-    """A shard whose documents are changed.
-
-    Attributes:
-        shard: the changed documents.
-        moved: int64[characters], where each character of the original shard begins in the bytes of the changed one; -1
-            for a character that has gone into the place of one before it.
-        counted: int64[d], 1 for a document that counts, 0 for one without a place where those do not count.
-    """
+    """A shard whose documents are changed."""
 
     shard: Shard
+    """The changed documents."""
     moved: NDArray[np.int64]
+    """int64[characters], where each character of the original shard begins in the bytes of the changed one; -1 for
+    a character that has gone into the place of one before it.
+    """
     counted: NDArray[np.int64]
+    """int64[d], 1 for a document that counts, 0 for one without a place where those do not count."""
 
 
 class Robustness(SummedMetric):
@@ -303,11 +300,11 @@ class Robustness(SummedMetric):
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums; a perturbation that was not asked for, or that no document counts for, has none."""
-        found: dict[str, Measured | NotApplicable] = {}
+        values: dict[str, Measured | NotApplicable] = {}
         for kind in get_args(Kind):
             for percent in STRENGTHS:
-                found |= self._of(state, kind, percent)
-        return {f"robust_{name}": value for name, value in found.items()}
+                values |= self._of(state, kind, percent)
+        return {f"robust_{name}": value for name, value in values.items()}
 
     def _of(self, state: Sums, kind: Kind, percent: int) -> dict[str, Measured | NotApplicable]:
         n, below, without = None, "tokens", PERTURBATIONS[kind].without
@@ -326,13 +323,13 @@ class Robustness(SummedMetric):
 
 def _change(shard: Shard, kind: Kind, percent: int, seed: int) -> _Changed:
     places = [_places(text, kind, seed) for text in shard.texts]
-    parts = [_put(text, found, percent) for text, found in zip(shard.texts, places, strict=True)]
+    parts = [_put(text, own_places, percent) for text, own_places in zip(shard.texts, places, strict=True)]
     texts = ["".join(part) for part in parts]
     documents = [Document(text, shard.group, str(k), "") for k, text in enumerate(texts)]
-    lengths = np.fromiter((len(each.encode()) for part in parts for each in part), dtype=np.int64)
+    lengths = np.fromiter((len(piece.encode()) for part in parts for piece in part), dtype=np.int64)
     moved = np.where(lengths > 0, np.cumsum(lengths) - lengths, -1)
     all_count = not PERTURBATIONS[kind].without
-    counted = np.array([all_count or bool(found) for found in places], dtype=np.int64)
+    counted = np.array([all_count or bool(own_places) for own_places in places], dtype=np.int64)
     return _Changed(Shard("changed", shard.group, 0, documents, by_key=False), moved, counted)
 
 

@@ -78,13 +78,13 @@ class UsageClasses:
             reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
             return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
         size, documents = state.emitted.vocab_size, state.emitted.documents
-        found: dict[str, Measured | NotApplicable] = {
+        values: dict[str, Measured | NotApplicable] = {
             f"usage_{usage}": Measured(count / size, documents, no_interval=DEPENDS_ON_AMOUNT)
             for usage, count in counts.items()
         }
         if state.built is None:
-            found[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
-        return found
+            values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
+        return values
 
     def raw(self, state: UsageState) -> Any:
         """Return how many ids there are of each class, and the counts of ids behind that."""

@@ -46,17 +46,14 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """The number of occurrences of each id, for the ids that occur.
-
-    Attributes:
-        vocab_size: the size of the vocabulary.
-        documents: the number of documents counted.
-        tables: the counts by id are the sums of these tables.
-    """
+    """The number of occurrences of each id, for the ids that occur."""
 
     vocab_size: int
+    """The size of the vocabulary."""
     documents: int
+    """The number of documents counted."""
     tables: tuple[AnyCountTable, ...]
+    """The counts by id are the sums of these tables."""
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents
@@ -78,7 +75,7 @@ class Frequencies(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Frequencies:
-        """Return the counts of which :meth:`raw` gave the data."""
+        """Return the counts from the data that :meth:`raw` gave."""
         del before  # counts do not number documents
         table = CountTable.of(*(np.array(raw[name], dtype=np.int64) for name in ("ids", "counts")))
         return cls(raw["vocab_size"], raw["documents"], (table,))
@@ -153,7 +150,7 @@ class VocabularyMetric(SummedMetric):
         """Return the numbers on falling counts."""
         types, tokens = len(counts), int(counts.sum())
         low, high = (int(types * share) for share in self._options.percentiles)
-        found = {
+        values = {
             "type_token_ratio": types / tokens,
             "token_entropy": renyi_entropy(counts, 1.0),
             "bits_per_text": tokens * float(np.log2(types)) / documents,
@@ -161,8 +158,8 @@ class VocabularyMetric(SummedMetric):
             "mean_token_rank": float(counts @ np.arange(1, types + 1) / tokens),
         }
         if types > 1:
-            found["zipf_exponent"], found["zipf_distance"] = zipf_fit(counts)
-        return found
+            values["zipf_exponent"], values["zipf_distance"] = zipf_fit(counts)
+        return values
 
 
 def _of_shape(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:

@@ -78,7 +78,9 @@ class Plots:
         """
         metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
         charts = [
-            chart for each in find_corpora(self._report, corpus) if (chart := self._heat(metric, each)) is not None
+            chart
+            for corpus_name in find_corpora(self._report, corpus)
+            if (chart := self._heat(metric, corpus_name)) is not None
         ]
         if not charts:
             raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
@@ -106,16 +108,16 @@ class Plots:
             for who, (cell, level) in row.cells.items()
         ]
         groups = list(dict.fromkeys(value["group"] for value in values))
-        found = heat_map(self._report.tables, corpus, metric)
-        ends = f"pale {found.low}, strong {found.high} {found.unit}".strip() if found else ""
+        shades = heat_map(self._report.tables, corpus, metric)
+        ends = f"pale {shades.low}, strong {shades.high} {shades.unit}".strip() if shades else ""
         title = alt.TitleParams(
             f"{self._report.tables.label(metric)}: {_name(corpus)}",
-            subtitle=[each for each in (ends, f"and {left:,} more groups" if left > 0 else "") if each],
+            subtitle=[part for part in (ends, f"and {left:,} more groups" if left > 0 else "") if part],
         )
         base = alt.Chart(_data(values), title=title).encode(
             x=alt.X("tokenizer:N", sort=order, title=None, axis=alt.Axis(orient="top", labelAngle=-45)),
             y=alt.Y("group:N", sort=groups, title=None),
-            tooltip=[alt.Tooltip(f"{each}:N") for each in ("tokenizer", "group", "text", "about")],
+            tooltip=[alt.Tooltip(f"{field}:N") for field in ("tokenizer", "group", "text", "about")],
         )
         scale = alt.Scale(domain=[0, LEVELS - 1], scheme="blues")
         colour = alt.condition(
@@ -154,14 +156,16 @@ class Plots:
         if group not in groups:
             raise InputError(f"corpus {place!r} has no group {group!r}; {did_you_mean(group, groups)}")
         alt = _altair()
-        found = [(line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None]
+        traces = [
+            (line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None
+        ]
         title = _name(place) + ("" if group == WHOLE else f", {_name(group)}")
         marks = {
             line.line: LOSSY * bool(lines.lost(line.line, place)) + IN_SAMPLE * bool(lines.in_sample(line.line, place))
-            for line, _ in found
+            for line, _ in traces
         }
         values = [
-            point for line, trace in found for point in _points(trace, marks[line.line], _MOST_ROWS // len(found))
+            point for line, trace in traces for point in _points(trace, marks[line.line], _MOST_ROWS // len(traces))
         ]
         base = alt.Chart(_data(values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
             x=alt.X("size:Q", scale=alt.Scale(type="log", nice=False), title="vocabulary size"),
@@ -186,7 +190,7 @@ class Plots:
             InputError: the run has no speed, there is no such corpus, or Altair is missing.
         """
         corpora = find_corpora(self._report, corpus)
-        charts = [chart for each in corpora if (chart := self._speed(each)) is not None]
+        charts = [chart for corpus_name in corpora if (chart := self._speed(corpus_name)) is not None]
         if not charts:
             raise InputError("the run has no speed and compression of one tokenizer: add speed to its metrics")
         return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)

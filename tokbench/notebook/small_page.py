@@ -50,13 +50,10 @@ def small_page(results: Results) -> str:
 
 @dataclass(frozen=True)
 class SmallPage:
-    """The parts of the small table.
-
-    Attributes:
-        report: the report of the run.
-    """
+    """The parts of the small table."""
 
     report: Report
+    """The report of the run."""
 
     @property
     def lines(self) -> list[str]:
@@ -147,7 +144,7 @@ _NOTHING: Final = "no cell has a number"
 def find_metric(report: Report, name: str) -> str:
     """Return the id of a metric, given its id or the name of its family.
 
-    Of a family it is the one by which tokenizers are told apart at first sight, or else its first with a number.
+    Of a family it is the metric that distinguishes tokenizers at first sight, or else its first with a number.
 
     Raises:
         InputError: the run has neither a metric nor a family of this name.
@@ -270,7 +267,7 @@ class _Shown:
     def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
         """Yield each tokenizer with its texts, in parts in which a number always has the same text.
 
-        A formatter of pandas is told the number and not the place, and each further one takes milliseconds.
+        A formatter of pandas gets the number and not the place, and each further formatter takes milliseconds.
         """
         for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))

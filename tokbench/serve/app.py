@@ -95,25 +95,22 @@ class SearchRequest(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Playground:
-    """Everything that the routes use.
-
-    Attributes:
-        catalogue: the tokenizers that can be opened.
-        processes: those that are open.
-        lookups: further processes for what takes seconds, such as recovering merges, so that no column waits for it.
-        runs: the ``results.json`` of the finished runs.
-        reader: the process that reads and renders them.
-        rules: the limits of requests.
-        described: what is known of each run, with the time at which its results were written.
-    """
+    """Everything that the routes use."""
 
     catalogue: TokenizerCatalogue
+    """The tokenizers that can be opened."""
     processes: TokenizerProcesses
+    """Those that are open."""
     lookups: TokenizerProcesses
+    """Further processes for what takes seconds, such as recovering merges, so that no column waits for it."""
     runs: tuple[Path, ...]
+    """The ``results.json`` of the finished runs."""
     reader: IsolatedProcess
+    """The process that reads and renders them."""
     rules: Rules
+    """The limits of requests."""
     described: dict[Path, tuple[int, dict[str, object]]] = field(default_factory=dict)
+    """The facts about each run, with the time at which its results were written."""
 
     @classmethod
     def of(
@@ -219,8 +216,8 @@ class Playground:
             answer = Failure(str(error))
         if isinstance(answer, Failure):
             return as_json({"tokenizer": job.name, "reason": answer.reason})
-        found: bytes = answer
-        return found
+        encoded: bytes = answer
+        return encoded
 
     async def token(self, request: Request) -> Response:
         """Describe an id of a tokenizer."""
@@ -269,11 +266,13 @@ class Playground:
             answer = await self.reader.ask(DescribeRun((path,)))
             if isinstance(answer, Failure):
                 return {"folder": str(path.parent), "reason": answer.reason}
-            found = json.loads(answer)
-            for each in found.pop("artefacts"):
-                place = Path(each["path"])
-                self.catalogue.take_artefact(found["name"], each["name"], place, each["backend"], each["options"])
-            self.described[path] = stamp, found
+            description = json.loads(answer)
+            for artefact in description.pop("artefacts"):
+                place = Path(artefact["path"])
+                self.catalogue.take_artefact(
+                    description["name"], artefact["name"], place, artefact["backend"], artefact["options"]
+                )
+            self.described[path] = stamp, description
         return self.described[path][1]
 
     async def curves(self, request: Request) -> Response:
@@ -292,8 +291,8 @@ class Playground:
         answer = await self.reader.ask(job)
         if isinstance(answer, Failure):
             raise Refusal(500, answer.reason, "run it again, or look at its folder")
-        found: bytes = answer
-        return found
+        page: bytes = answer
+        return page
 
     def _run(self, request: Request, key: str) -> Path:
         number: int = request.path_params[key]
@@ -329,7 +328,9 @@ async def _asked(request: Request, model: type[T]) -> T:
         raise Refusal(400, f"the request is not JSON: {error}", "send a JSON object") from error
     if not isinstance(body, dict):
         raise Refusal(400, "the request is not a JSON object", "send an object, such as {}")
-    plain = {valid_unicode(key): valid_unicode(each) if isinstance(each, str) else each for key, each in body.items()}
+    plain = {
+        valid_unicode(key): valid_unicode(value) if isinstance(value, str) else value for key, value in body.items()
+    }
     return validate_options(model, plain, "the request")
 
 
@@ -356,6 +357,6 @@ def _refused(error: Exception, names: Sequence[str]) -> Response:
 def _own_policy(page: bytes) -> Response:
     """Return a page that brings its own policy, which binds its script by its hash; frames stay forbidden."""
     text = page.decode()
-    found = _META_POLICY.search(text)
-    policy = found[1] if found else "default-src 'none'"
+    match = _META_POLICY.search(text)
+    policy = match[1] if match else "default-src 'none'"
     return HTMLResponse(page, headers={"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"})

@@ -33,16 +33,14 @@ Kind = Literal["command", "run", "file", "model", "installed"]
 
 
 class Offer(NamedTuple):
-    """A tokenizer that can be opened.
-
-    Attributes:
-        name: its name.
-        kind: where it is from: the command line, a finished run, a dropped file, a well-known model, or an installed
-            vocabulary.
-    """
+    """A tokenizer that can be opened."""
 
     name: str
+    """Its name."""
     kind: Kind
+    """Its origin: the command line, a finished run, a dropped file, a well-known model, or an installed
+    vocabulary.
+    """
 
 
 class TokenizerCatalogue:
@@ -88,9 +86,9 @@ class TokenizerCatalogue:
             named = NamedTokenizers(others, config)
             with Executor(1).pool(named.limits, silent) as pool:
                 opened = {name: pool.kept[name] for name in named.open(pool, store)}
-        found = known | opened
-        self._recipes |= {name: ("command", recipe) for name, recipe in found.items()}
-        asked = dict.fromkeys([*(name for name in names if name in found), *opened])
+        taken = known | opened
+        self._recipes |= {name: ("command", recipe) for name, recipe in taken.items()}
+        asked = dict.fromkeys([*(name for name in names if name in taken), *opened])
         self.first = tuple(asked) or self.first
 
     def take_artefact(self, run: str, name: str, artefact: Path, backend: str, options: Mapping[str, Any]) -> None:
@@ -132,7 +130,7 @@ class TokenizerCatalogue:
             raise InputError([Problem(plain, f"backend {backend!r} reads no files")])
         while len(self._files) >= _MOST_FILES:
             self.forget(next(iter(self._files)))
-        name = next(each for each in _numbered(plain) if each not in self._used)
+        name = next(candidate for candidate in _numbered(plain) if candidate not in self._used)
         self._used.add(name)
         folder = Path(tempfile.mkdtemp(dir=self._folder.name))
         path = Path(shutil.move(content, folder / f"dropped{''.join(Path(plain).suffixes[-2:])}"))
@@ -154,10 +152,10 @@ class TokenizerCatalogue:
     @property
     def offers(self) -> list[Offer]:
         """Everything that can be opened, each name once."""
-        found = [Offer(name, kind) for name, (kind, _) in self._recipes.items()]
-        found += [Offer(name, "model") for name in self._models]
-        found += [Offer(name, "installed") for name in self._installed]
-        return list({offer.name: offer for offer in reversed(found)}.values())[::-1]
+        offers = [Offer(name, kind) for name, (kind, _) in self._recipes.items()]
+        offers += [Offer(name, "model") for name in self._models]
+        offers += [Offer(name, "installed") for name in self._installed]
+        return list({offer.name: offer for offer in reversed(offers)}.values())[::-1]
 
     def recipe(self, name: str) -> Recipe:
         """Return what loads a tokenizer.
@@ -174,18 +172,18 @@ class TokenizerCatalogue:
             return self._recipes[name][1]
         if name in self._models:
             return self._models[name]
-        found = None
+        recipe = None
         if self._any_value or name in self._installed:
-            found = backend_value(name, self._registry)
-        if found is None:
+            recipe = backend_value(name, self._registry)
+        if recipe is None:
             names = [offer.name for offer in self.offers]
             close = close_name(name, names)
             advice = f"did you mean {close!r}?" if close else "choose one of the list, or drop its file into the page"
             raise InputError([Problem(name, f"no tokenizer has this name; {advice}")])
-        if any(isinstance(value, Path) for value in dict(found.options).values()):
+        if any(isinstance(value, Path) for value in dict(recipe.options).values()):
             message = "a page may not name files of this machine; name it on the command line with -t, or drop it in"
             raise InputError([Problem(name, message)])
-        return found
+        return recipe
 
 
 def _models(registry: Registry) -> Iterator[tuple[str, Recipe]]:

@@ -1,4 +1,4 @@
-"""The kinds of tokenizer files that can be dropped into the page, told from their names and their first bytes."""
+"""The kinds of tokenizer files that can be dropped into the page, recognized by their names and their first bytes."""
 
 from __future__ import annotations
 

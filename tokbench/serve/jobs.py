@@ -39,15 +39,12 @@ _LONGEST_BACK: Final = 200
 
 @dataclass(frozen=True)
 class PageJob(Job):
-    """A question about one tokenizer; the answer is JSON as bytes, or the failure.
-
-    Attributes:
-        name: the tokenizer.
-        verb: what it is doing, for messages.
-    """
+    """A question about one tokenizer; the answer is JSON as bytes, or the failure."""
 
     name: str
+    """The tokenizer."""
     verb: ClassVar[str] = "encoding"
+    """The activity, for messages."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -82,16 +79,14 @@ class CutPrompt(PageJob):
     of special tokens among the ids; ``missing``, the control tokens that the tokenizer does not have, which are
     spelled as text; ``comes_back`` and ``back``, what decoding gives where that is another text; ``seconds``; and
     ``alone``, the tokens of the message by itself, or ``null``.
-
-    Attributes:
-        parts: the prompt.
-        special: recognise special tokens in ordinary text, too.
-        message: the message inside a template, whose own tokens are counted; ``None`` without one.
     """
 
     parts: tuple[PromptPart, ...]
+    """The prompt."""
     special: bool = False
+    """Recognise special tokens in ordinary text, too."""
     message: str | None = None
+    """The message inside a template, whose own tokens are counted; ``None`` without one."""
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
         """See :meth:`PageJob.answer`."""
@@ -107,8 +102,8 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
         ContractError: the tokenizer breaks its contract.
 
     >>> import tokbench
-    >>> found = cut_prompt(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), [PromptPart("né")], special=False)
-    >>> found["ids"], found["lengths"], found["comes_back"]
+    >>> answer = cut_prompt(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), [PromptPart("né")], special=False)
+    >>> answer["ids"], answer["lengths"], answer["comes_back"]
     ([110, 195, 169], [1, 1, 1], True)
     """
     began = time.perf_counter()
@@ -116,13 +111,13 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
     known = dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {}
     missing = list(dict.fromkeys(part.text for part in parts if part.control and part.text not in known))
     stretches = stretches_of(parts, known, special=special)
-    texts = [each.text for each in stretches if each.token is None]
+    texts = [stretch.text for stretch in stretches if stretch.token is None]
     arrays = encode_batch(tokenizer, texts)
     check_encoded(arrays, len(texts), vocab_size_of(tokenizer))
     documents = [Document(text, "page", str(k), "page") for k, text in enumerate(texts)]
     shard = EncodedShard(loaded, Shard("page", "page", 0, documents, by_key=False), arrays)
     ids, ends, marked = _without_prefixes(tokenizer, stretches) or _laid(stretches, shard)
-    found: dict[str, object] = {
+    answer: dict[str, object] = {
         "ids": ids,
         "lengths": np.diff(ends, prepend=0).tolist() if len(ends) == len(ids) else [],
         "special": marked,
@@ -131,9 +126,9 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
         "back": "" if shard.exact.all() else cut(visible("".join(shard.decoded)), _LONGEST_BACK),
         "seconds": round(time.perf_counter() - began, 4),
     }
-    if ids and not found["lengths"]:
-        found["pieces"] = {str(token): own_bytes(tokenizer, token).hex() for token in set(ids)}
-    return found
+    if ids and not answer["lengths"]:
+        answer["pieces"] = {str(token): own_bytes(tokenizer, token).hex() for token in set(ids)}
+    return answer
 
 
 def _without_prefixes(
@@ -145,17 +140,17 @@ def _without_prefixes(
         ``None`` for another tokenizer, and where text spells a special token that is not meant to be one.
     """
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
-    names = {each.text for each in stretches if each.token is not None}
-    spelled = any(name in each.text for each in stretches if each.token is None for name in names)
+    names = {stretch.text for stretch in stretches if stretch.token is not None}
+    spelled = any(name in stretch.text for stretch in stretches if stretch.token is None for name in names)
     if not prefix or not names or spelled or not isinstance(tokenizer, EncodesWithSpecial):
         return None
-    ids = list(tokenizer.encode_with_special("".join(each.text for each in stretches), allowed_special=names))
-    sizes = {each.token: len(each.text.encode()) for each in stretches if each.token is not None}
+    ids = list(tokenizer.encode_with_special("".join(stretch.text for stretch in stretches), allowed_special=names))
+    sizes = {stretch.token: len(stretch.text.encode()) for stretch in stretches if stretch.token is not None}
     ends, end = list[int](), 0 if stretches[0].token is not None else -len(prefix)
     for token in ids:
         end += sizes[token] if token in sizes else len(own_bytes(tokenizer, token))
         ends.append(end)
-    whole = sum(len(each.text.encode()) for each in stretches)
+    whole = sum(len(stretch.text.encode()) for stretch in stretches)
     return ids, ends if end == whole else [], [k for k, token in enumerate(ids) if token in sizes]
 
 
@@ -192,14 +187,12 @@ class DescribeToken(PageJob):
 
     The answer has ``id``, ``bytes`` in hexadecimal digits, ``kind``, ``name`` for a special token, ``steps``, the parts
     of the token after each merge, from its units on, and ``unmerged``, why none were found.
-
-    Attributes:
-        token: the id.
-        merges: find the steps, too. To recover the merges of a vocabulary takes seconds.
     """
 
     token: int
+    """The id."""
     merges: bool = False
+    """Find the steps, too. To recover the merges of a vocabulary takes seconds."""
     verb: ClassVar[str] = "looking up an id"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
@@ -211,14 +204,14 @@ class DescribeToken(PageJob):
         name = next((name for name, token in special if token == self.token), "")
         data = own_bytes(tokenizer, self.token)
         kind = TokenKind.SPECIAL if name else kind_of(data)
-        found = {"id": self.token, "bytes": data.hex(), "kind": kind.value, "name": name, "steps": [], "unmerged": ""}
+        answer = {"id": self.token, "bytes": data.hex(), "kind": kind.value, "name": name, "steps": [], "unmerged": ""}
         if name or not self.merges:
-            return found
+            return answer
         steps = _merge_steps(context, self.name)
         if isinstance(steps, Failure):
-            return found | {"unmerged": steps.reason}
+            return answer | {"unmerged": steps.reason}
         merges = steps.of(self.token)
-        return found | {"steps": parts_after_each(data.hex(), merges) if merges else []}
+        return answer | {"steps": parts_after_each(data.hex(), merges) if merges else []}
 
 
 def parts_after_each(token: str, merges: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -247,14 +240,12 @@ class SearchVocabulary(PageJob):
 
     The answer has ``found``, rows of id, bytes as hexadecimal digits, kind, and name of a special token; ``total``, how
     many there are; and ``vocab_size``. Exact hits come first, then short tokens, then low ids.
-
-    Attributes:
-        query: the text, hexadecimal digits, or the number.
-        by: what the query is.
     """
 
     query: str
+    """The text, hexadecimal digits, or the number."""
     by: SearchBy
+    """The kind of query."""
     verb: ClassVar[str] = "searching the vocabulary"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
@@ -298,14 +289,14 @@ def find_tokens(listing: Listing, query: str, by: SearchBy) -> list[int]:
 
 
 def _listing(context: WorkerContext, name: str) -> Listing:
-    found: Listing = _kept(context, f"listing of {name}", lambda: list_tokens(context.tokenizer(name)))
-    return found
+    listing: Listing = _kept(context, f"listing of {name}", lambda: list_tokens(context.tokenizer(name)))
+    return listing
 
 
 def _merge_steps(context: WorkerContext, name: str) -> MergeSteps | Failure:
     make = lambda: attempt(lambda: MergeSteps(context.tokenizer(name)))  # noqa: E731 - a step of a step
-    found: MergeSteps | Failure = _kept(context, f"merges of {name}", make)
-    return found
+    steps: MergeSteps | Failure = _kept(context, f"merges of {name}", make)
+    return steps
 
 
 def _kept(context: WorkerContext, key: str, make: Any) -> Any:

@@ -57,7 +57,7 @@ class IsolatedProcess:
         return self._death(answer) if isinstance(answer, WorkerDied) else answer
 
     def _death(self, died: WorkerDied) -> Failure:
-        """Return what is told of a process that has ended."""
+        """Return the failure that reports a process that has ended."""
         advice = "the next text starts it anew"
         if died.failure.timed_out:
             advice += f"; if it is only slow, allow more with --timeout {10 * self._limits.step:g}"
@@ -96,7 +96,7 @@ class TokenizerProcesses:
     def _process(self, name: str, recipe: Recipe) -> IsolatedProcess:
         if name not in self._open:
             if len(self._open) >= self._most:
-                idle = next((each for each, process in self._open.items() if not process.waiting), None)
+                idle = next((other for other, process in self._open.items() if not process.waiting), None)
                 if idle is None:
                     raise BackendError(f"all {self._most} processes are at work; try again in a moment")
                 self.close(idle)

@@ -43,17 +43,17 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     Raises:
         InputError: a path has no results; the error lists all such paths.
     """
-    found: dict[Path, None] = {}
+    runs: dict[Path, None] = {}
     problems = []
     for path in paths:
         inside = [path] if path.is_file() else sorted([*path.glob(RESULTS), *path.glob(f"*/{RESULTS}")])
         if not inside:
             message = f"there is no {RESULTS} in it; give the folder of a run, such as reports/quickstart"
             problems.append(Problem(str(path), message))
-        found |= dict.fromkeys(inside)
+        runs |= dict.fromkeys(inside)
     if problems:
         raise InputError(problems)
-    return list(found)
+    return list(runs)
 
 
 def written_at(path: Path) -> int:
@@ -67,13 +67,10 @@ def written_at(path: Path) -> int:
 
 @dataclass(frozen=True)
 class RunJob(Job):
-    """A question about finished runs; the answer is bytes, or the failure.
-
-    Attributes:
-        paths: the results that it is about.
-    """
+    """A question about finished runs; the answer is bytes, or the failure."""
 
     paths: tuple[Path, ...]
+    """The results that it is about."""
     verb: ClassVar[str] = "reading results"
 
     @property
@@ -101,12 +98,12 @@ class DescribeRun(RunJob):
         artefacts = [
             {
                 "name": name,
-                "path": str(path.parent / each.artefact),
-                "backend": each.backend,
-                "options": each.options,
+                "path": str(path.parent / info.artefact),
+                "backend": info.backend,
+                "options": info.options,
             }
-            for name, each in results.tokenizers.items()
-            if each.artefact and (path.parent / each.artefact).is_file()
+            for name, info in results.tokenizers.items()
+            if info.artefact and (path.parent / info.artefact).is_file()
         ]
         return as_json(
             {

@@ -76,8 +76,8 @@ class DatasetsSource:
 
         options = self._options
         if options.path is not None and any((options.path / name).exists() for name in _SAVED):
-            found = datasets.load_from_disk(str(options.path))
-            splits = found if isinstance(found, datasets.DatasetDict) else {options.split: found}
+            loaded = datasets.load_from_disk(str(options.path))
+            splits = loaded if isinstance(loaded, datasets.DatasetDict) else {options.split: loaded}
             if options.split not in splits:
                 msg = f"{str(options.path)!r} has no split {options.split!r}; {did_you_mean(options.split, splits)}"
                 raise InputError(msg)

@@ -20,21 +20,18 @@ from tokbench.sources.remote_files import fetch
 Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
-"""The bytes of a file by which binary files are told from text."""
+"""The number of bytes at the start of a file that decide whether it is binary or text."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 class FoundFiles(NamedTuple):
-    """The files that match a pattern.
-
-    Attributes:
-        paths: the files, sorted, each once.
-        notes: a sentence for the reader if symbolic links lead to them a second time.
-    """
+    """The files that match a pattern."""
 
     paths: list[Path]
+    """The files, sorted, each once."""
     notes: tuple[str, ...]
+    """A sentence for the reader if symbolic links lead to them a second time."""
 
 
 def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
@@ -105,9 +102,9 @@ def _folders(start: str, links: list[str]) -> Iterator[str]:
             continue
         seen.add(target)
         yield folder
-        for each in sorted(glob.iglob(f"{glob.escape(folder)}{os.sep}*")):  # noqa: PTH207
-            if Path(each).is_dir():
-                (later if Path(each).is_symlink() else waiting).append(each)
+        for path in sorted(glob.iglob(f"{glob.escape(folder)}{os.sep}*")):  # noqa: PTH207
+            if Path(path).is_dir():
+                (later if Path(path).is_symlink() else waiting).append(path)
 
 
 MANY_FILES: Final = 300
@@ -141,17 +138,14 @@ def group_template(options: Options, template: str, files: int) -> GroupTemplate
 
 
 class GroupedFiles(NamedTuple):
-    """The files that match a pattern, each with its group.
-
-    Attributes:
-        files: the files with their groups.
-        template: the template of the groups.
-        notes: those of :class:`FoundFiles` and :class:`GroupTemplate`.
-    """
+    """The files that match a pattern, each with its group."""
 
     files: list[tuple[Path, str]]
+    """The files with their groups."""
     template: str
+    """The template of the groups."""
     notes: tuple[str, ...]
+    """Those of :class:`FoundFiles` and :class:`GroupTemplate`."""
 
 
 def grouped_files(
@@ -169,16 +163,16 @@ def grouped_files(
     Raises:
         InputError: no file matches, or a wanted group has no file.
     """
-    found = find_files(pattern, get)
-    template, notes = group_template(options, template, len(found.paths))
-    files = [(path, template.format_map(file_names(path))) for path in found.paths]
+    matched = find_files(pattern, get)
+    template, notes = group_template(options, template, len(matched.paths))
+    files = [(path, template.format_map(file_names(path))) for path in matched.paths]
     groups = {group for _, group in files}
     lacking = [name for name in wanted if name not in groups]
     if lacking:
         msg = "no file of {!r} gives the group {!r}; {}"
         raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
     taken = [(path, group) for path, group in files if not wanted or group in wanted]
-    return GroupedFiles(taken, template, found.notes + notes)
+    return GroupedFiles(taken, template, matched.notes + notes)
 
 
 def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
@@ -300,7 +294,7 @@ def check_template(template: str, known: Collection[str] = ()) -> str:
             message = f"must insert fields as they are: remove what follows : or ! inside {{{name}}}"
             raise ValueError(f"{template!r} {message}")
         if not field or (known and (field[1] not in known or field[2])):
-            listed = ", ".join(f"{{{each}}}" for each in known)
+            listed = ", ".join(f"{{{name}}}" for name in known)
             message = f"may hold {listed} only" if known else "may hold {field} and {field[key]} only"
             raise ValueError(f"{template!r} {message}, and not {{{name}}}")
     return template

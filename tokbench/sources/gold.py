@@ -62,11 +62,11 @@ def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) 
     >>> gold_segments("unkind words!", [["un", "kind"], ["word", "s"], ["!"]])
     Gold(words=((0, 6), (7, 12), (12, 13)), punctuation=(False, False, True), morphemes=(2, 11))
     """
-    nested = not all(isinstance(each, str) for each in segments)
-    pieces = [piece for each in segments for piece in ([each] if isinstance(each, str) else each)]
+    nested = not all(isinstance(segment, str) for segment in segments)
+    pieces = [piece for segment in segments for piece in ([segment] if isinstance(segment, str) else segment)]
     spans = align(text, pieces)
     if nested:
-        lasts = list(accumulate(len(each) for each in segments))
+        lasts = list(accumulate(len(segment) for segment in segments))
     else:
         lasts = [k for k, (_, end) in enumerate(spans, 1) if k == len(spans) or spans[k][0] > end]
     words = [(spans[first][0], spans[last - 1][1]) for first, last in pairwise([0, *lasts]) if first < last]

@@ -29,15 +29,12 @@ class MorphemesOptions(GroupedFileOptions):
 
 
 class SegmentedWord(NamedTuple):
-    """A line of a list.
-
-    Attributes:
-        word: the word as it is written.
-        morphemes: its morphemes, which may be written otherwise than in the word; empty if they are not known.
-    """
+    """A line of a list."""
 
     word: str
+    """The word as it is written."""
     morphemes: tuple[str, ...]
+    """Its morphemes, which may be written otherwise than in the word; empty if they are not known."""
 
 
 def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:
@@ -117,11 +114,11 @@ class MorphemesSource(GroupedFilesSource):
         out: Counter[str] = Counter()
         first: dict[str, SegmentedWord] = {}
         taken = sum(1 for path, _ in self._files for _ in self._words(path, out, first))
-        told = []
+        notes = []
         for reason, count in out.items():
             example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
-            told.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._file_notes, *told)
+            notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
+        return (*self._file_notes, *notes)
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""

@@ -57,15 +57,15 @@ class StdlibSource:
 
     def _files(self) -> list[Path]:
         """Return the files, sorted; a folder that is left out, such as site-packages, is not looked into."""
-        found = []
+        paths = []
         for folder, inside, names in os.walk(self._root):
             inside[:] = [name for name in inside if name not in _NOT_LIBRARY]
             sources = [name for name in names if name.endswith(".py")]
             if self._packages and Path(folder) == self._root:
                 inside[:] = [name for name in inside if name in self._packages]
                 sources = [name for name in sources if name.removesuffix(".py") in self._packages]
-            found += [Path(folder, name) for name in sources]
-        return sorted(found)
+            paths += [Path(folder, name) for name in sources]
+        return sorted(paths)
 
 
 def _source_text(path: Path) -> str:

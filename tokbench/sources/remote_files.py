@@ -67,7 +67,7 @@ def fetch(address: str) -> list[Path]:
 def _matching(system: Any, path: str) -> list[str]:
     if _MAGIC.isdisjoint(path):
         return [path] if system.exists(path) else []
-    return sorted(name for name, each in system.glob(path, detail=True).items() if each.get("type") != "directory")
+    return sorted(name for name, entry in system.glob(path, detail=True).items() if entry.get("type") != "directory")
 
 
 def _parts(name: str) -> list[str]:

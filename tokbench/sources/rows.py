@@ -110,9 +110,9 @@ def row_document(
 
 def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
     words = segments if isinstance(segments, list) else None
-    flat = words is not None and all(isinstance(each, str) and each for each in words)
+    flat = words is not None and all(isinstance(word, str) and word for word in words)
     nested = words is not None and all(
-        isinstance(each, list) and each and all(isinstance(piece, str) and piece for piece in each) for each in words
+        isinstance(word, list) and word and all(isinstance(piece, str) and piece for piece in word) for word in words
     )
     if words is None or not (flat or nested):
         message = f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'

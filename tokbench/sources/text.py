@@ -29,18 +29,18 @@ class TextSource(GroupedFilesSource):
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
-        found: dict[str, bool] = {}
+        with_text: dict[str, bool] = {}
         for path, group in self._files:
             name = path.name
-            found.setdefault(group, False)
+            with_text.setdefault(group, False)
             for line, text in read_documents(path, self._options.document):
-                found[group] = True
+                with_text[group] = True
                 if self._options.document == "file":
                     yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
                 else:
                     yield Document(text, group, str(line), f"{name}:{line}")
-        empty = [group for group, any_text in found.items() if not any_text]
-        if empty and len(empty) < len(found):
+        empty = [group for group, any_text in with_text.items() if not any_text]
+        if empty and len(empty) < len(with_text):
             files = {group: path for path, group in reversed(self._files)}
             msg = "holds no text, so there is nothing for group {!r}; remove the file or narrow 'path'"
             raise InputError([Problem(str(files[group]), msg.format(group)) for group in empty])
@@ -72,7 +72,7 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
         for path, group in files:
             by_group.setdefault(group, []).append(keys[path])
         first, *others = by_group.values()
-        if len(set(first)) == len(first) and all(each == first for each in others):
+        if len(set(first)) == len(first) and all(other == first for other in others):
             return keys if number and others else {}
     return {}
 

@@ -55,7 +55,7 @@ def assert_same_ids(tokenizer: Tokenizer, reference: Tokenizer, texts: Iterable[
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
-    return [int(each) for each in tokenizer.encode(text)]
+    return [int(token) for token in tokenizer.encode(text)]
 
 
 def _differ(tokenizer: Tokenizer, reference: Tokenizer) -> Callable[[str], bool]:
@@ -66,7 +66,7 @@ def _other_ids(
     number: int, one: Sequence[int], two: Sequence[int], smallest: str, tokenizer: Tokenizer, reference: Tokenizer
 ) -> str:
     at = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
-    names = [_named(ids, at, each) for ids, each in ((one, tokenizer), (two, reference))]
+    names = [_named(ids, at, encoder) for ids, encoder in ((one, tokenizer), (two, reference))]
     return "\n".join(
         [
             f"document {number}: token {at} is {names[0]}, and {names[1]} in the reference",
@@ -132,7 +132,7 @@ def assert_lossless(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
 
 def _lost(number: int, text: str, back: str, smallest: str, tokenizer: Tokenizer) -> str:
     at = next((k for k, (a, b) in enumerate(zip(text, back, strict=False)) if a != b), min(len(text), len(back)))
-    there, returned = (_quoted(each[at:]) for each in (text, back))
+    there, returned = (_quoted(whole[at:]) for whole in (text, back))
     ids = _ids(tokenizer, smallest)
     return "\n".join(
         [
@@ -161,7 +161,7 @@ def assert_not_worse(
 ) -> None:
     """Assert that no number of a run is worse than in an earlier run by more than a limit.
 
-    Worse is higher where lower is better, and lower where higher is better. Numbers of which no direction is better
+    Worse is higher where lower is better, and lower where higher is better. Numbers without a better direction
     are left out, and so are speeds, unless ``metrics`` names them: those of two runs differ by what else the machine
     does. A number that is gone is worse.
 
@@ -180,12 +180,12 @@ def assert_not_worse(
         ResultsError: a run has no results, or they are damaged.
     """
     __tracebackhide__ = True
-    runs = [_named_run(each, name) for each, name in ((baseline, "the baseline"), (results, "the results"))]
+    runs = [_named_run(side, name) for side, name in ((baseline, "the baseline"), (results, "the results"))]
     comparison = compare(*runs)
     rules = _rules(comparison, limit.strip().lstrip("+-"), metrics, each_group=each_group, significantly=significantly)
     failed = [failed.change for failed in check_rules(rules, comparison)]
     if failed:
-        raise AssertionError(_worse(failed, limit, [each.name for each in runs]))
+        raise AssertionError(_worse(failed, limit, [run.name for run in runs]))
 
 
 def _named_run(run: Results | str | Path, name: str) -> NamedRun:

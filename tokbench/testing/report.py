@@ -18,8 +18,8 @@ def _read(docstring: str) -> dict[int, str]:
     >>> _read("A title.\n\n1. One\n   thing.\n2. Another.\n\nThe end.")
     {1: 'One thing.', 2: 'Another.'}
     """
-    found = re.finditer(r"^(\d+)\. (.+(?:\n +\S.*)*)", docstring, re.MULTILINE)
-    return {int(match[1]): " ".join(match[2].split()).replace("``", "`") for match in found}
+    matches = re.finditer(r"^(\d+)\. (.+(?:\n +\S.*)*)", docstring, re.MULTILINE)
+    return {int(match[1]): " ".join(match[2].split()).replace("``", "`") for match in matches}
 
 
 SENTENCES: Final = _read(contract.__doc__ or "")
@@ -35,39 +35,34 @@ class State(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """The finding of a rule.
-
-    Attributes:
-        state: kept, broken, or not applicable to this tokenizer.
-        note: what was checked, or why nothing could be.
-        input: the smallest input that was found to break the rule.
-        expected: what the contract requires.
-        got: what the tokenizer did.
-    """
+    """The finding of a rule."""
 
     state: State
+    """Kept, broken, or not applicable to this tokenizer."""
     note: str = ""
+    """The facts that were checked, or the reason why nothing could be."""
     input: str = ""
+    """The smallest input that was found to break the rule."""
     expected: str = ""
+    """The requirement of the contract."""
     got: str = ""
+    """The behaviour of the tokenizer."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A rule and its verdict.
 
-    Attributes:
-        rule: its name.
-        sentence: the number of the contract's sentence that it checks.
-        verdict: what it found.
-
     >>> print(Outcome("empty_text", 4, Verdict(State.OK, "1 text")))
     ok      empty_text          1 text
     """
 
     rule: str
+    """Its name."""
     sentence: int
+    """The number of the contract's sentence that it checks."""
     verdict: Verdict
+    """Its finding."""
 
     @property
     def state(self) -> State:
@@ -98,19 +93,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ConformanceReport:
-    """All outcomes of one tokenizer.
-
-    Attributes:
-        backend: its backend.
-        options: of loading or training.
-        train: the vocabulary size it was trained to; 0 if it was loaded.
-        outcomes: in the order of the rules.
-    """
+    """All outcomes of one tokenizer."""
 
     backend: str
+    """Its backend."""
     options: Mapping[str, Any]
+    """Of loading or training."""
     train: int
+    """The vocabulary size it was trained to; 0 if it was loaded."""
     outcomes: tuple[Outcome, ...]
+    """In the order of the rules."""
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
@@ -137,8 +129,8 @@ class ConformanceReport:
     def to_json(self) -> str:
         """Return everything as JSON, for other programs."""
         outcomes = [
-            {"rule": each.rule, "sentence": each.sentence, "contract": each.quote, **each.verdict._asdict()}
-            for each in self.outcomes
+            {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
+            for outcome in self.outcomes
         ]
         whole = asdict(self) | {"options": dict(self.options), "ok": self.ok, "outcomes": outcomes}
         return json.dumps(whole, ensure_ascii=True, indent=1, default=str)

@@ -68,7 +68,7 @@ class Suite:
         except BaseException:
             self.close()
             raise
-        self._prepared = {each.name: each for each in self._checked.prepared}
+        self._prepared = {prepared.name: prepared for prepared in self._checked.prepared}
         plan = self._checked.plan
         self.cases = [
             SuiteCase(name, corpus)
@@ -93,18 +93,20 @@ class Suite:
             BackendUnavailable: it is optional and cannot be used here.
             BackendError: it cannot be trained.
         """
-        each = self._prepared[name]
-        if each.planned.train_on and not each.facts and not each.failure:
-            each = self._prepared[name] = train_one(self._checked.plan, each, self._pool)
-        if each.failure:
-            raise (BackendUnavailable if each.planned.optional else BackendError)(f"{name}: {each.failure.reason}")
+        prepared = self._prepared[name]
+        if prepared.planned.train_on and not prepared.facts and not prepared.failure:
+            prepared = self._prepared[name] = train_one(self._checked.plan, prepared, self._pool)
+        if prepared.failure:
+            raise (BackendUnavailable if prepared.planned.optional else BackendError)(
+                f"{name}: {prepared.failure.reason}"
+            )
         loaded = self._pool.ask(TokenizerJob((name,), "loading", "", lambda tokenizer: tokenizer))
         if isinstance(loaded, WorkerDied):
             loaded = loaded.failure
         if isinstance(loaded, Failure):
             raise BackendError(f"{name}: {loaded.reason}")
-        found: Tokenizer = loaded
-        return found
+        ready: Tokenizer = loaded
+        return ready
 
     def facts(self, name: str) -> PreparedTokenizer:
         """Return what is known of a tokenizer, such as its size and engine."""
@@ -118,10 +120,10 @@ class Suite:
         """
         share = min(1.0, MAX_BYTES / max(1, self._checked.plan.surveys[corpus].evaluated_bytes))
         reading = Reading({corpus: self._checked.plan.corpora[corpus].evaluation()})
-        found = [text for text in reading if zlib.crc32(text.encode()) < share * 2**32]
+        taken = [text for text in reading if zlib.crc32(text.encode()) < share * 2**32]
         for failure in reading.failures.values():
             raise BackendError(failure.reason)
-        return found
+        return taken
 
 
 def warm_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:

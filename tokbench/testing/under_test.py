@@ -37,21 +37,18 @@ EXAMPLES: Final = 200
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """The tokenizer to check.
-
-    Attributes:
-        backend: a registered backend's name, or a spec.
-        options: of loading, or of training.
-        train: the vocabulary size to train to on the shipped text; 0 to load.
-        examples: how many texts hypothesis generates, where it is installed.
-        pickled: the pickled tokenizer itself, which is used instead of loading or training.
-    """
+    """The tokenizer to check."""
 
     backend: str | BackendSpec
+    """A registered backend's name, or a spec."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Of loading, or of training."""
     train: int = 0
+    """The vocabulary size to train to on the shipped text; 0 to load."""
     examples: int = EXAMPLES
+    """The number of texts that hypothesis generates, where it is installed."""
     pickled: bytes = b""
+    """The pickled tokenizer itself, which is used instead of loading or training."""
 
     @property
     def name(self) -> str:
@@ -137,23 +134,20 @@ class SecondProcess(Protocol):
 
 @dataclass
 class TokenizerUnderTest:
-    """A tokenizer, and what all rules ask of it.
-
-    Attributes:
-        request: makes another tokenizer like it.
-        limit: seconds that a rule may take.
-        avoid: calls that killed an earlier process; they are not made again.
-        generated: texts that hypothesis generated, in the parent process, once for all tokenizers.
-        second_process: the process that one rule about copies leaves to the next one.
-    """
+    """A tokenizer, and what all rules ask of it."""
 
     request: CheckRequest
+    """Makes another tokenizer like it."""
     spec: BackendSpec
     tokenizer: Tokenizer
     limit: float
+    """Seconds that a rule may take."""
     avoid: frozenset[str] = frozenset()
+    """Calls that killed an earlier process; they are not made again."""
     generated: tuple[str, ...] = ()
+    """Texts that hypothesis generated, in the parent process, once for all tokenizers."""
     second_process: SecondProcess | None = None
+    """The process that one rule about copies leaves to the next one."""
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.
@@ -212,7 +206,7 @@ class TokenizerUnderTest:
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
         """Tell whether all are ids of this vocabulary."""
-        return all(is_id(each) and 0 <= each < self.vocab_size for each in ids)
+        return all(is_id(token) and 0 <= token < self.vocab_size for token in ids)
 
     def ids_or_words(self, text: str) -> list[int] | str:
         """Return the ids of a text, or in words what happened instead."""
@@ -278,12 +272,12 @@ class TokenizerUnderTest:
             RuleNotApplicable: it works with no input.
         """
         working = []
-        for each in inputs:
+        for item in inputs:
             try:
-                step(each)
+                step(item)
             except PrerequisiteFailed:
                 continue
-            working.append(each)
+            working.append(item)
         if not working:
             raise RuleNotApplicable("no text could be encoded; see the other rules")
         return working

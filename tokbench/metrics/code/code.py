@@ -48,7 +48,7 @@ class CodeState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> CodeState:
-        """Return the state of which :meth:`raw` gave the data."""
+        """Return the state from the data that :meth:`raw` gave."""
         return cls(Sums.restore(raw, before), frozenset(raw["treeless"]))
 
 
@@ -72,7 +72,7 @@ class Code(SummedMetric):
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in SPEC.values}
-        values = {k: each for theme in _THEMES for k, each in theme.finish(state.sums, documents).items()}
+        values = {k: value for theme in _THEMES for k, value in theme.finish(state.sums, documents).items()}
         values |= syntax.finish(state.sums, documents)
         if not state.sums.columns["parsed documents"].any():
             why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"

@@ -60,7 +60,7 @@ def _find(shard: Shard) -> Lines:
     spaces = margins.ends - margins.starts - tabs
     ends = np.searchsorted(margins.documents, np.arange(len(shard)), side="right")[:-1]
     lines = zip(np.split(spaces, ends), np.split(tabs, ends), strict=True)
-    units = np.array([_unit(*each) for each in lines], dtype=np.int64)
+    units = np.array([_unit(*line) for line in lines], dtype=np.int64)
     by_spaces = spaces // units[margins.documents]
     return Lines(margins, tabs, spaces, np.where(tabs == 0, by_spaces, np.where(spaces == 0, tabs, 0)))
 

@@ -24,19 +24,16 @@ _INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbe
 
 
 class Leaves(NamedTuple):
-    """The leaves of the syntax trees of a shard, of documents without a syntax error.
-
-    Attributes:
-        spans: the leaves, without white space at either end. A string or comment is one leaf, whatever is in it.
-        kinds: int64[l], :data:`CODE`, :data:`STRING` or :data:`COMMENT`.
-        reach: the spans with the white space around them.
-        parsed: bool[d], ``True`` for documents without a syntax error.
-    """
+    """The leaves of the syntax trees of a shard, of documents without a syntax error."""
 
     spans: Spans
+    """The leaves, without white space at either end. A string or comment is one leaf, whatever is in it."""
     kinds: NDArray[np.int64]
+    """int64[l], :data:`CODE`, :data:`STRING` or :data:`COMMENT`."""
     reach: Spans
+    """The spans with the white space around them."""
     parsed: NDArray[np.bool_]
+    """bool[d], ``True`` for documents without a syntax error."""
 
 
 def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
@@ -68,7 +65,7 @@ def _find(shard: Shard, grammar: str) -> Leaves | str:
             ends.append(first + end)
             kinds.append(kind)
             documents.append(k)
-    spans = Spans(*(np.array(each, dtype=np.int64) for each in (starts, ends, documents)))
+    spans = Spans(*(np.array(column, dtype=np.int64) for column in (starts, ends, documents)))
     return _laid_out(shard, spans, np.array(kinds, dtype=np.int64), parsed)
 
 

@@ -22,7 +22,7 @@ OPERATORS: Final = {
 }
 """The operators and delimiters that are counted, by class."""
 
-_CLASS: Final = {each.encode(): kind for kind, listed in OPERATORS.items() for each in listed.split()}
+_CLASS: Final = {operator.encode(): kind for kind, listed in OPERATORS.items() for operator in listed.split()}
 
 
 def _pattern() -> re.Pattern[bytes]:
@@ -30,10 +30,13 @@ def _pattern() -> re.Pattern[bytes]:
 
     An operator does not match where its first or last character goes on, as in a line of ``=====``.
     """
-    listed = sorted(_CLASS, key=lambda each: (-len(each), each))
-    parts = (b"(?<!%b)%b(?!%b)" % (re.escape(each[:1]), re.escape(each), re.escape(each[-1:])) for each in listed)
+    listed = sorted(_CLASS, key=lambda operator: (-len(operator), operator))
+    parts = (
+        b"(?<!%b)%b(?!%b)" % (re.escape(operator[:1]), re.escape(operator), re.escape(operator[-1:]))
+        for operator in listed
+    )
     # Most places are ruled out by two characters, which makes the search thirty times as fast.
-    first, second = (re.escape(bytes(sorted({each[k] for each in listed}))) for k in (0, 1))
+    first, second = (re.escape(bytes(sorted({operator[k] for operator in listed}))) for k in (0, 1))
     return re.compile(b"(?=[%b][%b])(?:%b)" % (first, second, b"|".join(parts)))
 
 
@@ -43,8 +46,10 @@ _PATTERN: Final = _pattern()
 def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
     spans = find_spans(shard, _PATTERN)
     data, kinds = shard_bytes(shard).tobytes(), list(OPERATORS)
-    found = (data[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
-    return spans, np.fromiter((kinds.index(_CLASS[each]) for each in found), dtype=np.int64, count=len(spans.starts))
+    operators = (data[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
+    return spans, np.fromiter(
+        (kinds.index(_CLASS[operator]) for operator in operators), dtype=np.int64, count=len(spans.starts)
+    )
 
 
 def _measure(encoded: EncodedShard) -> Columns:

@@ -24,15 +24,15 @@ def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
     }
     columns |= _alignment(encoded, leaves)
     totals = {"tokens": np.where(seen, encoded.tokens, 0), "bytes": np.where(seen, encoded.shard.n_bytes, 0)}
-    columns |= {f"{name} of parsed documents": each for name, each in totals.items()}
+    columns |= {f"{name} of parsed documents": total for name, total in totals.items()}
     for region, kind in _REGIONS.items():
         spans = leaves.spans.where(leaves.kinds == kind)
-        found = {"tokens": sum_by_document(encoded, spans, _ending(encoded, spans))}
-        found["bytes"] = sum_by_document(encoded, spans, spans.ends - spans.starts)
-        for name, each in found.items():
-            columns[f"{name} of {region}"] = each
-            totals[name] = totals[name] - each
-    return columns | {f"{name} of code": each for name, each in totals.items()}
+        sums = {"tokens": sum_by_document(encoded, spans, _ending(encoded, spans))}
+        sums["bytes"] = sum_by_document(encoded, spans, spans.ends - spans.starts)
+        for name, column in sums.items():
+            columns[f"{name} of {region}"] = column
+            totals[name] = totals[name] - column
+    return columns | {f"{name} of code": total for name, total in totals.items()}
 
 
 def _nothing(documents: int) -> Leaves:
@@ -42,8 +42,8 @@ def _nothing(documents: int) -> Leaves:
 
 def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return int64[s], the number of tokens that end in each span."""
-    found = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
-    return np.asarray(found[1] - found[0], dtype=np.int64)
+    indices = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
+    return np.asarray(indices[1] - indices[0], dtype=np.int64)
 
 
 def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:

@@ -18,17 +18,14 @@ _LAID: Final = (HasTokenBytes, EncodesWithOffsets)
 
 
 class Theme(NamedTuple):
-    """One theme of the family ``code``.
-
-    Attributes:
-        values: the metrics of the theme.
-        measure: computes the quantities of a shard, over the aligned documents.
-        finish: computes the values from the sums and the number of aligned documents.
-    """
+    """One theme of the family ``code``."""
 
     values: tuple[Metric, ...]
+    """The metrics of the theme."""
     measure: Callable[[EncodedShard], Columns]
+    """Computes the quantities of a shard, over the aligned documents."""
     finish: Callable[[Sums, int], Values]
+    """Computes the values from the sums and the number of aligned documents."""
 
 
 def value(

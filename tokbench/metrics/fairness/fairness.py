@@ -109,8 +109,8 @@ class FairnessMetric(SummedMetric):
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
             reason = _reason(states, name)
-            found = _nothing(states, reason) if reason else _Languages(states, name).values()
-            values.update({(name, group): some for group, some in found})
+            by_group = _nothing(states, reason) if reason else _Languages(states, name).values()
+            values.update({(name, group): some for group, some in by_group})
         return CorpusOutcome(values)
 
 
@@ -139,18 +139,18 @@ class _Languages:
         known = {
             group: states.states[name, group].documents() for group in states.groups if (name, group) in states.states
         }
-        self._premiums = {group: premium(found, known[states.reference]) for group, found in known.items()}
+        self._premiums = {group: premium(documents, known[states.reference]) for group, documents in known.items()}
         self._lacking = {group: "it was not measured" for group in states.groups if group not in known}
-        for group, found in self._premiums.items():
-            reason = found.shortcoming(group, states.reference)
+        for group, group_premium in self._premiums.items():
+            reason = group_premium.shortcoming(group, states.reference)
             if reason:
                 self._lacking[group] = reason
 
     def values(self) -> Iterator[tuple[str, _Values]]:
         """Yield the values of each group, of the whole corpus, and of each slice."""
-        for group, found in self._premiums.items():
+        for group, group_premium in self._premiums.items():
             reason = self._lacking.get(group)
-            yield group, {**(_no(reason) if reason else _cost([found])), "left_out": _left_out([found])}
+            yield group, {**(_no(reason) if reason else _cost([group_premium])), "left_out": _left_out([group_premium])}
         yield WHOLE, {**self._together(self._groups), "left_out": _left_out(self._premiums.values())}
         for facet, value, groups in slices(self._groups):
             if not value:

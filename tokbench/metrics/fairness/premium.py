@@ -16,17 +16,14 @@ _LEAST = 0.5
 
 
 class Documents(NamedTuple):
-    """The documents of a group in order; document ``k`` of each group is a translation of the same text.
-
-    Attributes:
-        tokens: int64[d], the number of tokens of each document.
-        kept: bool[d], ``True`` for documents that come back.
-        buckets: int64[d], the jackknife group of each document.
-    """
+    """The documents of a group in order; document ``k`` of each group is a translation of the same text."""
 
     tokens: NDArray[np.int64]
+    """int64[d], the number of tokens of each document."""
     kept: NDArray[np.bool_]
+    """bool[d], ``True`` for documents that come back."""
     buckets: NDArray[np.int64]
+    """int64[d], the jackknife group of each document."""
 
     def per_bucket(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return float64[BUCKETS], the tokens of the chosen documents by jackknife group."""
@@ -39,12 +36,10 @@ class Aligned(NamedTuple):
 
     A document that is lost in one language is left out in the other, too, so sums are not enough. A document takes 17
     bytes here, far less than its text.
-
-    Attributes:
-        parts: the documents of each shard, with the number of the first.
     """
 
     parts: tuple[tuple[int, Documents], ...]
+    """The documents of each shard, with the number of the first."""
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> Aligned:
@@ -77,7 +72,7 @@ class Aligned(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Aligned:
-        """Return the documents of which :meth:`raw` gave the data; ``before`` is the number of the first."""
+        """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
         if not raw:
             return cls(())
         tokens, kept, buckets = (np.array(raw["by_document"][name], dtype=np.int64) for name in Documents._fields)
@@ -161,7 +156,7 @@ def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
 
 def _least_even(parts: Sequence[Premium]) -> Lengths:
     """Return the lengths of the documents of one language: documents are sampled, each in all languages at once."""
-    return max((part.lengths() for part in parts), key=lambda each: each.longest * math.sqrt(each.documents))
+    return max((part.lengths() for part in parts), key=lambda lengths: lengths.longest * math.sqrt(lengths.documents))
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths) -> Measured:
@@ -174,5 +169,5 @@ def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], f
     if not (rest_below[:, used] > 0).all():
         return Measured(value, documents, no_interval="too few documents for an interval: a language has none left")
     left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
-    found = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
-    return Measured(value, documents, found.low, found.high, no_interval=found.reason)
+    ends = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
+    return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)

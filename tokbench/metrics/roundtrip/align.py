@@ -62,13 +62,13 @@ def hunks(text: str, back: str) -> list[Hunk]:
     >>> hunks("xe\u0302\u0323y", "xe\u0323\u0302y")
     [Hunk(start=2, end=4, back_start=2, back_end=4)]
     """
-    found: list[Hunk] = []
+    merged: list[Hunk] = []
     for hunk in _with_marks(text, _raw(text, back)):
-        if found and found[-1].end >= hunk.start and found[-1].back_end >= hunk.back_start:
-            hunk = Hunk(found[-1].start, hunk.end, found[-1].back_start, hunk.back_end)  # noqa: PLW2901
-            found.pop()
-        found.append(hunk)
-    return found
+        if merged and merged[-1].end >= hunk.start and merged[-1].back_end >= hunk.back_start:
+            hunk = Hunk(merged[-1].start, hunk.end, merged[-1].back_start, hunk.back_end)  # noqa: PLW2901
+            merged.pop()
+        merged.append(hunk)
+    return merged
 
 
 def _with_marks(text: str, raw: Iterator[Hunk]) -> Iterator[Hunk]:
@@ -110,16 +110,16 @@ def _of_window(text: str, back: str, at: int, back_at: int) -> Iterator[Hunk]:
 
     one, other = text[at : at + _WINDOW], back[back_at : back_at + _WINDOW]
     whole = at + _WINDOW >= len(text) and back_at + _WINDOW >= len(back)
-    found: list[Hunk] = []
+    merged: list[Hunk] = []
     for op in Levenshtein.opcodes(one, other):
         if op.tag == "equal":
             continue
         hunk = Hunk(at + op.src_start, at + op.src_end, back_at + op.dest_start, back_at + op.dest_end)
-        if found and (found[-1].end, found[-1].back_end) == (hunk.start, hunk.back_start):
-            hunk = Hunk(found[-1].start, hunk.end, found[-1].back_start, hunk.back_end)
-            found.pop()
-        found.append(hunk)
-    for number, hunk in enumerate(found):
+        if merged and (merged[-1].end, merged[-1].back_end) == (hunk.start, hunk.back_start):
+            hunk = Hunk(merged[-1].start, hunk.end, merged[-1].back_start, hunk.back_end)
+            merged.pop()
+        merged.append(hunk)
+    for number, hunk in enumerate(merged):
         inside = hunk.end <= at + _WINDOW // 2 and hunk.back_end <= back_at + _WINDOW // 2
         if number and not whole and not inside:
             return

@@ -1,4 +1,4 @@
-"""The causes of losses, and the facts about a document by which causes are told apart."""
+"""The causes of losses, and the facts about a document that distinguish causes."""
 
 from __future__ import annotations
 

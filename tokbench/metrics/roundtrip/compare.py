@@ -24,19 +24,16 @@ _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
 class TextDifference(NamedTuple):
-    """The difference between a document and what came back.
-
-    Attributes:
-        cause: the cause of the first difference.
-        causes: the causes of all differences, ``cause`` among them.
-        position: the number of code points before the first difference.
-        lost_spaces: white-space code points of the text that did not come back.
-    """
+    """The difference between a document and what came back."""
 
     cause: Cause
+    """The cause of the first difference."""
     causes: frozenset[Cause]
+    """The causes of all differences, ``cause`` among them."""
     position: int
+    """The number of code points before the first difference."""
     lost_spaces: int
+    """White-space code points of the text that did not come back."""
 
 
 def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
@@ -76,8 +73,8 @@ def compare(text: str, back: str, context: LossContext = LossContext()) -> TextD
     explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
     its first changed stretch, and where several rewritings explain this together, the first in the order.
 
-    >>> found = compare("Déjà vu ?", "deja vu?")
-    >>> found.cause.value, sorted(cause.value for cause in found.causes), found.position, found.lost_spaces
+    >>> change = compare("Déjà vu ?", "deja vu?")
+    >>> change.cause.value, sorted(cause.value for cause in change.causes), change.position, change.lost_spaces
     ('accents', ['accents', 'casing', 'whitespace'], 0, 1)
     """
     laid = _laid(text, back)
@@ -143,20 +140,20 @@ def _changes(text: str, back: str, context: LossContext) -> _Changes:
         gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
         return _causes(gone.translate(table), came.translate(table), context)
 
-    found: list[tuple[Hunk, tuple[Cause, ...]]] = []
+    explained: list[tuple[Hunk, tuple[Cause, ...]]] = []
     lost_spaces = 0
     for hunk in hunks(text, back):
         lost_spaces += len(_WHITE_SPACE.findall(text, hunk.start, hunk.end))
         why = causes(hunk)
-        if found and hunk.start - found[-1][0].end <= _NEAR and _UNEXPLAINED in {why, found[-1][1]}:
-            joined = found[-1][0]._replace(end=hunk.end, back_end=hunk.back_end)
+        if explained and hunk.start - explained[-1][0].end <= _NEAR and _UNEXPLAINED in {why, explained[-1][1]}:
+            joined = explained[-1][0]._replace(end=hunk.end, back_end=hunk.back_end)
             together = causes(joined)
             if together != _UNEXPLAINED:
-                found[-1] = joined, together
+                explained[-1] = joined, together
                 continue
-        found.append((hunk, why))
-    start = found[0][0].start if found else len(text)
-    return _Changes(len(text[:start].translate(table)), [why for _, why in found], lost_spaces)
+        explained.append((hunk, why))
+    start = explained[0][0].start if explained else len(text)
+    return _Changes(len(text[:start].translate(table)), [why for _, why in explained], lost_spaces)
 
 
 def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:

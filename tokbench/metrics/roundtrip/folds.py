@@ -30,8 +30,8 @@ def explain_by_one(text: str, back: str) -> Cause | None:
     >>> explain_by_one("Ångström", "ångström"), explain_by_one("e\u0301", "é"), explain_by_one("é", "x")
     (<Cause.CASING: 'casing'>, <Cause.NFC: 'nfc'>, None)
     """
-    found = _first_of(((cause,) for cause in _SINGLES), text, back)
-    return found[0] if found else None
+    causes = _first_of(((cause,) for cause in _SINGLES), text, back)
+    return causes[0] if causes else None
 
 
 def explain(text: str, back: str) -> tuple[Cause, ...]:
@@ -46,9 +46,9 @@ def explain(text: str, back: str) -> tuple[Cause, ...]:
 
 
 def _explained(text: str, back: str) -> tuple[Cause, ...]:
-    found = _first_of(((cause,) for cause in _SINGLES), text, back)
-    if found or not _equal(text, back, _SINGLES):
-        return found
+    causes = _first_of(((cause,) for cause in _SINGLES), text, back)
+    if causes or not _equal(text, back, _SINGLES):
+        return causes
     return _first_of((some for size in range(2, len(_SINGLES)) for some in combinations(_SINGLES, size)), text, back)
 
 

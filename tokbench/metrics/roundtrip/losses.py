@@ -49,17 +49,14 @@ class Example(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Lossy documents.
-
-    Attributes:
-        by_cause: documents by the cause of their first difference; they add up to the lossy documents.
-        taking_part: documents in which a cause takes part, wherever it does.
-        first: by cause, the first document in ``by_cause``.
-    """
+    """Lossy documents."""
 
     by_cause: Counter[Cause]
+    """Documents by the cause of their first difference; they add up to the lossy documents."""
     taking_part: Counter[Cause]
+    """Documents in which a cause takes part, wherever it does."""
     first: dict[Cause, Example]
+    """By cause, the first document in ``by_cause``."""
 
     def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
         first = dict(self.first)
@@ -77,7 +74,7 @@ class Losses(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> Losses:
-        """Return the losses of which :meth:`raw` gave the data; ``before`` is added to the numbers of documents."""
+        """Return the losses from the data that :meth:`raw` gave; ``before`` is added to the numbers of documents."""
         first = {Cause(cause): Example(**example) for cause, example in raw["first"].items()}
         return cls(
             Counter({Cause(cause): count for cause, count in raw["by_cause"].items()}),
@@ -120,12 +117,12 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
     for k in lossy:
         ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
         context = LossContext(surface if unk_id in ids else None, special, _data(encoded, ids))
-        found = compare(encoded.shard.texts[k], encoded.decoded[k], context)
-        lost_spaces[k] = found.lost_spaces
-        losses.by_cause[found.cause] += 1
-        losses.taking_part.update(found.causes)
-        if found.cause not in losses.first:
-            losses.first[found.cause] = _example(encoded, k, found)
+        difference = compare(encoded.shard.texts[k], encoded.decoded[k], context)
+        lost_spaces[k] = difference.lost_spaces
+        losses.by_cause[difference.cause] += 1
+        losses.taking_part.update(difference.causes)
+        if difference.cause not in losses.first:
+            losses.first[difference.cause] = _example(encoded, k, difference)
     return losses, lost_spaces
 
 
@@ -137,13 +134,13 @@ def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
     return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
 
 
-def _example(encoded: EncodedShard, k: int, found: TextDifference) -> Example:
-    start, end = max(0, found.position - _BEFORE), found.position + _AFTER
+def _example(encoded: EncodedShard, k: int, difference: TextDifference) -> Example:
+    start, end = max(0, difference.position - _BEFORE), difference.position + _AFTER
     return Example(
         group=encoded.shard.group,
         number=encoded.shard.first + k,
         origin=encoded.shard.origins[k],
-        position=found.position,
+        position=difference.position,
         expected=encoded.shard.texts[k][start:end],
         got=encoded.decoded[k][start:end],
     )

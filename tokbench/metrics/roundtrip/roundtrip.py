@@ -146,7 +146,7 @@ class RoundTripState(NamedTuple):
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> RoundTripState:
-        """Return the state of which :meth:`raw` gave the data."""
+        """Return the state from the data that :meth:`raw` gave."""
         return cls(Sums.restore(raw, before), raw["has_unknown"], Losses.restore(raw["losses"], before))
 
 

@@ -72,19 +72,16 @@ class Place(NamedTuple):
 
 @dataclass
 class Contender:
-    """A tokenizer that is timed on a text, until it fails.
-
-    Attributes:
-        name: its name.
-        tokenizer: a fresh copy of it.
-        text: the text.
-        failure: the reason why it has no value; ``None`` as long as all goes well.
-    """
+    """A tokenizer that is timed on a text, until it fails."""
 
     name: str
+    """Its name."""
     tokenizer: Tokenizer
+    """A fresh copy of it."""
     text: TimedText
+    """The text."""
     failure: Failure | None = None
+    """The reason why it has no value; ``None`` as long as all goes well."""
 
     @property
     def where(self) -> str:

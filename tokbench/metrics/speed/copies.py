@@ -31,13 +31,13 @@ class FreshCopies:
         """Return a copy of each tokenizer by name."""
         if text.group != WHOLE and self._for_groups and self._for_groups[0] == text.corpus:
             return self._for_groups[1]
-        found = {}
-        for name, each in self._tokenizers.items():
+        copies = {}
+        for name, tokenizer in self._tokenizers.items():
             with doing("copying", tokenizer=name, place=""):
-                found[name] = next(fresh_copies(each))
+                copies[name] = next(fresh_copies(tokenizer))
         if text.group != WHOLE:
-            self._for_groups = text.corpus, found
-        return found
+            self._for_groups = text.corpus, copies
+        return copies
 
 
 def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
@@ -56,22 +56,22 @@ def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
     )
 
 
-def _notes(found: Sequence[Sequence[str]]) -> list[str]:
+def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
     """Return the notes of all processes; of those that differ in their numbers alone, the first.
 
     >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
     ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']
     """
     alike: dict[str, dict[int, str]] = {}
-    for k, notes in enumerate(found, 1):
+    for k, notes in enumerate(noted, 1):
         for note in notes:
             alike.setdefault(re.sub(r"[\d.,]+", "0", note), {}).setdefault(k, note)
     shown = []
     for notes_by_process in alike.values():
         number, note = next(iter(notes_by_process.items()))
         others = len(notes_by_process) - 1
-        if len(set(notes_by_process.values())) > 1 or others + 1 < len(found):
-            note += f" (process {number} of {len(found)}" + (
+        if len(set(notes_by_process.values())) > 1 or others + 1 < len(noted):
+            note += f" (process {number} of {len(noted)}" + (
                 f", and alike in {others} other{'s' if others > 1 else ''})" if others else ")"
             )
         shown.append(note)
@@ -86,8 +86,8 @@ def _mean(cells: Sequence[Cell], processes: int) -> Cell:
     if len(cells) < processes:
         reason = f"measured in {len(cells)} of {processes} processes only"
         return replace(cells[0], value=None, ci_low=None, ci_high=None, n=0, status=Status.FAILED, reason=reason)
-    found = mean_of_processes([cell.value for cell in cells if cell.value is not None])
+    mean = mean_of_processes([cell.value for cell in cells if cell.value is not None])
     reason = (
-        "" if found.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
+        "" if mean.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
     )
-    return replace(cells[0], value=found.median, ci_low=found.low, ci_high=found.high, n=processes, reason=reason)
+    return replace(cells[0], value=mean.median, ci_low=mean.low, ci_high=mean.high, n=processes, reason=reason)

@@ -121,7 +121,7 @@ def _texts(n_bytes: int) -> Iterator[list[str]]:
         "अआइईउऊएऐकखगघचछ",
         "的一是不了人我在有他这中大来",
     )
-    words = ["".join(source.choices(each, k=source.randint(1, 9))) for each in letters for _ in range(5000)]
+    words = ["".join(source.choices(alphabet, k=source.randint(1, 9))) for alphabet in letters for _ in range(5000)]
     done, documents = 0, max(1, min(_BATCH, n_bytes // _DOCUMENT_BYTES))
     while done < n_bytes:
         batch = [" ".join(source.choices(words, k=_DOCUMENT_WORDS)) for _ in range(documents)]
@@ -162,16 +162,18 @@ class Footprints:
         else:
             yield Footprint(took, max(0, after - before), max(0, peak - before))
 
-    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]) -> TimedOutcome:
+    def finish(
+        self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]
+    ) -> TimedOutcome:
         """Make cells of the findings; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         cells, notes, failures = [], [], []
-        for name, steps in found.items():
-            failed = next((each.failure for each in steps.values() if each.failure), None)
-            results: list[Footprint] = [answer for each in steps.values() for answer in each.answers]
+        for name, steps in by_tokenizer.items():
+            failed = next((step.failure for step in steps.values() if step.failure), None)
+            results: list[Footprint] = [answer for step in steps.values() for answer in step.answers]
             for metric, values in (
-                (LOAD, [each.load_s for each in results]),
-                (LOADED, [each.loaded / 1e6 for each in results if each.loaded is not None]),
-                (PEAK, [each.peak / 1e6 for each in results if each.peak is not None]),
+                (LOAD, [footprint.load_s for footprint in results]),
+                (LOADED, [footprint.loaded / 1e6 for footprint in results if footprint.loaded is not None]),
+                (PEAK, [footprint.peak / 1e6 for footprint in results if footprint.peak is not None]),
             ):
                 place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
                 cells.append(place.failed(failed) if failed else _cell(place, values))

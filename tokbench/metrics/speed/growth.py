@@ -104,8 +104,8 @@ def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
     if shape == "spaces":  # the letter makes a pattern such as \s+(?!\S) go back
         return " " * (n_bytes - 1) + "x"
     letters = _LETTERS[shape]
-    each = len(letters.encode()) / len(letters)
-    return "".join(random.Random(seed).choices(letters, k=round(n_bytes / each)))  # noqa: S311 - no secret
+    width = len(letters.encode()) / len(letters)
+    return "".join(random.Random(seed).choices(letters, k=round(n_bytes / width)))  # noqa: S311 - no secret
 
 
 class Line(NamedTuple):
@@ -133,16 +133,13 @@ class Line(NamedTuple):
 
 
 class TimedSize(NamedTuple):
-    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU.
-
-    Attributes:
-        detour: ``True`` if the library could not encode it, and the backend went around that.
-    """
+    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU."""
 
     n_bytes: int
     wall: float
     cpu: float
     detour: bool = False
+    """``True`` if the library could not encode it, and the backend went around that."""
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
@@ -151,8 +148,8 @@ def line_of(sizes: Sequence[TimedSize]) -> Line:
     >>> line_of([TimedSize(10**k, 10.0**k, 0.0) for k in (3, 4, 5)]).word
     'linear'
     """
-    here = all(each.cpu > _WORKS_HERE * each.wall for each in sizes)
-    return fit_line([(each.n_bytes, each.cpu if here else each.wall) for each in sizes])
+    here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
+    return fit_line([(size.n_bytes, size.cpu if here else size.wall) for size in sizes])
 
 
 def fit_line(points: Sequence[tuple[int, float]]) -> Line:
@@ -195,25 +192,27 @@ class Growth:
 
     def _time(self, tokenizer: Tokenizer, shape: ShapeName, size: int) -> TimedSize:
         """Time some texts, each a character shorter than the one before, and return the one with the least time."""
-        found: list[TimedSize] = []
-        while len(found) < _REPEATS and sum(each.wall for each in found) < _REPEAT_SECONDS:
-            text = hostile_text(shape, size, self._options.seed + len(found))
-            text = text[len(found) :]
+        repeats: list[TimedSize] = []
+        while len(repeats) < _REPEATS and sum(repeat.wall for repeat in repeats) < _REPEAT_SECONDS:
+            text = hostile_text(shape, size, self._options.seed + len(repeats))
+            text = text[len(repeats) :]
             detours = _detours(tokenizer)
             start, cpu = time.perf_counter(), time.process_time()
             tokenizer.encode(text)
             cpu, wall = time.process_time() - cpu, time.perf_counter() - start
-            found.append(TimedSize(len(text.encode()), wall, cpu, _detours(tokenizer) > detours))
-        return min(found, key=lambda each: each.wall)
+            repeats.append(TimedSize(len(text.encode()), wall, cpu, _detours(tokenizer) > detours))
+        return min(repeats, key=lambda repeat: repeat.wall)
 
-    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]) -> TimedOutcome:
+    def finish(
+        self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]
+    ) -> TimedOutcome:
         """Make cells of the times; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         outcome = TimedOutcome([], [])
         failures = []
-        for name, by_shape in found.items():
+        for name, by_shape in by_tokenizer.items():
             words = []
             for shape, answers in by_shape.items():
-                exponent, speed = (Place(name, OWN_TEXTS, shape, each.id, each.unit) for each in VALUES)
+                exponent, speed = (Place(name, OWN_TEXTS, shape, metric.id, metric.unit) for metric in VALUES)
                 if answers.failure:
                     word, reason = self._failed(answers)
                     failures.append(answers.failure._replace(reason=reason))
@@ -234,7 +233,7 @@ class Growth:
     @staticmethod
     def _reason(sizes: Sequence[TimedSize]) -> str:
         """Return what is to be known of a value: that it is not that of the library alone."""
-        first = next((each for each in sizes if each.detour), None)
+        first = next((size for size in sizes if size.detour), None)
         if first is None:
             return ""
         return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
@@ -275,7 +274,7 @@ def _sentence(words: Sequence[tuple[str, str]]) -> str:
     'linear on spaces, one letter; hang on digits'
     """
     order = {word: place for place, word in enumerate(dict.fromkeys(word for word, _ in words))}
-    groups = groupby(sorted(words, key=lambda each: order[each[0]]), key=lambda each: each[0])
+    groups = groupby(sorted(words, key=lambda pair: order[pair[0]]), key=lambda pair: pair[0])
     return "; ".join(f"{word} on {', '.join(shape for _, shape in some)}" for word, some in groups)
 
 

@@ -141,12 +141,12 @@ class _Timed(Contender):
 def time_each(tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:
     """Return the seconds that each text takes, encoded by itself."""
     encode, clock = tokenizer.encode, time.perf_counter_ns
-    found = []
+    durations = []
     for text in texts:
         start = clock()
         encode(text)
-        found.append((clock() - start) / 1e9)
-    return found
+        durations.append((clock() - start) / 1e9)
+    return durations
 
 
 def _size(texts: Sequence[str]) -> int:
@@ -186,13 +186,15 @@ class Latency:
             place = text_name(text)
             data = joined_text(text, self._options.max_bytes + _WARM_BYTES, self._options.seed)
             for size in self._options.sizes:
-                timed = [_Timed(name, each, text, size=size) for name, each in copies[size].for_text(text).items()]
+                timed = [
+                    _Timed(name, tokenizer, text, size=size) for name, tokenizer in copies[size].for_text(text).items()
+                ]
                 progress(f"latency on {place}, {size}", 0, None)
                 with quiet():
                     rounds = self._rounds(timed, data, size)
-                outcome.cells.extend(cell for each in timed for cell in _cells(each, size, rounds))
+                outcome.cells.extend(cell for contender in timed for cell in _cells(contender, size, rounds))
                 outcome.notes.extend(f"latency on {place}, {size}: {note}" for note in _notes(timed, rounds, size))
-                failures += [each.failure for each in timed if each.failure]
+                failures += [contender.failure for contender in timed if contender.failure]
         return outcome._replace(failures=failures)
 
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
@@ -200,7 +202,7 @@ class Latency:
         limits = (
             min(2 * self._options.documents * _BYTES[size], self._options.max_bytes) for size in self._options.sizes
         )
-        return sum(min(n_bytes, each) for each in limits) * tokenizers
+        return sum(min(n_bytes, limit) for limit in limits) * tokenizers
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
         """Time documents of a size in rounds of shuffled order, and return the rounds."""
@@ -208,11 +210,11 @@ class Latency:
         warm = documents_of_size(data[:_WARM_BYTES], min(_BYTES[size], _WARM_BYTES // 4), 20)
         rest = data[_WARM_BYTES:] if len(data) > 2 * _WARM_BYTES else data[len(data) // 10 :]
         rest = rest[: options.max_bytes].lstrip(bytes(range(0x80, 0xC0)))  # begins with a whole character
-        found = documents_of_size(rest, _BYTES[size], 2 * options.documents)
-        count = min(_ROUNDS, len(found) // 2)
-        each = len(found) // (2 * count) if count else 0
+        documents = documents_of_size(rest, _BYTES[size], 2 * options.documents)
+        count = min(_ROUNDS, len(documents) // 2)
+        half = len(documents) // (2 * count) if count else 0
         rounds = [
-            _Round(found[2 * k * each : (2 * k + 1) * each], found[(2 * k + 1) * each : (2 * k + 2) * each])
+            _Round(documents[2 * k * half : (2 * k + 1) * half], documents[(2 * k + 1) * half : (2 * k + 2) * half])
             for k in range(count)
         ]
         order = random.Random(options.seed)  # noqa: S311 - an order, not a secret
@@ -252,11 +254,11 @@ def _percentile_cell(place: Place, values: Sequence[float], name: str, size: Siz
 
 def _notes(timed: Sequence[_Timed], rounds: Sequence[_Round], size: SizeName) -> Iterator[str]:
     """Yield what a reader must know: drift, and the cost of the harness where it is more than 1 %."""
-    sound = [each for each in timed if not each.failure]
+    sound = [contender for contender in timed if not contender.failure]
     if not rounds or not sound:
         return
-    yield from drift_note({each.name: each.single for each in sound})
-    fastest = min(quantile(each.seconds, 0.5) for each in sound)
+    yield from drift_note({contender.name: contender.single for contender in sound})
+    fastest = min(quantile(contender.seconds, 0.5) for contender in sound)
     cost = quantile(time_each(_DoesNothing(), [text for part in rounds for text in part.single]), 0.5)
     if cost > fastest / 100 or size == "100 B":
         yield (

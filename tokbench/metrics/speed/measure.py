@@ -104,19 +104,16 @@ RATIO = Metric(
 
 @dataclass
 class _Raced(Contender):
-    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric.
-
-    Attributes:
-        wall: seconds that encoding took in all rounds.
-        cpu: seconds of processor time that all threads used meanwhile.
-    """
+    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
 
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
+    """Seconds that encoding took in all rounds."""
     cpu: float = 0.0
+    """Seconds of processor time that all threads used meanwhile."""
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield the calls to time, by metric.
@@ -181,8 +178,8 @@ class Speed:
         copies = FreshCopies(tokenizers)
         controls = FreshCopies(dict(list(tokenizers.items())[:1]))
         for text in texts:
-            contenders = [_Raced(name, each, text) for name, each in copies.for_text(text).items()]
-            control = [_Raced(name, each, text) for name, each in controls.for_text(text).items()]
+            contenders = [_Raced(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
+            control = [_Raced(name, tokenizer, text) for name, tokenizer in controls.for_text(text).items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():
                 notes = self._rounds(contenders, control, parts, f"timing on {text.corpus}", progress)
@@ -198,7 +195,7 @@ class Speed:
         return combined("speed", outcomes)
 
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the size of the slices times the tokenizers, of which the first is timed twice, in all processes."""
+        """Return the size of the slices times the tokenizers, in all processes; the first tokenizer is timed twice."""
         return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
 
     def _rounds(
@@ -228,7 +225,7 @@ class Speed:
     def _ratio(self, contender: _Raced, contenders: Sequence[_Raced]) -> Iterator[Cell]:
         """Yield the cell of the ratio to the reference, if there is one."""
         name = self._options.reference or self._same_as.get(contender.name, "")
-        reference = next((each for each in contenders if each.name == name), None)
+        reference = next((other for other in contenders if other.name == name), None)
         if not name or name == contender.name:
             return
         place = contender.place(RATIO.id, RATIO.unit)
@@ -265,15 +262,15 @@ def _without_value(place: Place, contender: _Raced) -> Cell:
 
 
 def _cell(place: Place, values: Sequence[float]) -> Cell:
-    found = median_spread(values)
-    return place.of_rounds(found.median, (found.low, found.high), len(values))
+    spread = median_spread(values)
+    return place.of_rounds(spread.median, (spread.low, spread.high), len(values))
 
 
 def _notes(contenders: list[_Raced], control: list[_Raced]) -> list[str]:
     """Return notes that a reader of the speeds must know."""
     notes = []
-    sound = [each for each in contenders if not each.failure]
-    speeds = {each.name: each.speeds[_ENCODE] for each in sound}
+    sound = [contender for contender in contenders if not contender.failure]
+    speeds = {contender.name: contender.speeds[_ENCODE] for contender in sound}
     for copy in control:
         if copy.name in speeds and not copy.failure:
             floor = noise_floor(speeds[copy.name], copy.speeds[_ENCODE])
@@ -281,19 +278,19 @@ def _notes(contenders: list[_Raced], control: list[_Raced]) -> list[str]:
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
     notes += [*spread_note(speeds), *drift_note(speeds)]
-    for each in sound:
-        cores = each.cpu / each.wall
+    for contender in sound:
+        cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:
-            notes.append(f"{each.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
-    shortest = min((min(each.seconds) for each in sound), default=0.0)
+            notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
+    shortest = min((min(contender.seconds) for contender in sound), default=0.0)
     if shortest:
         cost = harness_seconds()
         notes.append(
             f"the harness' own cost is {cost * 1e6:.2f} us for each timing, {cost / shortest:.2%} of the shortest one"
         )
     same: dict[str, list[str]] = {}
-    for each in sound:
-        same.setdefault(each.digest.hexdigest(), []).append(each.name)
+    for contender in sound:
+        same.setdefault(contender.digest.hexdigest(), []).append(contender.name)
     notes.extend(
         f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
     )

@@ -17,15 +17,12 @@ _PIECES_PER_SLICE: Final = 4
 
 
 class TimedSlice(NamedTuple):
-    """Documents that are timed together.
-
-    Attributes:
-        texts: the documents.
-        n_bytes: the size of the documents in UTF-8 bytes.
-    """
+    """Documents that are timed together."""
 
     texts: list[str]
+    """The documents."""
     n_bytes: int
+    """The size of the documents in UTF-8 bytes."""
 
 
 def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
@@ -61,17 +58,17 @@ def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
     >>> documents_of_size("añb".encode(), 2, 9)
     ['a', 'ñ']
     """
-    found: list[str] = []
+    documents: list[str] = []
     start = 0
-    while len(found) < most and start + size <= len(data):
+    while len(documents) < most and start + size <= len(data):
         end = start + size
         while end < len(data) and data[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a byte in the middle of a character
             end -= 1
         if end == start:  # one character is larger than the size
             break
-        found.append(data[start:end].decode())
+        documents.append(data[start:end].decode())
         start = end
-    return found
+    return documents
 
 
 def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:

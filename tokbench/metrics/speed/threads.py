@@ -149,24 +149,24 @@ class Threads:
         outcome, failures = TimedOutcome([], machine_notes("threads")), []
         copies = FreshCopies(tokenizers)
         for text in texts:
-            timed = [_Threaded(name, each, text) for name, each in copies.for_text(text).items()]
+            timed = [_Threaded(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
             options = self._options
             parts = slices_of(text, options.rounds * len(self._counts) + 1, options.max_bytes, options.seed)
             if len(parts) <= options.rounds * len(self._counts):
                 reason = f"the text gives {len(parts)} slices, and {options.rounds} rounds need more; give fewer rounds"
-                for each in timed:
-                    each.failure = Failure(reason)
+                for contender in timed:
+                    contender.failure = Failure(reason)
             else:
                 with quiet():
-                    self._rounds([each for each in timed if each.safe], parts, progress)
+                    self._rounds([contender for contender in timed if contender.safe], parts, progress)
                 share = parts[1].n_bytes // self._counts[-1]
                 if share < _LEAST_BYTES:
                     outcome.notes.append(
                         f"threads on {text.corpus}: each thread gets {share / 1e6:.2g} MB at a time, and less than "
                         "1 MB makes threads look worse than they are; use a larger corpus, or a larger max_bytes"
                     )
-            outcome.cells.extend(cell for each in timed for cell in self._cells(each))
-            failures += [each.failure for each in timed if each.failure]
+            outcome.cells.extend(cell for contender in timed for cell in self._cells(contender))
+            failures += [contender.failure for contender in timed if contender.failure]
         return outcome._replace(failures=failures)
 
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
@@ -178,8 +178,8 @@ class Threads:
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
         with ThreadPoolExecutor(self._counts[-1]) as pool:
             list(pool.map(lambda _: None, range(self._counts[-1])))  # starts them
-            for each in timed:
-                each.guarded(partial(each.warm_up, parts[0]))
+            for contender in timed:
+                contender.guarded(partial(contender.warm_up, parts[0]))
             for k, part in enumerate(parts[1 : 1 + self._options.rounds * len(self._counts)]):
                 count = self._counts[k % len(self._counts)]
                 take_turns(timed, order, partial(_Threaded.time, pool=pool, count=count, part=part))
@@ -201,8 +201,8 @@ def _cell(timed: _Threaded, metric: Metric, values: Sequence[float]) -> Cell:
         return place.failed(timed.failure)
     if not timed.safe:
         return place.without_value("it does not say that several threads may share it (thread_safe)")
-    found = median_spread(values)
-    return place.of_rounds(found.median, (found.low, found.high), len(values))
+    spread = median_spread(values)
+    return place.of_rounds(spread.median, (spread.low, spread.high), len(values))
 
 
 SPEC: Final = MetricFamily(

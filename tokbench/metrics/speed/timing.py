@@ -56,7 +56,7 @@ LEAST_PROCESSES: Final = 5
 
 _TAIL: Final = 0.025
 _LARGE: Final = 500
-"""From so many values on, probabilities are computed by logarithms."""
+"""From this number of values on, probabilities are computed by logarithms."""
 
 
 class MedianSpread(NamedTuple):
@@ -147,7 +147,7 @@ def mean_of_processes(values: Sequence[float]) -> MedianSpread:
     With fewer than five processes there is no interval. The relative spread is the standard deviation of the
     logarithms. The source of the formula is Student, The probable error of a mean, Biometrika 6 (1908).
 
-    >>> [round(each, 2) for each in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
+    >>> [round(end, 2) for end in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
     [99.99, 98.05, 101.97, 0.02]
     """
     logs = [math.log(value) for value in values]

@@ -12,15 +12,12 @@ __all__ = ["RULES", "Rule"]
 
 
 class Rule(NamedTuple):
-    """One thing to check.
-
-    Attributes:
-        sentence: the number of the contract's sentence.
-        check: checks a tokenizer and says what it has checked, or raises ``Broken`` or ``RuleNotApplicable``.
-    """
+    """One thing to check."""
 
     sentence: int
+    """The number of the contract's sentence."""
     check: Callable[[TokenizerUnderTest], str]
+    """Checks a tokenizer and says what it has checked, or raises ``Broken`` or ``RuleNotApplicable``."""
 
 
 # Rules on which others build come first, so that a text that kills the process is reported by the right rule.

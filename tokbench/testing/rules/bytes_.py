@@ -35,7 +35,7 @@ def token_bytes(subject: TokenizerUnderTest) -> str:
         parts = list(map(bytes_of, ids))
         whole = b"".join(parts)
         # The prefix may be there or not: an unknown token at the start has taken its place.
-        if decoded not in {each.decode(errors="replace") for each in (whole, whole.removeprefix(prefix))}:
+        if decoded not in {data.decode(errors="replace") for data in (whole, whole.removeprefix(prefix))}:
             without = f" after dummy_prefix {prefix!r}" if prefix else ""
             raise Broken(f"token_bytes of {call_of('encode', text)}", f"the bytes of {shown(decoded)}{without}", parts)
 

@@ -79,7 +79,7 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
             raise PrerequisiteFailed from error
         expected = f"a sequence of integers in range({size})"
         try:
-            wrong = [each for each in ids if not is_id(each) or not 0 <= each < size]
+            wrong = [token for token in ids if not is_id(token) or not 0 <= token < size]
             len(ids)
         except TypeError as error:
             raise Broken(call_of("encode", text), expected, ids) from error
@@ -182,7 +182,7 @@ def _check_allowed(
     if not before and not after:
         _same(subject, tokenizer, text, "all", ids)
     if _joins(subject, tokenizer) and getattr(tokenizer, "unk_id", None) not in ids:
-        given = {part for each in (name, "") for part in _joined(tokenizer, before, each, after)}
+        given = {part for inserted in (name, "") for part in _joined(tokenizer, before, inserted, after)}
         if (back := subject.text(ids)) not in given and subject.text(subject.ids(f"{before}{after}")) == before + after:
             raise Broken(f"decode({call})", f"{text!r}, with {name!r} or without it", back)
 

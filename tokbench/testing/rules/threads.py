@@ -28,7 +28,7 @@ def threads(subject: TokenizerUnderTest) -> str:
     texts = subject.working(subject.encodable, lambda text: subject.text(subject.ids(text)))
     expected = {text: (subject.ids(text), subject.text(subject.ids(text))) for text in texts}
     tokenizer = subject.tokenizer if subject.request.train else subject.request.make(subject.spec)
-    found: list[Broken] = []
+    broken: list[Broken] = []
     barrier = threading.Barrier(_THREADS)
 
     def work(number: int) -> None:
@@ -37,8 +37,8 @@ def threads(subject: TokenizerUnderTest) -> str:
         for text in (texts[start:] + texts[:start]) * _ROUNDS:
             difference = _difference(tokenizer, text, *expected[text])
             if difference:
-                found.append(difference)
-            if found:
+                broken.append(difference)
+            if broken:
                 return
 
     with _quick_switches():
@@ -47,8 +47,8 @@ def threads(subject: TokenizerUnderTest) -> str:
             thread.start()
         for thread in running:
             thread.join()
-    if found:
-        raise found[0]
+    if broken:
+        raise broken[0]
     return f"{_THREADS} threads, {_ROUNDS} rounds of {len(texts):,} texts"
 
 

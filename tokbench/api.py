@@ -153,7 +153,7 @@ def show(
     [110, 195, 169, 101]
     """
     listed = [texts] if isinstance(texts, str) else texts
-    labelled = [("", each) if isinstance(each, str) else each for each in listed]
+    labelled = [("", text) if isinstance(text, str) else text for text in listed]
     valid = [(label, valid_unicode(text)) for label, text in labelled]
     named = NamedTokenizers(
         [tokenizers] if isinstance(tokenizers, str) else tokenizers, Path(config) if config else None
@@ -197,15 +197,15 @@ def run(
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
             work; by default a cluster with this number of workers is started on this machine.
         store: take finished work from the store, and keep what is finished there. No number depends on it.
-        progress: is told how far the run is, or the way to show it: ``bars``, ``lines``, ``notebook`` (one line that
-            changes in its place), ``json``, ``none``, or ``auto`` for the one that fits. By default there are bars in
-            a terminal, a line in a notebook, and nothing elsewhere.
+        progress: called with how far the run is, or the way to show it: ``bars``, ``lines``, ``notebook`` (one line
+            that changes in its place), ``json``, ``none``, or ``auto`` for the one that fits. By default there are bars
+            in a terminal, a line in a notebook, and nothing elsewhere.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
 
     Raises:
-        InputError: something is wrong with the input, told before anything is measured.
+        InputError: something is wrong with the input; it is raised before anything is measured.
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
@@ -236,7 +236,7 @@ def _run(
             checked = checked._replace(prepared=prepared)
             stored.identify(prepared)
         with progress.phase("measuring"):
-            names = [each.name for each in prepared if each.facts and not stopped]
+            names = [tokenizer.name for tokenizer in prepared if tokenizer.facts and not stopped]
             evaluation = evaluate(checked.plan, names, pool, stored, surveys)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
@@ -336,17 +336,19 @@ def _train(
     """
     prepared: list[PreparedTokenizer] = []
     try:
-        for each in train_all(checked.plan, checked.prepared, pool, stored):
-            if each.planned.train_on:
-                pool.progress.trained(each.name, from_store=each.train_from_store)
-            prepared.append(save_artefact(folder, each, pool) if folder else each)
+        for tokenizer in train_all(checked.plan, checked.prepared, pool, stored):
+            if tokenizer.planned.train_on:
+                pool.progress.trained(tokenizer.name, from_store=tokenizer.train_from_store)
+            prepared.append(save_artefact(folder, tokenizer, pool) if folder else tokenizer)
         return identify(prepared, pool), ""
     except KeyboardInterrupt:
         pool.end()
         stopped = Failure("the run was stopped before it was trained")
         untrained = [
-            each.with_outcome(stopped, TokenizerState.FAILED) if each.planned.train_on and not each.failure else each
-            for each in checked.prepared[len(prepared) :]
+            tokenizer.with_outcome(stopped, TokenizerState.FAILED)
+            if tokenizer.planned.train_on and not tokenizer.failure
+            else tokenizer
+            for tokenizer in checked.prepared[len(prepared) :]
         ]
         return prepared + untrained, "training"
 

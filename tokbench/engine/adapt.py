@@ -30,25 +30,22 @@ CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
 
 @dataclass(frozen=True)
 class AdaptedTokenizer:
-    """A tokenizer that was fitted to texts.
-
-    Attributes:
-        name: the tokenizer as it was named.
-        vocab_size: its number of ids before.
-        n_bytes: the size of the texts, UTF-8.
-        removed: the ids that are gone, in the order in which they went.
-        tokens_removing: the number of tokens of the texts: before, and after each removal.
-        tokens_adding: the number of tokens of the texts: before the first token is added, and after each.
-        files: what was written.
-    """
+    """A tokenizer that was fitted to texts."""
 
     name: str
+    """The tokenizer as it was named."""
     vocab_size: int
+    """Its number of ids before."""
     n_bytes: int
+    """The size of the texts, UTF-8."""
     removed: tuple[int, ...]
+    """The ids that are gone, in the order in which they went."""
     tokens_removing: tuple[int, ...]
+    """The number of tokens of the texts: before, and after each removal."""
     tokens_adding: tuple[int, ...]
+    """The number of tokens of the texts: before the first token is added, and after each."""
     files: tuple[Path, ...] = ()
+    """The files that were written."""
 
     @property
     def added(self) -> int:
@@ -99,7 +96,7 @@ class AdaptTokenizer(Job):
             raise InputError(
                 [Problem(self.name, f"cannot be written as {unknown[0]!r}; {did_you_mean(unknown[0], exports)}")]
             )
-        found = tokenizer.adapt(
+        adapted = tokenizer.adapt(
             context.texts("text"),
             add=self.add,
             remove=self.remove,
@@ -108,15 +105,15 @@ class AdaptTokenizer(Job):
         files = []
         for form in self.formats:
             files.append(Path(f"{self.stem}{exports[form]}"))
-            assert isinstance(found.tokenizer, Exports)
-            found.tokenizer.export(form, files[-1])
+            assert isinstance(adapted.tokenizer, Exports)
+            adapted.tokenizer.export(form, files[-1])
         return AdaptedTokenizer(
             name=self.name,
             vocab_size=tokenizer.vocab_size,
-            n_bytes=found.n_bytes,
-            removed=tuple(found.removed),
-            tokens_removing=tuple(found.tokens_removing),
-            tokens_adding=tuple(found.tokens_adding),
+            n_bytes=adapted.n_bytes,
+            removed=tuple(adapted.removed),
+            tokens_removing=tuple(adapted.tokens_removing),
+            tokens_adding=tuple(adapted.tokens_adding),
             files=tuple(files),
         )
 

@@ -28,10 +28,10 @@ class BindingProblem(NamedTuple):
 
 def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
     """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
-    found = [*_unknown(plan.config), *_of_families(plan)]
-    yield from found
-    # What follows would be told a second time, of names that do not exist or corpora that cannot be read.
-    if not found and len(plan.corpora) == len(plan.config.named):
+    problems = [*_unknown(plan.config), *_of_families(plan)]
+    yield from problems
+    # A name that does not exist, or a corpus that cannot be read, would be reported a second time below.
+    if not problems and len(plan.corpora) == len(plan.config.named):
         yield from _nothing_left(plan)
         yield from _apart(plan)
         yield from _references(plan)
@@ -89,7 +89,7 @@ def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
 def _apart(plan: Plan) -> Iterator[BindingProblem]:
     """Yield tokenizers that have no corpus in common with the one whose ids they must give."""
     for name, entry in plan.config.tokenizers.items():
-        other = next((each for each in plan.tokenizers if each.name == entry.same_as), None)
+        other = next((tokenizer for tokenizer in plan.tokenizers if tokenizer.name == entry.same_as), None)
         if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
             message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
             yield BindingProblem(
@@ -100,7 +100,7 @@ def _apart(plan: Plan) -> Iterator[BindingProblem]:
 def _references(plan: Plan) -> Iterator[BindingProblem]:
     """Yield families that compare with a tokenizer on corpora on which it is not measured."""
     paths = {entry.name: entry.path for entry in plan.config.metrics}
-    planned = {each.name for each in plan.tokenizers}
+    planned = {tokenizer.name for tokenizer in plan.tokenizers}
     for family, options in plan.metrics:
         for reference, place in _tokenizers(options):
             lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]

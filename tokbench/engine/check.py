@@ -27,7 +27,7 @@ from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 
 _CORES_TO_SHARE: Final = 2
-"""Corpora are read while tokenizers are loaded if there are so many cores; with fewer it would only disturb times."""
+"""The least number of cores with which corpora are read while tokenizers are loaded; fewer would disturb times."""
 
 
 def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> list[PreparedTokenizer]:
@@ -52,7 +52,7 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     jobs = deque(LoadTokenizers(dict(list(due.items())[k::parts])) for k in range(parts) if k < len(due))
     loaded: dict[str, Loaded] = {}
     digests: dict[str, str] = {}
-    answers = pool.work(lambda: jobs.popleft() if jobs else None, lambda: [each() for each in waiting])
+    answers = pool.work(lambda: jobs.popleft() if jobs else None, lambda: [step() for step in waiting])
     for job, answer in answers:
         assert isinstance(job, LoadTokenizers)
         if isinstance(answer, VocabularyDigest):
@@ -70,8 +70,8 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
         else:
             loaded[answer.name] = answer
         pool.progress("loading tokenizers", len(loaded), len(due))
-    for each in waiting:
-        each()
+    for step in waiting:
+        step()
     return [_loaded(planned, loaded, digests, pool, plan.problems) for planned in plan.tokenizers]
 
 
@@ -83,19 +83,19 @@ def _loaded(
     problems: list[Problem],
 ) -> PreparedTokenizer:
     """Return a planned tokenizer with the outcome of its loading, if it was to be loaded."""
-    each = PreparedTokenizer(planned)
+    tokenizer = PreparedTokenizer(planned)
     if planned.absent:
-        return each.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
+        return tokenizer.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
     if planned.train_on:
-        return each
-    _, outcome, seconds = loaded[each.name]
+        return tokenizer
+    _, outcome, seconds = loaded[tokenizer.name]
     if not isinstance(outcome, Failure):
-        pool.keep(each.name, Recipe(planned.spec.name, planned.options))
+        pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options))
     elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
         problems.append(Problem(planned.where, message))
-    each = replace(each, load_s=seconds, vocabulary=digests.get(each.name, ""))
-    return each.with_outcome(outcome, TokenizerState.UNAVAILABLE)
+    tokenizer = replace(tokenizer, load_s=seconds, vocabulary=digests.get(tokenizer.name, ""))
+    return tokenizer.with_outcome(outcome, TokenizerState.UNAVAILABLE)
 
 
 def _cores() -> int:
@@ -157,8 +157,8 @@ def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None
         prepared = load_all(plan, pool, read)
     if plan.problems:
         error = InputError(reading_order(plan.problems))
-        for each in prepared:
-            if each.failure and each.failure.traceback:
-                error.add_note(f"\nOf tokenizer {each.name!r}:\n{each.failure.traceback}")
+        for tokenizer in prepared:
+            if tokenizer.failure and tokenizer.failure.traceback:
+                error.add_note(f"\nOf tokenizer {tokenizer.name!r}:\n{tokenizer.failure.traceback}")
         raise error
     return Checked(registry, plan, prepared)

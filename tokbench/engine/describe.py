@@ -129,17 +129,17 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
     )
 
 
-def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> TokenizerInfo:
+def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> TokenizerInfo:
     """Return where a tokenizer comes from, its state, and its digests."""
-    planned = each.planned
+    planned = tokenizer.planned
     plugin = registry.backends.entries[planned.spec.name].plugin
     train = TrainingInfo(
         corpora=list(planned.train_on),
-        documents=each.train_documents,
-        bytes=each.train_bytes,
+        documents=tokenizer.train_documents,
+        bytes=tokenizer.train_bytes,
         vocab_size=planned.vocab_size,
-        seconds=each.train_s,
-        from_store=each.train_from_store,
+        seconds=tokenizer.train_s,
+        from_store=tokenizer.train_from_store,
     )
     distribution = f"{plugin.distribution} {plugin.version}".strip()
     libraries = {name: _version(name) for name in planned.spec.requires}
@@ -148,22 +148,22 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         backend=planned.spec.name,
         distribution=distribution,
         libraries=libraries,
-        engine=(each.facts.engine or needed or distribution) if each.facts else "",
+        engine=(tokenizer.facts.engine or needed or distribution) if tokenizer.facts else "",
         options=planned.given,
         optional=planned.optional,
         baseline=planned.spec.baseline,
         same_as=planned.same_as,
         corpora=list(planned.corpora),
-        state=each.state,
-        reason=each.reason,
-        vocab_size=each.facts.vocab_size if each.facts else None,
-        load_s=each.load_s,
+        state=tokenizer.state,
+        reason=tokenizer.reason,
+        vocab_size=tokenizer.facts.vocab_size if tokenizer.facts else None,
+        load_s=tokenizer.load_s,
         train=train if planned.train_on else None,
-        sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
-        lacks=sorted(each.facts.lacks) if each.facts else [],
-        notes=list(each.notes),
+        sha256={**_digests(tokenizer.planned), "vocabulary": tokenizer.vocabulary} if tokenizer.facts else {},
+        lacks=sorted(tokenizer.facts.lacks) if tokenizer.facts else [],
+        notes=list(tokenizer.notes),
         repairs=_repairs(planned),
-        **each.saved,
+        **tokenizer.saved,
     )
 
 
@@ -192,27 +192,27 @@ _LARGEST = 1 << 21
 
 def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
     """Return the tokenizers with the digests of their vocabularies."""
-    ready = {each.name: each for each in prepared if each.facts}
-    unknown = [name for name, each in ready.items() if not each.vocabulary]
+    ready = {tokenizer.name: tokenizer for tokenizer in prepared if tokenizer.facts}
+    unknown = [name for name, tokenizer in ready.items() if not tokenizer.vocabulary]
     jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
     for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
         if isinstance(answer, WorkerDied):
             ready[name] = ready[name].with_note(answer.failure.reason)
         elif not isinstance(answer, Failure):
             ready[name] = replace(ready[name], vocabulary=answer)
-    return [ready.get(each.name, each) for each in prepared]
+    return [ready.get(tokenizer.name, tokenizer) for tokenizer in prepared]
 
 
 def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
     """Return the options of every metric family of a run, and the package that brings it."""
-    found = {}
+    infos = {}
     for family, options in plan.metrics:
         if family.automatic:  # it has no options, and comes with tokbench
             continue
         plugin = registry.metrics.entries[family.name].plugin
         distribution = f"{plugin.distribution} {plugin.version}".strip()
-        found[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
-    return found
+        infos[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
+    return infos
 
 
 def describe_metrics(

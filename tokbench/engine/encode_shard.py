@@ -89,7 +89,7 @@ class EncodeShard(Job):
     def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
         start = time.process_time()
         if self.much_text:
-            attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is told there
+            attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
         arrays = _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):

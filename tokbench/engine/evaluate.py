@@ -43,30 +43,29 @@ class Part(NamedTuple):
 
 @dataclass
 class Evaluation:
-    """The states of the text metrics so far.
-
-    Attributes:
-        scope: it says which families are measured on which corpus.
-        metrics: the text metrics by family.
-        same_ids: the comparison of tokenizers that are declared the same.
-        states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
-            part of a group would pass for the whole.
-        documents: by key, how many documents are in the state.
-        unread: by corpus, why its text could not be read a second time, or is not the text of the survey.
-        ended: by tokenizer and family, how it ended a process; what had not been measured by then is not measured.
-        seconds: CPU time of the workers.
-        interrupted: whether the run was stopped before all shards were seen.
-    """
+    """The states of the text metrics so far."""
 
     scope: Scope
+    """It says which families are measured on which corpus."""
     metrics: dict[str, TextMetric | CorpusMetric]
+    """The text metrics by family."""
     same_ids: SameIds
+    """The comparison of tokenizers that are declared the same."""
     states: dict[Key, Any | Failure] = field(default_factory=dict)
+    """By key, the merged state of the shards so far, or the failure.
+
+    A failure stays, because sums over a part of a group would pass for the whole.
+    """
     documents: dict[Key, int] = field(default_factory=dict)
+    """By key, the number of documents in the state."""
     unread: dict[str, Failure] = field(default_factory=dict)
+    """By corpus, why its text could not be read a second time, or is not the text of the survey."""
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
+    """CPU time of the workers."""
     interrupted: bool = False
+    """``True`` if the run was stopped before all shards were seen."""
 
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
         """Merge a shard's state into that of its group."""
@@ -81,7 +80,7 @@ class Evaluation:
             self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
 
     def state(self, key: Key, documents: int) -> Any | Failure:
-        """Return the state of a group with so many documents, or the failure."""
+        """Return the state of a group, if all its documents are in it, or the failure."""
         if key[1] in self.unread:
             return self.unread[key[1]]
         state = self.states.get(key)
@@ -91,11 +90,11 @@ class Evaluation:
         return self.ended.get((key[0], key[3]), Failure(stopped))
 
     def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
-        """Return the state of a group, or of the whole corpus, the merge of its groups with so many documents each."""
+        """Return the state of a group, or of the whole corpus; ``groups`` has the number of documents of each."""
         name, corpus, group, family = key
         if group != WHOLE:
             return self.state(key, groups[group])
-        parts = [self.state((name, corpus, each, family), groups[each]) for each in groups]
+        parts = [self.state((name, corpus, member, family), groups[member]) for member in groups]
         for part in parts:
             if isinstance(part, Failure):
                 return part
@@ -105,7 +104,7 @@ class Evaluation:
         return attempt(lambda: reduce(metric.merge, parts), "merging groups")
 
     def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
-        """Return what a stopped run has measured of a group, or of the whole corpus, with so many documents a group.
+        """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.
 
         ``None`` if there is nothing, if something in it failed, and for metrics that compare groups or tokenizers:
         over different parts of the text that would mislead.
@@ -115,14 +114,15 @@ class Evaluation:
         stopped = self.interrupted and corpus not in self.unread and (name, family) not in self.ended
         if not stopped or isinstance(metric, CorpusMetric):
             return None
-        keys = [(name, corpus, each, family) for each in (groups if group == WHOLE else [group])]
-        states = [self.states[each] for each in keys if each in self.states]
+        keys = [(name, corpus, member, family) for member in (groups if group == WHOLE else [group])]
+        states = [self.states[place] for place in keys if place in self.states]
         if not states or any(isinstance(state, Failure) for state in states):
             return None
         state = attempt(lambda: reduce(metric.merge, states), "merging groups")
         if isinstance(state, Failure):
             return None
-        share = sum(self.documents.get(each, 0) for each in keys) / sum(groups[each] for _, _, each, _ in keys)
+        documents = sum(self.documents.get(place, 0) for place in keys)
+        share = documents / sum(groups[member] for _, _, member, _ in keys)
         return Part(state, share)
 
     def measured_documents(self, name: str, corpus: str, group: str, families: Iterable[str]) -> int:
@@ -136,13 +136,13 @@ class Evaluation:
     @cached_property
     def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
-        found = {}
+        asked = {}
         for corpus in self.scope.measured:
             families = tuple(family.name for family in self.scope.families_on(corpus))
             compared = self.same_ids.compared_on(corpus)
             for name in self.scope.names_on(corpus):
-                found[corpus, name] = (*families, self.same_ids.family) if name in compared else families
-        return {place: families for place, families in found.items() if families}
+                asked[corpus, name] = (*families, self.same_ids.family) if name in compared else families
+        return {place: families for place, families in asked.items() if families}
 
     def wanted(self, name: str, shard: Shard | ShardMark) -> tuple[str, ...]:
         """Return the families that can still measure a shard with a tokenizer."""
@@ -235,11 +235,11 @@ class _Evaluator:
         wanted = {name: families for name in names if (families := self._evaluation.wanted(name, mark))}
         if self._evaluation.same_ids.compared_on(mark.corpus) or len(wanted) < len(names):
             return False
-        found = self._stored.all_states(mark, wanted)
-        if not found:
+        known = self._stored.all_states(mark, wanted)
+        if not known:
             return False
         self._open[mark.key] = set(names)
-        for name, states in found.items():
+        for name, states in known.items():
             for family, state in states.items():
                 self._add(mark, name, family, state)
             self._close(mark, name, from_store=True)
@@ -276,10 +276,10 @@ class _Evaluator:
     def _unknown(self, shard: Shard, name: str) -> tuple[str, ...]:
         """Take the states of a shard that the store has, and return the families that must be measured."""
         wanted = self._evaluation.wanted(name, shard)
-        found = self._stored.states(name, shard, wanted) if wanted else {}
-        for family, state in found.items():
+        known = self._stored.states(name, shard, wanted) if wanted else {}
+        for family, state in known.items():
             self._add(shard, name, family, state)
-        return tuple(family for family in wanted if family not in found)
+        return tuple(family for family in wanted if family not in known)
 
     def read_ahead(self) -> bool:
         """Read the next shard, so that no worker waits for it; return whether there is one."""
@@ -310,7 +310,7 @@ class _Evaluator:
                 self._at_work(job, after=answer.name)
                 self._add_states(job.shard, answer)
         elif isinstance(job, FindDocument):
-            self._found(job, answer)
+            self._note_document(job, answer)
 
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
@@ -365,24 +365,24 @@ class _Evaluator:
         """Note what the tokenizer at work loses, and repeat the rest of the job."""
         name, ended = died.heartbeat.tokenizer, self._evaluation.ended
         open_ = self._open.get(job.shard.key, set())
-        left = [each for each in job.wanted if each in open_]
+        left = [tokenizer for tokenizer in job.wanted if tokenizer in open_]
         if name not in left and left == list(job.wanted):
             name = left[0]  # or the same could happen again and again
         if name in left:
-            families = tuple(each for each in job.wanted[name] if died.heartbeat.place.endswith(for_family(each)))
+            families = tuple(family for family in job.wanted[name] if died.heartbeat.place.endswith(for_family(family)))
             families = families or self._evaluation.families(name)
             families = tuple(family for family in families if (name, family) not in ended)
             ended.update({(name, family): died.failure for family in families})
             if families and died.crashed and died.heartbeat.verb in {ENCODING, DECODING}:
                 self._again.append(FindDocument(job.shard, name, died, families))
-        again = self._encode_shard(job.shard, {each: job.wanted[each] for each in left})
+        again = self._encode_shard(job.shard, {tokenizer: job.wanted[tokenizer] for tokenizer in left})
         if again:
             self._again.append(again)
 
-    def _found(self, search: FindDocument, answer: WorkerDied | None) -> None:
+    def _note_document(self, search: FindDocument, answer: WorkerDied | None) -> None:
         """Note which document ended the process, if it was a single one."""
         if isinstance(answer, WorkerDied):
-            found = answer.failure if answer.crashed else search.died.failure
+            failure = answer.failure if answer.crashed else search.died.failure
         else:
-            found = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
-        self._evaluation.ended.update({(search.name, family): found for family in search.families})
+            failure = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
+        self._evaluation.ended.update({(search.name, family): failure for family in search.families})

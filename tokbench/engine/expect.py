@@ -16,15 +16,15 @@ def expect_work(checked: Checked, progress: RunProgress, workers: int = 1) -> No
 
     Args:
         checked: the plan, and its tokenizers, not yet trained.
-        progress: the progress that is told.
+        progress: the progress that gets the amounts.
         workers: the processes that measure side by side.
     """
     registry, plan, prepared = checked
-    names = [each.name for each in prepared if each.state == TokenizerState.READY]
+    names = [tokenizer.name for tokenizer in prepared if tokenizer.state == TokenizerState.READY]
     training = {
-        each.name: sum(_training_bytes(plan, corpus) for corpus in each.planned.train_on)
-        for each in prepared
-        if each.name in names and each.planned.train_on
+        tokenizer.name: sum(_training_bytes(plan, corpus) for corpus in tokenizer.planned.train_on)
+        for tokenizer in prepared
+        if tokenizer.name in names and tokenizer.planned.train_on
     }
     measuring = {
         corpus: plan.surveys[corpus].evaluated_bytes * _count(plan, corpus, names)
@@ -49,11 +49,11 @@ def _count(plan: Plan, corpus: str, names: Sequence[str]) -> int:
 
 def _timing_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
     """Return the bytes that are timed, by corpus, those of a document once for each tokenizer and round."""
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for family, options in plan.metrics:
         metric = family.timed(options) if family.timed else None
         for corpus in plan.corpora_of(family) if metric else ():
             size, count = plan.surveys[corpus].evaluated_bytes, _count(plan, corpus, names)
             amount = metric.bytes_to_time(size, count) if isinstance(metric, EstimatesTiming) else size * count
-            found[corpus] = found.get(corpus, 0) + amount
-    return found
+            amounts[corpus] = amounts.get(corpus, 0) + amount
+    return amounts

@@ -32,25 +32,22 @@ from tokbench.results.states import PackedStates
 
 @dataclass(frozen=True)
 class Finished:
-    """All that the text metrics found.
-
-    Attributes:
-        cells: by tokenizer, corpus, group, then the whole corpus and its slices, then metric.
-        losses: of each tokenizer and group with documents that did not come back, their number and causes.
-        pairs: the comparisons of every two tokenizers.
-        matrices: numbers of every two groups or tokenizers.
-        ratios: for each metric that is a ratio of two sums, their names.
-        tracebacks: by the reason of failed cells, where the code failed.
-        worst: by tokenizer, corpus and group, the documents that need the most tokens per byte.
-    """
+    """All that the text metrics found."""
 
     cells: list[Cell]
+    """By tokenizer, corpus, group, then the whole corpus and its slices, then metric."""
     losses: list[LossInfo]
+    """The number and causes of losses, for each tokenizer and group with documents that did not come back."""
     pairs: list[PairComparison]
+    """The comparisons of every two tokenizers."""
     matrices: list[PairMatrix]
+    """Numbers of every two groups or tokenizers."""
     ratios: dict[str, tuple[str, ...]]
+    """For each metric that is a ratio of two sums, their names."""
     tracebacks: dict[str, str]
+    """By the reason of failed cells, the place where the code failed."""
     worst: dict[tuple[str, str, str], Sequence[DocumentExample]]
+    """By tokenizer, corpus and group, the documents that need the most tokens per byte."""
 
 
 Seen = Callable[[str, str, Iterable[str]], float | None]
@@ -60,11 +57,11 @@ Seen = Callable[[str, str, Iterable[str]], float | None]
 def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation, seen: Seen) -> Finished:
     """Make the cells of the text metrics, and what goes with them."""
     finisher = _Finisher(scope, evaluation, seen)
-    cells = [cell for each in prepared for cell in finisher.cells(each)]
-    outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
+    cells = [cell for tokenizer in prepared for cell in finisher.cells(tokenizer)]
+    outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
     for states_of in (_states, _parts):
-        for state in chain.from_iterable(states_of(scope, evaluation, each) for each in prepared):
+        for state in chain.from_iterable(states_of(scope, evaluation, tokenizer) for tokenizer in prepared):
             if loss := _loss(evaluation, state):
                 losses.append(loss)
             if examples := _worst(evaluation, state):
@@ -75,7 +72,9 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         matrices=[matrix for outcome in outcomes for matrix in outcome.matrices],
         ratios=finisher.ratios,
-        tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
+        tracebacks=tracebacks(
+            [*finisher.failures, *(tokenizer.failure for tokenizer in prepared if tokenizer.failure)]
+        ),
         worst=worst,
     )
 
@@ -89,8 +88,8 @@ def pack_states(
     call with the same arguments moves the rest.
     """
     done = set(packed.places)
-    for each in prepared:
-        for state in _states(scope, evaluation, each):
+    for tokenizer in prepared:
+        for state in _states(scope, evaluation, tokenizer):
             place = state[:4]
             if place not in done:
                 raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
@@ -107,7 +106,7 @@ def measured_shares(
     scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation
 ) -> dict[str, dict[str, float]]:
     """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
-    ready = [each.name for each in prepared if each.facts]
+    ready = [tokenizer.name for tokenizer in prepared if tokenizer.facts]
     shares: dict[str, dict[str, float]] = {}
     for corpus in scope.measured:
         names = [name for name in scope.names_on(corpus) if name in ready]
@@ -214,7 +213,11 @@ class _Finisher:
     def _compared(self, prepared: MeasuredTokenizer, corpus: str) -> Metric | None:
         """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
         names = self._scope.names_on(corpus)
-        others = {each.name: each.same_as for each in self._scope.tokenizers if each.same_as and each.name in names}
+        others = {
+            tokenizer.name: tokenizer.same_as
+            for tokenizer in self._scope.tokenizers
+            if tokenizer.same_as and tokenizer.name in names
+        }
         compared = any(other in names for other in others.values())
         lacking = prepared.name in others and others[prepared.name] not in names
         return self._scope.metric(Role.SAME_IDS) if compared and not lacking else None
@@ -232,7 +235,7 @@ class _Finisher:
         if isinstance(values, Failure):
             self.failures.append(values)
         else:
-            ratios = {name: each.ratio_of for name, each in values.items() if isinstance(each, Measured)}
+            ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
         return (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
 
@@ -269,16 +272,16 @@ class _Finisher:
         usual = {*self._scope.groups(corpus), WHOLE}
         for family in self._scope.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
-            for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
+            for (name, group), values in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
                 if name == prepared.name and group not in usual:
-                    metrics = [metric for metric in family.values if metric.id in found]
-                    yield from self._cells(prepared, (corpus, group), metrics, found, seen)
+                    metrics = [metric for metric in family.values if metric.id in values]
+                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
 
     def _by_script(self, prepared: MeasuredTokenizer, corpus: str) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
         documents = self._scope.groups(corpus)
         families = [family for family in self._scope.families_on(corpus) if family.by_script]
-        scripts = [(each.value, each.groups) for each in slices(documents) if each.facet == "script" and each.value]
+        scripts = [(part.value, part.groups) for part in slices(documents) if part.facet == "script" and part.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
             seen = self._seen(prepared.name, corpus, groups)
             counts = {group: documents[group] for group in groups}
@@ -296,25 +299,25 @@ class _Finisher:
         if prepared.name not in known.references:
             return NotApplicable(f"{other} is not there to be compared with")
         groups = self._scope.groups(corpus) if group == WHOLE else [group]
-        parts = [known.sums(prepared.name, corpus, each) for each in groups]
-        documents = sum(self._scope.groups(corpus)[each] for each in groups)
-        found = [part for part in parts if part]
-        if sum(part.documents for part in found) != documents:
+        parts = [known.sums(prepared.name, corpus, member) for member in groups]
+        documents = sum(self._scope.groups(corpus)[member] for member in groups)
+        compared = [part for part in parts if part]
+        if sum(part.documents for part in compared) != documents:
             return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
-        return reduce(operator.add, found).share("same", "documents")
+        return reduce(operator.add, compared).share("same", "documents")
 
 
 def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:
     """Return what did not come back in one group, if the metric family knows."""
     metric = evaluation.metrics[place.family]
-    found = attempt(partial(metric.loss, place.state)) if isinstance(metric, FindsLosses) else None
-    if not found or isinstance(found, Failure):
+    loss = attempt(partial(metric.loss, place.state)) if isinstance(metric, FindsLosses) else None
+    if not loss or isinstance(loss, Failure):
         return None
-    return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **found._asdict())
+    return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **loss._asdict())
 
 
 def _worst(evaluation: Evaluation, place: _State) -> Sequence[DocumentExample]:
     """Return the documents of a group that need the most tokens per byte, if the metric family keeps them."""
     metric = evaluation.metrics[place.family]
-    found = attempt(partial(metric.worst, place.state)) if isinstance(metric, FindsWorstDocuments) else ()
-    return () if isinstance(found, Failure) else found
+    examples = attempt(partial(metric.worst, place.state)) if isinstance(metric, FindsWorstDocuments) else ()
+    return () if isinstance(examples, Failure) else examples

@@ -72,18 +72,18 @@ def _save(folder: Path, name: str, tokenizer: Tokenizer) -> Path | None:
     return path
 
 
-def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
+def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
     """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
-    if not each.planned.train_on or not each.facts:
-        return each
-    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder, each.name), here=True))
+    if not tokenizer.planned.train_on or not tokenizer.facts:
+        return tokenizer
+    answer = pool.ask(TokenizerJob((tokenizer.name,), "saving", "", partial(_save, folder, tokenizer.name), here=True))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
-        return each.with_note(f"not saved: {outcome.reason}")
+        return tokenizer.with_note(f"not saved: {outcome.reason}")
     if outcome is None:
-        return each
+        return tokenizer
     digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
-    return replace(each, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
+    return replace(tokenizer, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
 
 
 def write_reports(
@@ -99,7 +99,8 @@ def write_reports(
         ("results.json", partial(_write, folder / "results.json", results.to_json)),
     ]
     files += [
-        (each.filename, partial(_write, folder / each.filename, partial(each.content, results))) for each in reporters
+        (reporter.filename, partial(_write, folder / reporter.filename, partial(reporter.content, results)))
+        for reporter in reporters
     ]
     problems = []
     for done, (name, write) in enumerate(files):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.study import StudySpec  # imports the plan, which workers do without
 
 _LARGE: Final = 64 << 20
-"""Files in a folder beyond this size, such as a model's weights, are told apart by size and time."""
+"""Files in a folder beyond this size, such as a model's weights, are distinguished by size and time."""
 
 _LONGEST_PATH: Final = 4096
 
@@ -95,12 +95,12 @@ def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for each in files_in(path):
-        stamp = FileStamp.of(each)
+    for entry in files_in(path):
+        stamp = FileStamp.of(entry)
         large = stamp.size > _LARGE
-        content = f"{stamp.size} {stamp.changed}" if large else file_digest(each)
+        content = f"{stamp.size} {stamp.changed}" if large else file_digest(entry)
         stamps.append(stamp)
-        digest.update(f"{each.relative_to(path).as_posix()}\0{content}\0".encode("utf-8", "surrogateescape"))
+        digest.update(f"{entry.relative_to(path).as_posix()}\0{content}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
@@ -191,12 +191,12 @@ class Identities:
             LookupError: its code has no source.
             Exception: an option cannot be written as JSON.
         """
-        found = OptionsIdentity.of(options)
-        self.stamps += found.stamps
+        own = OptionsIdentity.of(options)
+        self.stamps += own.stamps
         return {
             "family": family.name,
             "version": family.version,
-            "options": found.values,
+            "options": own.values,
             "code": self._code(plugin, family.text, family.make) if plugin else {},
             "libraries": self._libraries(plugin.distribution) if plugin else {},
         }
@@ -248,13 +248,13 @@ class Identities:
         modules = [_module_of(part) for part in parts if part]
         if not plugin.module.startswith("tokbench."):
             modules.append(plugin.module.partition(":")[0])
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         for module in dict.fromkeys(modules):
             if module not in self._known:
                 built_in = module.startswith("tokbench.")
                 self._known[module] = self._built_in(module) if built_in else self._packages(module.partition(".")[0])
-            found |= self._known[module]
-        return found
+            digests |= self._known[module]
+        return digests
 
     def _built_in(self, module: str) -> dict[str, str]:
         """Return the sha256 of ``tokbench.metrics.fertility``, say: of a file, or of a folder."""
@@ -263,17 +263,17 @@ class Identities:
         return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"), self.stamps)}
 
     def _packages(self, name: str) -> dict[str, str]:
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         waiting = [name] if name else []
         while waiting:
             name = waiting.pop()
-            if name in found:
+            if name in digests:
                 continue
             path = source_of(name)
-            found[name] = file_digest(path, self.stamps)
+            digests[name] = file_digest(path, self.stamps)
             if path.parent.name not in {"site-packages", "dist-packages"}:
-                waiting += [each for each in _imported(path) if _beside(path, each)]
-        return found
+                waiting += [imported for imported in _imported(path) if _beside(path, imported)]
+        return digests
 
     def _core(self, parts: tuple[str, ...]) -> str:
         """Return the sha256 of some files and folders of tokbench."""
@@ -334,8 +334,8 @@ def source_of(name: str) -> Path:
 
 
 def _imported(path: Path) -> set[str]:
-    files = [path] if path.is_file() else [each for each in files_in(path) if each.suffix == ".py"]
-    return {name.decode() for each in files for name in _IMPORT.findall(each.read_bytes())}
+    files = [path] if path.is_file() else [file for file in files_in(path) if file.suffix == ".py"]
+    return {name.decode() for file in files for name in _IMPORT.findall(file.read_bytes())}
 
 
 def _beside(path: Path, name: str) -> bool:
@@ -353,7 +353,7 @@ def required_by(distribution: str) -> list[str]:
     except PackageNotFoundError:
         return []
     names = (_REQUIREMENT.match(line) for line in lines if not _NO_NUMBER_RESTS_ON.search(line))
-    return [found[0] for found in names if found]
+    return [match[0] for match in names if match]
 
 
 def installed_versions() -> dict[str, str]:
@@ -361,12 +361,12 @@ def installed_versions() -> dict[str, str]:
 
     ``importlib.metadata`` reads and parses a file for each, which takes a quarter of a second for fifty.
     """
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for folder in sys.path:
         for path in sorted(Path(folder or ".").glob("*.dist-info")):
             name, _, version = path.stem.partition("-")
-            found.setdefault(plain_name(name), version)
-    return found
+            versions.setdefault(plain_name(name), version)
+    return versions
 
 
 def plain_name(name: str) -> str:

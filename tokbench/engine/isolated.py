@@ -118,19 +118,21 @@ def measure_isolated(
     """
     assert spec.isolated is not None
     metric = spec.isolated(options)
-    found: dict[str, dict[str, StepAnswers]] = {}
-    names = [each.name for each in prepared]
+    answers: dict[str, dict[str, StepAnswers]] = {}
+    names = [tokenizer.name for tokenizer in prepared]
     ready = [name for name in names if name not in missing]
     with _pool_for(plan, metric, pool) as own:
         for name in ready:
             own.keep(name, pool.kept[name])
         for done, name in enumerate(ready):
             pool.progress(f"{spec.name}, one tokenizer at a time", done, len(ready))
-            found[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
+            answers[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
     trained = {
-        each.name: TrainedIn(each.train_s, each.train_from_store) for each in prepared if each.train_s is not None
+        tokenizer.name: TrainedIn(tokenizer.train_s, tokenizer.train_from_store)
+        for tokenizer in prepared
+        if tokenizer.train_s is not None
     }
-    outcome = attempt(lambda: metric.finish(found, trained), spec.name)
+    outcome = attempt(lambda: metric.finish(answers, trained), spec.name)
     if isinstance(outcome, Failure):
         missing = dict.fromkeys(ready, Untimed.of(outcome)) | dict(missing)
         outcome = TimedOutcome([], [outcome.reason], [outcome])
@@ -161,7 +163,7 @@ def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPoo
 
 def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:
     """Do all steps of one tokenizer, in a fresh process after each death, and before each step if it must be fresh."""
-    found: dict[str, StepAnswers] = {}
+    answers: dict[str, StepAnswers] = {}
     rest = list(job.steps)
     while rest:
         steps = tuple(rest[:1] if metric.fresh else rest)
@@ -169,20 +171,22 @@ def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) ->
             pool.end()
         unloaded = None if metric.fresh else _load(job.name, pool)
         if unloaded:
-            return found | {step: StepAnswers([], unloaded) for step in rest}
+            return answers | {step: StepAnswers([], unloaded) for step in rest}
         waiting = iter([MeasureAlone(job.family, job.options, job.name, steps)])
         for _, answer in pool.work(lambda waiting=waiting: next(waiting, None)):  # type: ignore[misc]
             if isinstance(answer, WorkerDied):
                 step = rest.pop(0)
-                found[step] = StepAnswers(_answers(found, step), answer.failure, crashed=not answer.failure.timed_out)
+                answers[step] = StepAnswers(
+                    _answers(answers, step), answer.failure, crashed=not answer.failure.timed_out
+                )
                 break
             step, value = answer
             if value is None or isinstance(value, Failure):
                 rest.remove(step)
-                found[step] = StepAnswers(_answers(found, step), value)
+                answers[step] = StepAnswers(_answers(answers, step), value)
             else:
-                found[step] = StepAnswers([*_answers(found, step), value])
-    return found
+                answers[step] = StepAnswers([*_answers(answers, step), value])
+    return answers
 
 
 def _load(name: str, pool: WorkerPool) -> Failure | None:
@@ -194,5 +198,5 @@ def _load(name: str, pool: WorkerPool) -> Failure | None:
     return answer
 
 
-def _answers(found: Mapping[str, StepAnswers], step: str) -> list[Any]:
-    return found[step].answers if step in found else []
+def _answers(known: Mapping[str, StepAnswers], step: str) -> list[Any]:
+    return known[step].answers if step in known else []

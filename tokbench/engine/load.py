@@ -45,7 +45,7 @@ _MOST_NOTES: Final = 50
 def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
     """Return the facts of a tokenizer that was loaded."""
     values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
-    lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
+    lacks = frozenset(value.id for value in values if value.needs and not any(_has(tokenizer, n) for n in value.needs))
     notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
     short_notes = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
     engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
@@ -73,7 +73,7 @@ def vocabulary_sha256(
     Args:
         tokenizer: the tokenizer.
         recipe: what loaded it; ``None`` if it was trained, and its digest is not kept.
-        know_lengths: is told the number of bytes of every id, where they are asked for.
+        know_lengths: called with the number of bytes of every id, if they are read.
     """
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
         return ""
@@ -135,13 +135,10 @@ class VocabularyDigest(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadTokenizers(Job):
-    """Load tokenizers, one after the other; the answers are a :class:`Loaded` and a :class:`VocabularyDigest` of each.
-
-    Attributes:
-        recipes: by name, the instructions for each tokenizer.
-    """
+    """Load tokenizers, one after the other; each gives a :class:`Loaded` and a :class:`VocabularyDigest`."""
 
     recipes: Mapping[str, Recipe]
+    """By name, the instructions for each tokenizer."""
 
     @property
     def here(self) -> bool:
@@ -163,7 +160,7 @@ class LoadTokenizers(Job):
                 if isinstance(tokenizer, Failure):
                     yield Loaded(name, tokenizer, seconds)
                     continue
-                facts = attempt(lambda found=tokenizer: facts_of(found, context.registry))  # type: ignore[misc]
+                facts = attempt(lambda tokenizer=tokenizer: facts_of(tokenizer, context.registry))  # type: ignore[misc]
                 loaded = context.keep(name, tokenizer)
                 yield Loaded(name, facts, seconds)
             with doing(READING_VOCABULARY, tokenizer=name, place=name):

@@ -89,7 +89,7 @@ def _other_environment(first: NamedRun, part: NamedRun, *, other_versions: bool)
     if one.tokbench != other.tokbench:
         yield Problem(part.name, f"is of tokbench {other.tokbench}, and {first.name} of {one.tokbench}; {advice}")
     elif one.segmentation != other.segmentation:
-        differing = [name for name, each in one.segmentation.items() if other.segmentation.get(name) != each]
+        differing = [name for name, table in one.segmentation.items() if other.segmentation.get(name) != table]
         what = ", ".join(differing) or "a way to cut words"
         yield Problem(part.name, f"cuts text by other tables than {first.name}: {what}; {advice}")
 
@@ -124,7 +124,7 @@ def _other_metrics(first: NamedRun, part: NamedRun, *, other_versions: bool) -> 
             has, lacks = (first, part) if name in one else (part, first)
             yield Problem(lacks.name, f"has no metrics {name!r}, but {has.name} has")
         elif one[name].options != other[name].options:
-            here, there = (json.dumps(each[name].options) for each in (other, one))
+            here, there = (json.dumps(families[name].options) for families in (other, one))
             yield Problem(part.name, f"metrics {name!r} have the options {here}, and in {first.name} {there}")
         elif one[name].distribution != other[name].distribution and not other_versions:
             here, there = other[name].distribution, one[name].distribution
@@ -170,11 +170,11 @@ def _same_groups(one: Results, other: Results, corpus: str) -> list[str]:
 
 
 def _states_by_group(results: Results, corpus: str) -> dict[str, dict[tuple[str, str], Any]]:
-    found: dict[str, dict[tuple[str, str], Any]] = {}
-    for each in results.states:
-        if each.corpus == corpus and each.state:
-            found.setdefault(each.group, {})[each.tokenizer, each.family] = each.state
-    return found
+    states: dict[str, dict[tuple[str, str], Any]] = {}
+    for raw in results.states:
+        if raw.corpus == corpus and raw.state:
+            states.setdefault(raw.group, {})[raw.tokenizer, raw.family] = raw.state
+    return states
 
 
 @dataclass
@@ -264,7 +264,7 @@ class _Merger:
         self._scope = _MergedScope(parts, registry)
         self._tokenizers = self._scope.tokenizers
         self._shares: dict[tuple[str, str, str], _Place] = {}
-        ready = [each.name for each in self._tokenizers if each.facts]
+        ready = [tokenizer.name for tokenizer in self._tokenizers if tokenizer.facts]
         metrics = {family.name: family.text(options) for family, options in self._scope.metrics if family.text}
         self._evaluation = Evaluation(self._scope, metrics, SameIds(self._scope, ready))
 
@@ -280,7 +280,7 @@ class _Merger:
         finished, states = finish(self._scope, self._tokenizers, self._evaluation, self._seen), PackedStates()
         pack_states(self._scope, self._tokenizers, self._evaluation, states)
         timed = {name for name, metric in self._first.metrics.items() if metric.timed}
-        probed = [each for each in self._first.cells if each.corpus == OWN_TEXTS and each.metric not in timed]
+        probed = [cell for cell in self._first.cells if cell.corpus == OWN_TEXTS and cell.metric not in timed]
         blocks, unmerged = self._studies()
         modelled = {
             name for name, metric in self._first.metrics.items() if metric.family in self._measured_by(unmerged)
@@ -293,8 +293,8 @@ class _Merger:
             environment=self._first.environment,
             plugins=self._first.plugins,
             corpora={name: self._corpus(name) for name in self._scope.corpus_names},
-            tokenizers={each.name: self._tokenizer(each) for each in self._tokenizers},
-            metrics={name: each for name, each in self._first.metrics.items() if name not in timed | modelled},
+            tokenizers={tokenizer.name: self._tokenizer(tokenizer) for tokenizer in self._tokenizers},
+            metrics={name: metric for name, metric in self._first.metrics.items() if name not in timed | modelled},
             cells=finished.cells + probed,
             losses=finished.losses,
             own_texts=self._first.own_texts,
@@ -326,7 +326,7 @@ class _Merger:
 
     def _add_states(self, part: NamedRun, before: dict[tuple[str, str], int]) -> None:
         results = part.results
-        known = {(each.tokenizer, each.corpus, each.group, each.family): each for each in results.states}
+        known = {(raw.tokenizer, raw.corpus, raw.group, raw.family): raw for raw in results.states}
         for corpus, info in results.corpora.items():
             for name in self._scope.names_on(corpus):
                 for group, documents in info.groups.items():
@@ -335,9 +335,9 @@ class _Merger:
                         raw, earlier = known.get(key), before.get((corpus, group), 0)
                         state = self._restored(family, raw, earlier) if raw else self._lost(results, family, key)
                         self._evaluation.add(key, state, documents)
-        for each in results.states:
-            if each.family == self._evaluation.same_ids.family:
-                self._evaluation.same_ids.restore(each)
+        for raw in results.states:
+            if raw.family == self._evaluation.same_ids.family:
+                self._evaluation.same_ids.restore(raw)
 
     def _restored(self, family: MetricFamily, raw: RawState, before: int) -> Any | Failure:
         """Return a state of a part, or the failure to restore it."""
@@ -381,29 +381,29 @@ class _Merger:
         if len(infos) == 1 or not first.groups:
             return first
         digests = [digest for info in infos for digest in _digests(info)]
-        options = first.options if all(each.options == first.options for each in infos) else {}
+        options = first.options if all(info.options == first.options for info in infos) else {}
         return replace(
             first,
-            options=options or {f"part {k}": each.options for k, each in enumerate(infos, 1)},
+            options=options or {f"part {k}": info.options for k, info in enumerate(infos, 1)},
             sha256="merged:" + hashlib.sha256("\n".join(digests).encode()).hexdigest(),
             parts=digests,
-            documents=sum(each.documents or 0 for each in infos),
-            bytes=sum(each.bytes or 0 for each in infos),
-            evaluated_bytes=sum(each.evaluated_bytes or 0 for each in infos),
+            documents=sum(info.documents or 0 for info in infos),
+            bytes=sum(info.bytes or 0 for info in infos),
+            evaluated_bytes=sum(info.evaluated_bytes or 0 for info in infos),
             groups=dict(self._scope.groups(name)),
         )
 
     def _tokenizer(self, tokenizer: _MergedTokenizer) -> TokenizerInfo:
         infos = [part.results.tokenizers[tokenizer.name] for part in self._parts]
-        away = next((each for each in infos if each.state != TokenizerState.READY), infos[0])
-        return replace(away, notes=list(dict.fromkeys(note for each in infos for note in each.notes)))
+        away = next((info for info in infos if info.state != TokenizerState.READY), infos[0])
+        return replace(away, notes=list(dict.fromkeys(note for info in infos for note in info.notes)))
 
     def _differences(self) -> Iterator[Difference]:
-        found: dict[tuple[str, str, str], Difference] = {}
+        differences: dict[tuple[str, str, str], Difference] = {}
         for part in self._parts:
-            for each in part.results.differences:
-                found.setdefault((each.tokenizer, each.corpus, each.group), each)
-        for (name, corpus, group), first in found.items():
+            for difference in part.results.differences:
+                differences.setdefault((difference.tokenizer, difference.corpus, difference.group), difference)
+        for (name, corpus, group), first in differences.items():
             sums = self._evaluation.same_ids.sums(name, corpus, group)
             if sums:
                 differing = sums.documents - int(sums.columns["same"].sum())
@@ -444,7 +444,7 @@ class _Merger:
 def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     """Return the sums of counts by name, in the order of appearance."""
     total: dict[str, int] = {}
-    for each in counts:
-        for name, count in each.items():
+    for part in counts:
+        for name, count in part.items():
             total[name] = total.get(name, 0) + count
     return total

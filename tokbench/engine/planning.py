@@ -130,10 +130,10 @@ class _Planner:
             return
         if isinstance(source, HasNotes):
             self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
-        bound = any(name in each.corpora for each in self._config.metrics)
+        bound = any(name in metric.corpora for metric in self._config.metrics)
         limit = self._config.overrides.limit if entry.evaluate or bound else None
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
-        room = KEPT_TEXT - sum(each.kept_bytes for each in self._plan.corpora.values())
+        room = KEPT_TEXT - sum(earlier.kept_bytes for earlier in self._plan.corpora.values())
         plugin = self._registry.corpora.entries[spec.name].plugin
         survey = self._try(path, lambda: self._surveys.survey(corpus, spec, plugin, options, progress, room))
         if survey is not None:
@@ -168,14 +168,14 @@ class _Planner:
         absent = missing(spec) or ""
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
-        kept = [each for each in expand(name, entry) if each.name not in self._config.left_out]
-        cut = [each.options for each in kept if self._is_nested(spec, each)]
+        kept = [variant for variant in expand(name, entry) if variant.name not in self._config.left_out]
+        cut = [variant.options for variant in kept if self._is_nested(spec, variant)]
         smaller = () if len(cut) == len(kept) else self._smaller_sizes(entry, spec)
         if smaller:
             train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
             entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
         for variant in expand(name, entry):
-            sizes = {each.vocab_size for each in kept if each.options == variant.options}
+            sizes = {other.vocab_size for other in kept if other.options == variant.options}
             wanted = sizes if variant.options in cut else sizes.union(smaller)
             if not sizes or variant.vocab_size not in wanted:
                 continue
@@ -191,7 +191,7 @@ class _Planner:
         return tuple(size for size in self._plan.trained_sizes if spec.min_vocab_size <= size < train.vocab_size[0])
 
     def _is_nested(self, spec: BackendSpec, variant: Variant) -> bool:
-        """Tell whether a trained vocabulary has every smaller one in it; wrong options are told elsewhere."""
+        """Tell whether a trained vocabulary has every smaller one in it; wrong options are reported elsewhere."""
         config = self._config
         path = ("tokenizers", variant.name)
         options = validate(spec.train_options, variant.options, Part(config.located, path, config.base), [])
@@ -232,8 +232,8 @@ class _Planner:
     def same_as(self) -> None:
         """Refuse references that do not exist, or that are themselves compared with another."""
         entries = self._config.tokenizers
-        variants = {name: [each.name for each in expand(name, entry)] for name, entry in entries.items()}
-        declared = {each: entry.same_as for name, entry in entries.items() for each in variants[name]}
+        variants = {name: [variant.name for variant in expand(name, entry)] for name, entry in entries.items()}
+        declared = {variant: entry.same_as for name, entry in entries.items() for variant in variants[name]}
         for name, entry in entries.items():
             other, path = entry.same_as, ("tokenizers", name, "same_as")
             if not other:
@@ -259,7 +259,7 @@ class _Planner:
             if spec in [known for known, _ in self._plan.metrics]:
                 self._problem(entry.path, f"metric {entry.name!r} is given twice")
                 continue
-            # A plugin may have an option of that name, too: it is told what the key says.
+            # A plugin may have an option of that name, too: it gets the value of the key.
             own = {"corpora": entry.corpora} if entry.corpora and "corpora" in spec.options.model_fields else {}
             options = self._options(spec.options, entry.options | own, entry.path, tuple(MetricKeys.model_fields))
             if options is not None:
@@ -335,7 +335,7 @@ class _Planner:
 
     def same_ids(self) -> None:
         """Add the comparison of tokenizers where one is declared the same as another."""
-        if any(each.same_as for each in self._plan.tokenizers):
+        if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):
             self._add(Role.SAME_IDS)
 
     def bindings(self) -> None:
@@ -395,13 +395,13 @@ class _Planner:
     def _try(self, path: Path, step: Callable[[], T]) -> T | None:
         """Return the result of a step; if it raises, add a problem at a place of the file and return ``None``."""
 
-        def told() -> T | InputError:
+        def done() -> T | InputError:
             try:
                 return step()
             except InputError as error:
                 return error
 
-        result = attempt(told)
+        result = attempt(done)
         if isinstance(result, InputError):
             for problem in result.problems:
                 self._problem(path, str(problem))
@@ -433,13 +433,13 @@ class _Planner:
             self._problem(path, f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
 
     def _named_tokenizer(self, name: str, path: Path) -> None:
-        known = [each.name for each in self._plan.tokenizers]
+        known = [tokenizer.name for tokenizer in self._plan.tokenizers]
         if name in self._config.left_out:
             self._problem(path, _LEFT_OUT.format(path[1 if path[0] == "tokenizers" else 2], name))
         # One that is malformed has a problem of its own.
         elif name and name not in known and name not in self._config.located.data["tokenizers"]:
             self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
         elif name and name not in known and name in self._config.tokenizers:
-            variants = [each.name for each in expand(name, self._config.tokenizers[name])]
+            variants = [variant.name for variant in expand(name, self._config.tokenizers[name])]
             if variants != [name]:
                 self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")

@@ -126,35 +126,39 @@ def train_all(
     many, share the workers, and so do all trainings on a cluster, where a note says so. A training that the store has
     is not done again.
     """
-    waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
-    trained = {name: found for name, each in waiting.items() if (found := take_training(each, pool, stored))}
+    waiting = {
+        tokenizer.name: tokenizer
+        for tokenizer in prepared
+        if tokenizer.planned.train_on and not tokenizer.planned.absent
+    }
+    trained = {name: taken for name, tokenizer in waiting.items() if (taken := take_training(tokenizer, pool, stored))}
     if plan.trained_sizes or pool.shared:
-        left = {name: each for name, each in waiting.items() if name not in trained}
+        left = {name: tokenizer for name, tokenizer in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
-    for each in prepared:
-        untrained = each.name in waiting and each.name not in trained
-        yield train_one(plan, each, pool, stored) if untrained else trained.get(each.name, each)
+    for tokenizer in prepared:
+        untrained = tokenizer.name in waiting and tokenizer.name not in trained
+        yield train_one(plan, tokenizer, pool, stored) if untrained else trained.get(tokenizer.name, tokenizer)
 
 
-def take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
+def take_training(tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
     """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
-    found = stored.training(each.planned)
-    if found is None:
+    training = stored.training(tokenizer.planned)
+    if training is None:
         return None
-    facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(each.name, found.pickled))
+    facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):
         reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
-        _log.warning("%s is trained again, because what the store has of it cannot be used: %s", each.name, reason)
+        _log.warning("%s is trained again, because what the store has of it cannot be used: %s", tokenizer.name, reason)
         return None
-    stored.trained.append(each.name)
-    trained = Training(facts, found.pickled, found.seconds, found.documents, found.n_bytes)
-    return replace(_trained(each, trained, Reading({}), pool), train_from_store=True)
+    stored.trained.append(tokenizer.name)
+    trained = Training(facts, training.pickled, training.seconds, training.documents, training.n_bytes)
+    return replace(_trained(tokenizer, trained, Reading({}), pool), train_from_store=True)
 
 
 def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
 ) -> dict[str, PreparedTokenizer]:
-    jobs = iter([_training(each.planned) for each in waiting.values()])
+    jobs = iter([_training(tokenizer.planned) for tokenizer in waiting.values()])
     trained, texts = {}, dict[str, Reading]()
 
     def feeds(job: Job) -> dict[str, Reading]:
@@ -169,13 +173,13 @@ def _train_side_by_side(
 
 
 def train_one(
-    plan: Plan, each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork | None = None
+    plan: Plan, tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork | None = None
 ) -> PreparedTokenizer:
     """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
-    pool.progress(f"training {each.name}", 0, None)
-    job = _training(each.planned)
+    pool.progress(f"training {tokenizer.name}", 0, None)
+    job = _training(tokenizer.planned)
     text = _training_text(plan, job)
-    return _trained(each, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
+    return _trained(tokenizer, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:
@@ -187,29 +191,29 @@ def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
 
 
 def _trained(
-    each: PreparedTokenizer,
+    tokenizer: PreparedTokenizer,
     answer: Training | WorkerDied,
     text: Reading,
     pool: WorkerPool,
     stored: StoredWork | None = None,
 ) -> PreparedTokenizer:
     """Return the tokenizer with the outcome of its training on a text, which is kept in the store if one is given."""
-    planned = each.planned
+    planned = tokenizer.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
-        return each.with_outcome(answer.failure, failed)
+        return tokenizer.with_outcome(answer.failure, failed)
     for unread in text.failures.values():
-        return each.with_outcome(unread, failed)
-    each = replace(each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
-    trained = each.with_outcome(answer.outcome, failed)
+        return tokenizer.with_outcome(unread, failed)
+    tokenizer = replace(tokenizer, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
+    trained = tokenizer.with_outcome(answer.outcome, failed)
     if trained.facts is None:
         return trained
     if stored:
         stored.keep_training(planned, answer)
-    pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
+    pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options, answer.pickled))
     size = trained.facts.vocab_size
     trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
-    if pool.shared and not each.train_from_store:
+    if pool.shared and not tokenizer.train_from_store:
         trained = trained.with_note(_ON_A_CLUSTER)
     if size >= planned.vocab_size:
         return trained

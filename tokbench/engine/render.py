@@ -21,17 +21,14 @@ _KEPT: Final = ("results.json", "states.bin")
 
 
 class Rendered(NamedTuple):
-    """The outcome of rendering.
-
-    Attributes:
-        written: the files that were written.
-        problems: the formats that could not be rendered or written, each with the reason.
-        notes: sentences on runs whose raw states cannot be read: only their intervals are compared.
-    """
+    """The outcome of rendering."""
 
     written: list[Path]
+    """The files that were written."""
     problems: list[str]
+    """The formats that could not be rendered or written, each with the reason."""
     notes: list[str]
+    """Sentences on runs whose raw states cannot be read: only their intervals are compared."""
 
 
 class _Due(NamedTuple):
@@ -67,15 +64,15 @@ def render_reports(
     folders = _folders(runs, output)
     due = [_Due(run.results, folder, chosen or _own(registry, run)) for run, folder in zip(runs, folders, strict=True)]
     rendered = Rendered([], [], [])
-    for each in due:
-        states = attempt(lambda each=each: len(each.results.states))  # type: ignore[misc]
+    for task in due:
+        states = attempt(lambda task=task: len(task.results.states))  # type: ignore[misc]
         if isinstance(states, Failure):
             rendered.notes.append(f"numbers are compared by their intervals alone: {states.reason}")
-        _make(each.folder)
-        for spec in each.formats:
-            _write(each, spec, rendered)
+        _make(task.folder)
+        for spec in task.formats:
+            _write(task, spec, rendered)
         if pictures:
-            _picture(each, rendered)
+            _picture(task, rendered)
     return rendered
 
 
@@ -97,7 +94,7 @@ def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
     """Return the formats that a run was written with, and those that come with its metrics."""
     default = [name for name in DEFAULT_FORMATS if name in registry.reporters.entries]
     names = dict.fromkeys(run.results.config.formats or default)
-    came = {each.companion for each in registry.metrics if each.companion and each.name in run.results.families}
+    came = {family.companion for family in registry.metrics if family.companion and family.name in run.results.families}
     return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]
 
 
@@ -107,7 +104,7 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
     Raises:
         InputError: two runs would share a folder, a name is not that of a folder, or it has other results.
     """
-    problems, found = [], list[Path]()
+    problems, folders = [], list[Path]()
     for run in runs:
         path = Path(run.name)
         source = path / "results.json" if path.is_dir() else path
@@ -115,17 +112,17 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
         if output is not None and len(runs) > 1 and (Path(name).name != name or name in {"", ".."}):
             problems.append(Problem(run.name, f"the name of the run, {name!r}, cannot be that of a folder"))
         folder = source.parent if output is None else output / name if len(runs) > 1 else output
-        if folder in found:
-            other = runs[found.index(folder)].name
+        if folder in folders:
+            other = runs[folders.index(folder)].name
             message = f"its reports would replace those of {other} in {folder}; render them one by one, each with -o"
             problems.append(Problem(run.name, message))
         elif (there := folder / "results.json").exists() and not there.samefile(source):
             message = f"holds the results of another run than {run.name}; choose another folder with -o"
             problems.append(Problem(str(folder), message))
-        found.append(folder)
+        folders.append(folder)
     if problems:
         raise InputError(problems)
-    return found
+    return folders
 
 
 def _make(folder: Path) -> None:

@@ -34,16 +34,13 @@ _CHARS_BEFORE, _CHARS = 12, 48
 
 
 @dataclass
-class _Found:
-    """The comparison of a tokenizer with its reference in one group.
-
-    Attributes:
-        sums: documents, and how many of them are the same.
-        first: number, origin and text of the first document that is not.
-    """
+class _Comparison:
+    """The comparison of a tokenizer with its reference in one group."""
 
     sums: Sums
+    """The documents, and how many of them are the same."""
     first: tuple[int, str, str] | None = None
+    """Number, origin and text of the first document that is not."""
 
 
 class SameIds:
@@ -60,7 +57,9 @@ class SameIds:
         family = scope.family(Role.SAME_IDS)
         self.family = family.name if family else ""
         self.references = {
-            each.name: each.same_as for each in scope.tokenizers if {each.name, each.same_as} <= set(names)
+            tokenizer.name: tokenizer.same_as
+            for tokenizer in scope.tokenizers
+            if {tokenizer.name, tokenizer.same_as} <= set(names)
         }
         self.compared = frozenset(self.references) | frozenset(self.references.values())
         self._compared_on = {corpus: self._pairs_on(scope.names_on(corpus)) for corpus in scope.measured}
@@ -68,7 +67,7 @@ class SameIds:
         places = [(corpus, group) for corpus in scope.measured for group in scope.groups(corpus)]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
-        self._found: dict[tuple[str, str, str], _Found] = {}
+        self._comparisons: dict[tuple[str, str, str], _Comparison] = {}
 
     def _pairs_on(self, names: Collection[str]) -> frozenset[str]:
         pairs = [{one, other} for one, other in self.references.items() if one in names and other in names]
@@ -78,10 +77,10 @@ class SameIds:
         """Return the tokenizers of which digests are wanted on a corpus: both of a pair are measured there."""
         return self._compared_on[corpus]
 
-    def take(self, shard: Shard, name: str, found: NDArray[np.uint64]) -> None:
+    def take(self, shard: Shard, name: str, digests: NDArray[np.uint64]) -> None:
         """Compare the digests of a tokenizer on a shard with those that are there."""
         known = self._open.setdefault(shard.key, {})
-        known[name] = found
+        known[name] = digests
         for one, other in self.references.items():
             if name in {one, other} and one in known and other in known:
                 self._compare(shard, one, known[one] == known[other])
@@ -97,33 +96,33 @@ class SameIds:
             k = int(np.argmin(same))
             first = shard.first + k, shard.origins[k], shard.texts[k]
         key = name, shard.corpus, shard.group
-        before = self._found.get(key)
+        before = self._comparisons.get(key)
         if before is not None:
             sums = before.sums + sums
-            first = min((each for each in (before.first, first) if each), default=None)
-        self._found[key] = _Found(sums, first)
+            first = min((document for document in (before.first, first) if document), default=None)
+        self._comparisons[key] = _Comparison(sums, first)
 
     def sums(self, name: str, corpus: str, group: str) -> Sums | None:
         """Return the documents of a group that were compared, and those that are the same."""
-        found = self._found.get((name, corpus, group))
-        return found.sums if found else None
+        comparison = self._comparisons.get((name, corpus, group))
+        return comparison.sums if comparison else None
 
     def states(self) -> Iterator[RawState]:
         """Yield the sums of each comparison as raw states."""
-        for name, corpus, group in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
-            raw = self._found[name, corpus, group].sums.raw()
+        for name, corpus, group in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
+            raw = self._comparisons[name, corpus, group].sums.raw()
             yield RawState(tokenizer=name, corpus=corpus, group=group, family=self.family, state=raw)
 
     def restore(self, state: RawState) -> None:
         """Add the sums of a comparison that an earlier run made."""
         key, sums = (state.tokenizer, state.corpus, state.group), Sums.restore(state.state)
-        self._found[key] = _Found(self._found[key].sums + sums if key in self._found else sums)
+        self._comparisons[key] = _Comparison(self._comparisons[key].sums + sums if key in self._comparisons else sums)
 
     def differing(self, name: str) -> tuple[int, int]:
         """Return how many documents of all corpora differ, and how many were compared."""
-        sums = [found.sums for key, found in self._found.items() if key[0] == name]
-        same = sum(int(each.columns["same"].sum()) for each in sums)
-        documents = sum(each.documents for each in sums)
+        sums = [comparison.sums for key, comparison in self._comparisons.items() if key[0] == name]
+        same = sum(int(part.columns["same"].sum()) for part in sums)
+        documents = sum(part.documents for part in sums)
         return documents - same, documents
 
     def finish(self, pool: WorkerPool, stored: StoredWork, unread: Collection[str] = ()) -> None:
@@ -131,13 +130,13 @@ class SameIds:
 
         Nothing is said of the corpora in ``unread``, whose text changed.
         """
-        self._found = {key: found for key, found in self._found.items() if key[1] not in unread}
-        for key in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
-            found = self._found[key]
-            if found.first is None:
+        self._comparisons = {key: comparison for key, comparison in self._comparisons.items() if key[1] not in unread}
+        for key in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
+            comparison = self._comparisons[key]
+            if comparison.first is None:
                 continue
             name, corpus, group = key
-            _, origin, text = found.first
+            _, origin, text = comparison.first
             names = name, self.references[name]
             details = {"text": hashlib.sha256(text.encode()).hexdigest()}
             shown = stored.result(_DIFFERENCE, names, details)
@@ -151,8 +150,8 @@ class SameIds:
                 same_as=self.references[name],
                 corpus=corpus,
                 group=group,
-                compared=found.sums.documents,
-                documents=found.sums.documents - int(found.sums.columns["same"].sum()),
+                compared=comparison.sums.documents,
+                documents=comparison.sums.documents - int(comparison.sums.columns["same"].sum()),
                 origin=origin,
                 first=None if isinstance(shown, Failure) else shown,
                 reason=shown.reason if isinstance(shown, Failure) else "",

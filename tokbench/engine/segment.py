@@ -56,16 +56,18 @@ class SegmentTexts(Job):
 
     def _cut(self, loaded: LoadedTokenizer) -> list[Segmentation]:
         together = attempt(lambda: segment(loaded, self.texts))
-        found = together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
+        segmentations = (
+            together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
+        )
         if not self.merges:
-            return found
+            return segmentations
         steps = attempt(lambda: MergeSteps(loaded.tokenizer), "no merges")
-        for each in found:
+        for segmentation in segmentations:
             if isinstance(steps, Failure):
-                each.reason = each.reason or steps.reason
+                segmentation.reason = segmentation.reason or steps.reason
             else:
-                each.merges = [steps.of(token) for token in each.ids]
-        return found
+                segmentation.merges = [steps.of(token) for token in segmentation.ids]
+        return segmentations
 
     def _alone(self, loaded: LoadedTokenizer, text: str) -> Segmentation:
         """Cut one text; where the tokenizer fails on it, the reason stands instead of tokens."""
@@ -89,8 +91,8 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
         ContractError: the tokenizer breaks its contract.
 
     >>> import tokbench
-    >>> [found] = segment(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né"])
-    >>> found.ids, found.pieces, found.ends, found.comes_back
+    >>> [cut] = segment(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né"])
+    >>> cut.ids, cut.pieces, cut.ends, cut.comes_back
     ([110, 195, 169], ['6e', 'c3', 'a9'], [1, 2, 3], True)
     """
     tokenizer = loaded.tokenizer
@@ -101,11 +103,11 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
     ends, aligned = shard.token_ends
     last = np.cumsum(np.where(aligned, shard.tokens, 0))  # the ends are only those of aligned texts
     hexes = {token: own_bytes(tokenizer, token).hex() for token in np.unique(shard.ids).tolist()}
-    found = []
+    segmentations = []
     for k in range(len(texts)):
         ids = shard.ids[shard.offsets[k] : shard.offsets[k + 1]].tolist()
         own_ends = ends[last[k] - len(ids) : last[k]] - shard.shard.byte_offsets[k] if aligned[k] else ends[:0]
-        found.append(
+        segmentations.append(
             Segmentation(
                 tokenizer=loaded.name,
                 ids=ids,
@@ -115,7 +117,7 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
                 back="" if shard.exact[k] else shard.decoded[k],
             )
         )
-    return found
+    return segmentations
 
 
 def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
@@ -149,8 +151,8 @@ class MergeSteps:
         done: list[tuple[int, int]] = []
         waiting = [(token, 0)]
         while waiting:
-            each, at = waiting.pop()
-            rank = int(self._order.rank_of[each])
+            whole, at = waiting.pop()
+            rank = int(self._order.rank_of[whole])
             if rank >= 0:
                 done.append((rank, at))
                 for part in self._order.parts_of(rank):
@@ -171,15 +173,15 @@ def segment_texts(
         merges: add the merges of each token.
     """
     waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges) for name in names])
-    found: dict[str, list[Segmentation]] = {}
+    by_name: dict[str, list[Segmentation]] = {}
     for job, answer in pool.work(lambda: next(waiting, None)):
         assert isinstance(job, SegmentTexts)
         outcome: list[Segmentation] | Failure = answer.failure if isinstance(answer, WorkerDied) else answer
         if isinstance(outcome, Failure):
             outcome = [without_tokens(job.name, outcome) for _ in texts]
-        found[job.name] = outcome
+        by_name[job.name] = outcome
     return [
-        SegmentedText(label=label, text=text, segmentations=[found[name][k] for name in names])
+        SegmentedText(label=label, text=text, segmentations=[by_name[name][k] for name in names])
         for k, (label, text) in enumerate(texts)
     ]
 
@@ -233,12 +235,19 @@ class NamedTokenizers:
         began = time.time_ns()
         registry, plan, prepared = check(self._config, pool)
         ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan, began)))
-        if lacking := [each for each in ready if each.failure]:
+        if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
-                [Problem(each.planned.where, f"tokenizer {each.name!r}: {each.reason}") for each in lacking]
+                [
+                    Problem(tokenizer.planned.where, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
+                    for tokenizer in lacking
+                ]
             )
-        made = {name: [each.name for each in ready if name in {each.name, each.planned.entry}] for name in self._names}
-        return [each for name, some in made.items() for each in some or [name]] or [each.name for each in ready]
+        made = {
+            name: [tokenizer.name for tokenizer in ready if name in {tokenizer.name, tokenizer.planned.entry}]
+            for name in self._names
+        }
+        chosen = [variant for name, variants in made.items() for variant in variants or [name]]
+        return chosen or [tokenizer.name for tokenizer in ready]
 
 
 def backend_value(name: str, registry: Registry) -> Recipe | None:

@@ -42,13 +42,10 @@ class _Waiting(NamedTuple):
 
 @dataclass
 class Backlog:
-    """The shards that were read, each with the tokenizers that no worker has got yet, oldest first.
-
-    Attributes:
-        seconds_left: by tokenizer, about how many seconds of work are left; those without an entry are not known yet.
-    """
+    """The shards that were read, each with the tokenizers that no worker has got yet, oldest first."""
 
     seconds_left: dict[str, float] = field(default_factory=dict)
+    """By tokenizer, about how many seconds of work are left; those without an entry are not known yet."""
     _waiting: deque[_Waiting] = field(default_factory=deque)
 
     def add(self, shard: Shard, asked: Asked) -> None:
@@ -57,7 +54,7 @@ class Backlog:
             self._waiting.append(_Waiting(shard, tuple(asked), dict(asked)))
 
     def is_full(self, workers: int) -> bool:
-        """Return True if so many shards wait that no more should be read."""
+        """Return ``True`` if enough shards wait, and no more should be read."""
         return len(self._waiting) >= _SHARDS_A_WORKER * workers
 
     def take(self, memory: InMemory | None) -> ShardPart | None:
@@ -66,32 +63,32 @@ class Backlog:
         Args:
             memory: the tokenizers in memory; ``None`` where that does not matter, so that shards are not divided.
         """
-        for each in self._waiting:
-            names = list(each.left) if memory is None else _own(each.left, each.names, memory)
+        for entry in self._waiting:
+            names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
             if names:
-                return self._part(each, names)
+                return self._part(entry, names)
         return None
 
     def take_over(self) -> ShardPart | None:
         """Return a part with a tokenizer that another worker has, or ``None`` if that is not worth loading it.
 
-        The tokenizer is the one for which most work is left. One of which that is not known yet comes first.
+        The tokenizer is the one for which most work is left. A tokenizer whose work is not known yet comes first.
         """
-        for each in self._waiting:
-            seconds = {name: self.seconds_left.get(name, float("inf")) for name in each.left}
+        for entry in self._waiting:
+            seconds = {name: self.seconds_left.get(name, float("inf")) for name in entry.left}
             name = max(seconds, key=seconds.__getitem__)
             if seconds[name] >= WORTH_LOADING:
-                return self._part(each, [name])
+                return self._part(entry, [name])
         return None
 
     def _part(self, waiting: _Waiting, names: list[str]) -> ShardPart:
         part = ShardPart(waiting.shard, {name: waiting.left.pop(name) for name in names})
-        self._waiting = deque(each for each in self._waiting if each.left)
+        self._waiting = deque(entry for entry in self._waiting if entry.left)
         return part
 
 
 def _own(left: Collection[str], names: Collection[str], memory: InMemory) -> list[str]:
-    """Return the tokenizers of the worker, and of those that no worker has as many as make up its share.
+    """Return the tokenizers of the worker, and enough of those that no worker has to make up its share.
 
     Args:
         left: the tokenizers to choose from.

@@ -12,6 +12,7 @@ import pickle
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
@@ -44,18 +45,16 @@ Record = tuple[str, str]
 
 
 class StoredTraining(NamedTuple):
-    """A training from the store.
-
-    Attributes:
-        seconds: how long it took when it was done.
-        documents, n_bytes: the size of the training text.
-        pickled: the tokenizer.
-    """
+    """A training from the store."""
 
     seconds: float
+    """The time that it took when it was done."""
     documents: int
+    """The number of documents of the training text."""
     n_bytes: int
+    """The size of the training text, UTF-8."""
     pickled: bytes
+    """The tokenizer."""
 
     @classmethod
     def read(cls, store: Store, key: Key) -> StoredTraining | None:
@@ -83,7 +82,7 @@ class StoredWork:
     Attributes:
         trained: names of the tokenizers whose training came from the store.
         shards: by corpus, how many shards were asked for, counted for each tokenizer.
-        found: by corpus, how many of these came from the store whole.
+        taken: by corpus, how many of these came from the store whole.
         answers: by the words for them, how many answers to studies came from the store, see :class:`Kept`.
     """
 
@@ -102,12 +101,12 @@ class StoredWork:
         self._looked = 0.0
         self.trained: list[str] = []
         self.shards: Counter[str] = Counter()
-        self.found: Counter[str] = Counter()
+        self.taken: Counter[str] = Counter()
         self.answers: Counter[str] = Counter()
         self._studies: dict[str, str] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
-        """Return all that the training of a tokenizer is made from, or ``None`` if that cannot be told."""
+        """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
         if planned.name not in self._trainings:
             self._trainings[planned.name] = self._find_key_of_training(planned)
         return self._trainings[planned.name]
@@ -149,14 +148,15 @@ class StoredWork:
             StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
 
     def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
-        """Find out which tokenizers and metric families can be told from all others: only theirs is taken and kept."""
+        """Identify the tokenizers and metric families; the work of one without an identity is not taken or kept."""
         if not self._store:
             return
         self._surroundings = digest_of(self._identities.surroundings())
-        for each in prepared:
-            key = self._known(each.name, attempt(lambda each=each: self._key_of(each))) if each.facts else None  # type: ignore[misc]
+        for tokenizer in prepared:
+            identified = partial(self._key_of, tokenizer)
+            key = self._known(tokenizer.name, attempt(identified)) if tokenizer.facts else None
             if key is not None:
-                self._tokenizers[each.name] = digest_of(key)
+                self._tokenizers[tokenizer.name] = digest_of(key)
         for family, options in self._plan.metrics:
             entry = self._registry.metrics.entries.get(family.name)
             plugin = entry.plugin if entry else None
@@ -174,15 +174,17 @@ class StoredWork:
             else:
                 self._studies[name] = identity
 
-    def _key_of(self, each: PreparedTokenizer) -> Key | Failure:
+    def _key_of(self, tokenizer: PreparedTokenizer) -> Key | Failure:
         """Return all that decides the ids of a tokenizer."""
-        planned, facts = each.planned, each.facts
+        planned, facts = tokenizer.planned, tokenizer.facts
         assert facts is not None
         if facts.identity == "":
             return Failure("its backend cannot tell what it is made of")
         if planned.train_on:
             training = self._key_of_training(planned)
-            made = {"training": digest_of(training), "artefact": each.pickled_sha256} if training is not None else {}
+            made = (
+                {"training": digest_of(training), "artefact": tokenizer.pickled_sha256} if training is not None else {}
+            )
             return made or Failure(self._refused[planned.name])
         options = OptionsIdentity.of(planned.options)
         self._stamps[planned.name] = options.stamps
@@ -190,7 +192,7 @@ class StoredWork:
             **self._backend(planned),
             "options": options.values,
             "identity": facts.identity,
-            "vocabulary": each.vocabulary,
+            "vocabulary": tokenizer.vocabulary,
         }
 
     def _unchanged(self, name: str) -> bool:
@@ -203,7 +205,7 @@ class StoredWork:
         return not self._refused.keys() & {"*", name}
 
     def _refuse(self, name: str, stamps: Sequence[FileStamp]) -> None:
-        changed = next((each.path for each in stamps if not each.holds(self._began)), None)
+        changed = next((stamp.path for stamp in stamps if not stamp.holds(self._began)), None)
         if changed and name not in self._refused:
             self._refused[name] = f"{changed} was written to during the run"
 
@@ -214,10 +216,10 @@ class StoredWork:
         """Return by family the states of a shard that the store has."""
         if not self._store:
             return {}
-        found = self._states(name, shard, families)
+        states = self._states(name, shard, families)
         self.shards[shard.corpus] += 1
-        self.found[shard.corpus] += len(found) == len(families)
-        return found
+        self.taken[shard.corpus] += len(states) == len(families)
+        return states
 
     def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, States]:
         """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
@@ -226,27 +228,29 @@ class StoredWork:
             mark: the shard.
             wanted: by tokenizer, the families.
         """
-        found = {}
+        states = {}
         for name, families in wanted.items():
-            found[name] = self._states(name, mark, families)
-            if len(found[name]) < len(families):
+            states[name] = self._states(name, mark, families)
+            if len(states[name]) < len(families):
                 return {}
-        self.shards[mark.corpus] += len(found)
-        self.found[mark.corpus] += len(found)
-        return found
+        self.shards[mark.corpus] += len(states)
+        self.taken[mark.corpus] += len(states)
+        return states
 
     def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
         known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}
         records = self._records(self._shard_key(name, shard))
-        found = {}
+        states = {}
         for family, digest in known:
-            record = next((each for each in ((digest, ""), (digest, shard.place_digest)) if each in records), None)
+            record = next(
+                (possible for possible in ((digest, ""), (digest, shard.place_digest)) if possible in records), None
+            )
             state = attempt(lambda record=record: pickle.loads(records[record])) if record else None  # type: ignore[misc]  # noqa: S301
             if record and not isinstance(state, Failure):
-                found[family] = state
-        return found
+                states[family] = state
+        return states
 
     def _records(self, key: Key) -> dict[Record, bytes]:
         """Return the pickled states of a shard and a tokenizer."""
@@ -285,8 +289,8 @@ class StoredWork:
         """
         key = self._result_key(names, details)
         data = self._store.get(kind, key) if self._store and key is not None else None
-        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
-        return None if isinstance(found, Failure) else found
+        result = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        return None if isinstance(result, Failure) else result
 
     def keep_result(self, kind: str, names: Sequence[str], details: Key, result: object) -> None:
         """Keep what was computed of some tokenizers, see :meth:`result`."""
@@ -323,9 +327,9 @@ class StoredWork:
         if not self._store:
             return []
         said = [f"training {name}: from the store; its time is that of the training itself" for name in self.trained]
-        for corpus, found in self.found.items():
-            if found:
-                said.append(f"measuring {corpus}: {found:,} of {self.shards[corpus]:,} shards from the store")
+        for corpus, count in self.taken.items():
+            if count:
+                said.append(f"measuring {corpus}: {count:,} of {self.shards[corpus]:,} shards from the store")
         counts = {words: f"{count:,}" for words, count in self.answers.items() if words and count}
         said += [f"{words.format(count)} from the store" for words, count in counts.items()]
         who = {"*": "since then nothing is"}

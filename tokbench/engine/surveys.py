@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SURVEY, _SHARDS = "survey", "shards"
 
 _GRANULARITY: Final = 2 * 10**9
-"""Nanoseconds: a file that was written to so shortly before it was read may change again and keep its time."""
+"""Nanoseconds: a file that was written this shortly before it was read may change again and keep its time."""
 
 
 class StoredSurveys:
@@ -58,7 +58,7 @@ class StoredSurveys:
             plugin: the plugin that registered the source.
             options: the options of the source.
             progress: is called now and then with the bytes read so far.
-            room: the documents that are read are kept if they take no more than so many bytes of memory.
+            room: the most bytes of memory that the documents may take to be kept after they are read.
 
         Raises:
             InputError: a file cannot be read, or the text is not that of a corpus.
@@ -69,13 +69,13 @@ class StoredSurveys:
         if self._store is None or key is None or isinstance(key, Failure):
             return corpus.survey(progress, room)
         data = self._store.get(_SURVEY, key)
-        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
-        if isinstance(found, Survey):
-            corpus.resume(found)
+        known = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        if isinstance(known, Survey):
+            corpus.resume(known)
             self._keys[corpus.name] = key
-            return found
+            return known
         survey = corpus.survey(progress, room)
-        if all(each.changed < began - _GRANULARITY and each.holds(began) for each in stamps):
+        if all(stamp.changed < began - _GRANULARITY and stamp.holds(began) for stamp in stamps):
             self._keys[corpus.name] = key
             self._store.put(_SURVEY, key, pickle.dumps(survey, pickle.HIGHEST_PROTOCOL))
         return survey
@@ -98,7 +98,7 @@ class StoredSurveys:
             "name": spec.name,
             **self._identities.source(spec, plugin),
             "options": options.model_dump(mode="json"),
-            "files": digest_of({"stamps": [list(each) for each in stamps]}),
+            "files": digest_of({"stamps": [list(stamp) for stamp in stamps]}),
             "corpus": [corpus.holdout, corpus.parallel, corpus.limit],
         }
 
@@ -114,8 +114,8 @@ class StoredSurveys:
         if self._store is None or not self.keeps(name):
             return []
         data = self._store.get(_SHARDS, self._key_of_shards(name))
-        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
-        return found if isinstance(found, list) else []
+        marks = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        return marks if isinstance(marks, list) else []
 
     def keep_shards(self, name: str, marks: Sequence[ShardMark]) -> None:
         """Keep the marks of all shards of a corpus."""

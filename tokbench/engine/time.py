@@ -118,17 +118,19 @@ class TimeTokenizers(Job):
         make = context.registry.metrics.get(self.family).timed
         assert make is not None
         loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
-        ready: dict[str, Tokenizer] = {k: each for k, each in loaded.items() if not isinstance(each, Failure)}
+        ready: dict[str, Tokenizer] = {
+            k: tokenizer for k, tokenizer in loaded.items() if not isinstance(tokenizer, Failure)
+        }
         texts = [
-            TimedText(each.corpus, each.evaluated, each.n_bytes, context.texts(each.name), each.group)
-            for each in self.feeds
+            TimedText(feed.corpus, feed.evaluated, feed.n_bytes, context.texts(feed.name), feed.group)
+            for feed in self.feeds
         ]
         metric = make(self.options)
         if isinstance(metric, RefersToOthers):
             metric.refer(self.same_as)
         with doing("timing", tokenizer="", place=f"for {self.family}"):
             outcome = attempt(lambda: metric.measure(ready, texts, context.progress), self.family)
-        yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
+        yield outcome, {name: failure for name, failure in loaded.items() if isinstance(failure, Failure)}
 
 
 _NOT_ON_THE_CLUSTER: Final = (
@@ -151,22 +153,28 @@ def time_all(
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
     missing = dict(untimed)
-    missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
-    names = [each.name for each in prepared]
+    missing.update(
+        {
+            tokenizer.name: Untimed(Status(tokenizer.state.value), tokenizer.reason)
+            for tokenizer in prepared
+            if not tokenizer.facts
+        }
+    )
+    names = [tokenizer.name for tokenizer in prepared]
     for spec, options in plan.metrics:
         if spec.isolated is not None:
-            found = measure_isolated(plan, prepared, missing, spec, options, pool)
-            outcome.cells.extend(found.cells)
-            outcome.notes.extend(found.notes)
-            failures += found.failures
+            measured = measure_isolated(plan, prepared, missing, spec, options, pool)
+            outcome.cells.extend(measured.cells)
+            outcome.notes.extend(measured.notes)
+            failures += measured.failures
         if spec.timed is not None:
             changed = dict(unread)
-            found = _measure(plan, names, spec, options, dict(missing), changed, pool)
-            outcome.cells.extend(_unread(cell, changed) for cell in found.cells)
-            outcome.notes.extend(found.notes)
+            measured = _measure(plan, names, spec, options, dict(missing), changed, pool)
+            outcome.cells.extend(_unread(cell, changed) for cell in measured.cells)
+            outcome.notes.extend(measured.notes)
             if pool.shared:
                 outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
-            failures += found.failures
+            failures += measured.failures
     return outcome._replace(failures=failures)
 
 
@@ -184,15 +192,15 @@ def _measure(
     for corpus in plan.corpora_of(spec):
         on = plan.names_on(corpus)
         by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
-    found = [
+    outcomes = [
         _measure_on(plan, corpora, timed, spec, options, missing, unread, pool)
         for timed, corpora in by_names.items()
         if timed
     ]
     return TimedOutcome(
-        [cell for each in found for cell in each.cells],
-        [note for each in found for note in each.notes],
-        [failure for each in found for failure in each.failures],
+        [cell for outcome in outcomes for cell in outcome.cells],
+        [note for outcome in outcomes for note in outcome.notes],
+        [failure for outcome in outcomes for failure in outcome.failures],
     )
 
 
@@ -217,7 +225,7 @@ def _measure_on(
     repeats = metric.processes if isinstance(metric, RepeatsInProcesses) else 1
     with ExitStack() as stack:
         groups = _groups(plan, on, stack) if isinstance(metric, TimesGroups) and metric.by_group else {}
-        unread.update({name: each.failure for name, each in groups.items() if each.failure})
+        unread.update({name: documents.failure for name, documents in groups.items() if documents.failure})
         for _ in range(repeats):
             if repeats > 1:
                 pool.end()
@@ -226,14 +234,14 @@ def _measure_on(
             one = _ask(plan, job, groups, missing, unread, pool)
             outcomes.append(one)
             failures += one.failures
-    found = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
+    timed = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
     if isinstance(metric, RepeatsInProcesses) and repeats > 1:
         sound = [
             one._replace(cells=[c for c in one.cells if c.tokenizer not in missing]) for one in outcomes if one.cells
         ]
-        found = metric.combine(sound) if len(sound) > 1 else found
+        timed = metric.combine(sound) if len(sound) > 1 else timed
     units = {value.id: value.unit for value in spec.values}
-    places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
+    places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
     places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
     absent = [
         Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
@@ -241,7 +249,7 @@ def _measure_on(
         if name in missing
         for corpus, group, metric, unit in places
     ]
-    return TimedOutcome(found.cells + absent, found.notes, failures)
+    return TimedOutcome(timed.cells + absent, timed.notes, failures)
 
 
 def _ask(
@@ -253,7 +261,7 @@ def _ask(
     pool: WorkerPool,
 ) -> TimedOutcome:
     """Time the tokenizers of a job in one process; begin anew without one that ends the process."""
-    same_as = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
+    same_as = {tokenizer.name: tokenizer.same_as for tokenizer in plan.tokenizers if tokenizer.same_as}
     while True:
         job = replace(job, names=tuple(name for name in job.names if name not in missing), same_as=same_as)
         readings = {
@@ -269,23 +277,23 @@ def _ask(
         if culprit not in job.names:
             break
         missing[culprit] = Untimed.of(answer.failure)
-    found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
+    outcome, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
     missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
     failures = list(unloaded.values())
-    if isinstance(found, Failure):
-        missing.update({name: Untimed.of(found) for name in job.names})
-        return TimedOutcome([], [found.reason], [*failures, found])
-    return TimedOutcome(found.cells, found.notes, [*failures, *found.failures])
+    if isinstance(outcome, Failure):
+        missing.update({name: Untimed.of(outcome) for name in job.names})
+        return TimedOutcome([], [outcome.reason], [*failures, outcome])
+    return TimedOutcome(outcome.cells, outcome.notes, [*failures, *outcome.failures])
 
 
 def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Groups]:
     """Return the documents of those corpora that have several groups; the stack closes their files."""
-    found = {}
+    documents = {}
     for name in on:
         names = plan.surveys[name].groups
         if len(names) > 1:
-            found[name] = stack.enter_context(_Groups(plan.corpora[name].evaluation(), names))
-    return found
+            documents[name] = stack.enter_context(_Groups(plan.corpora[name].evaluation(), names))
+    return documents
 
 
 def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iterator[_Feed]:

@@ -48,30 +48,27 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TrainedTokenizer:
-    """The outcome of one training.
-
-    Attributes:
-        vocab_size: the real size, which may be less than was asked for.
-        n_bytes: size of the training text, UTF-8.
-        seconds: how long training took, perhaps in an earlier run.
-        from_store: ``True`` if an earlier run trained it.
-        peak_mib: the largest memory so far of the process that trained it; 0 if an earlier run did.
-        compression: bytes per token on held-out text; ``None`` if nothing is held out.
-        files: what was written.
-        notes: what a user must know.
-        failure: why there is no tokenizer, or why a file of it is missing.
-    """
+    """The outcome of one training."""
 
     name: str
     vocab_size: int = 0
+    """The real size, which may be less than was asked for."""
     n_bytes: int = 0
+    """The size of the training text, UTF-8."""
     seconds: float = 0.0
+    """The time that training took, perhaps in an earlier run."""
     from_store: bool = False
+    """``True`` if an earlier run trained it."""
     peak_mib: float = 0.0
+    """The largest memory so far of the process that trained it; 0 if an earlier run did."""
     compression: float | None = None
+    """Bytes per token on held-out text; ``None`` if nothing is held out."""
     files: tuple[Path, ...] = ()
+    """The files that were written."""
     notes: tuple[str, ...] = ()
+    """Notes that a user must know."""
     failure: Failure | None = None
+    """The reason why there is no tokenizer, or why a file of it is missing."""
 
 
 def train(
@@ -105,7 +102,10 @@ def train(
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
         stored = StoredWork(store, registry, plan, began)
-        trained = [_train(plan, each, WriteTokenizer(each.name, folder, written), pool, stored) for each in chosen]
+        trained = [
+            _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, written), pool, stored)
+            for tokenizer in chosen
+        ]
     stored.end()
     return trained
 
@@ -115,12 +115,12 @@ def _choose(
 ) -> tuple[Checked, list[PreparedTokenizer]]:
     checked = check(config, pool, surveys)
     prepared = checked.prepared
-    known = [each.name for each in prepared]
+    known = [tokenizer.name for tokenizer in prepared]
     unknown = [name for name in only if name not in known]
     wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
     if wrong or not prepared:
         raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
-    return checked, [each for each in prepared if not only or each.name in only]
+    return checked, [tokenizer for tokenizer in prepared if not only or tokenizer.name in only]
 
 
 class WrittenTokenizer(NamedTuple):
@@ -174,28 +174,29 @@ class WriteTokenizer(Job):
 
 
 def _train(
-    plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
+    plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
 ) -> TrainedTokenizer:
-    each = (None if each.planned.absent else take_training(each, pool, stored)) or train_one(plan, each, pool, stored)
-    if each.facts is None:
-        return TrainedTokenizer(each.name, failure=each.failure)
-    held_out = _held_out(plan, each.planned.train_on)
+    taken = None if tokenizer.planned.absent else take_training(tokenizer, pool, stored)
+    tokenizer = taken or train_one(plan, tokenizer, pool, stored)
+    if tokenizer.facts is None:
+        return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
+    held_out = _held_out(plan, tokenizer.planned.train_on)
     answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": held_out})
     if isinstance(answer, WorkerDied):
-        return TrainedTokenizer(each.name, failure=answer.failure)
+        return TrainedTokenizer(tokenizer.name, failure=answer.failure)
     failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
     failures += held_out.failures.values()
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
-        name=each.name,
-        vocab_size=each.facts.vocab_size,
-        n_bytes=each.train_bytes,
-        seconds=each.train_s or 0.0,
-        from_store=each.train_from_store,
-        peak_mib=0.0 if each.train_from_store else answer.peak_mib,
+        name=tokenizer.name,
+        vocab_size=tokenizer.facts.vocab_size,
+        n_bytes=tokenizer.train_bytes,
+        seconds=tokenizer.train_s or 0.0,
+        from_store=tokenizer.train_from_store,
+        peak_mib=0.0 if tokenizer.train_from_store else answer.peak_mib,
         compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
-        notes=each.notes,
+        notes=tokenizer.notes,
         failure=joined if failures else None,
     )
 
@@ -252,14 +253,14 @@ def train_here(
         return {**backend, "options": own.values, "vocab_size": vocab_size, "documents": before.hexdigest()}
 
     known = attempt(key)
-    found = None if isinstance(known, Failure) else _unpickled(store, known)
-    if found is not None:
-        return found
+    taken = None if isinstance(known, Failure) else _unpickled(store, known)
+    if taken is not None:
+        return taken
     text, start = _TextHash(documents), time.perf_counter()
     trained = spec.train(text.for_training(), vocab_size, options, silent)
     seconds = time.perf_counter() - start
     pickled = attempt(lambda: pickle.dumps(trained, pickle.HIGHEST_PROTOCOL))
-    unchanged = text.hexdigest() == before.hexdigest() and all(each.holds(began) for each in identities.stamps)
+    unchanged = text.hexdigest() == before.hexdigest() and all(stamp.holds(began) for stamp in identities.stamps)
     if unchanged and not isinstance(known, Failure) and not isinstance(pickled, Failure):
         StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known)
     return trained
@@ -267,10 +268,10 @@ def train_here(
 
 def _unpickled(store: Store, key: Key) -> Tokenizer | None:
     """Return the tokenizer of a training in the store, or ``None`` if there is none that can be used."""
-    found = StoredTraining.read(store, key)
-    if found is None:
+    training = StoredTraining.read(store, key)
+    if training is None:
         return None
-    tokenizer: Tokenizer | Failure = attempt(lambda: checked(pickle.loads(found.pickled)))  # noqa: S301 - of the store
+    tokenizer: Tokenizer | Failure = attempt(lambda: checked(pickle.loads(training.pickled)))  # noqa: S301 - of the store
     if isinstance(tokenizer, Failure):
         _log.warning("the store's training cannot be used, and is done again: %s", tokenizer.reason)
         return None

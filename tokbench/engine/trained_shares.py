@@ -15,7 +15,7 @@ class TrainedShares:
 
     def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
         self._plan = plan
-        self._train_on = {each.name: each.planned.train_on for each in prepared}
+        self._train_on = {tokenizer.name: tokenizer.planned.train_on for tokenizer in prepared}
         self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
 
     def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
@@ -32,7 +32,7 @@ class TrainedShares:
     def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
         """Return by group the number of documents that some corpora have, too."""
         evaluated = self._plan.surveys[corpus].evaluated
-        trained = np.unique(np.concatenate([self._plan.surveys[each].trained for each in names]))
-        found = np.isin(np.concatenate(list(evaluated.values())), trained)
+        trained = np.unique(np.concatenate([self._plan.surveys[name].trained for name in names]))
+        seen = np.isin(np.concatenate(list(evaluated.values())), trained)
         ends = np.cumsum([len(marks) for marks in evaluated.values()])
-        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(found, ends[:-1]), strict=True)}
+        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(seen, ends[:-1]), strict=True)}

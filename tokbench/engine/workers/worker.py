@@ -41,21 +41,22 @@ from tokbench.tokenizers.options import Options
 
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
-"""So many new objects let the garbage collector look. A vocabulary has 100,000 tokens and more, but no cycle."""
+"""The number of new objects after which the garbage collector looks.
+
+A vocabulary has 100,000 tokens and more, but no cycle.
+"""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The instructions by which any worker gets at a tokenizer.
-
-    Attributes:
-        backend, options: what loads it;
-        pickled: or, if it was trained, the tokenizer itself.
-    """
+    """The instructions by which any worker gets at a tokenizer."""
 
     backend: str
+    """The backend that loads it."""
     options: Options
+    """The options with which it is loaded."""
     pickled: bytes = b""
+    """The tokenizer itself, if it was trained."""
 
 
 class WorkerContext:
@@ -179,8 +180,8 @@ class _Line(Connection):
         self._socket = self._identity()
 
     def _identity(self) -> tuple[int, int]:
-        found = os.fstat(self.fileno())
-        return found.st_dev, found.st_ino
+        status = os.fstat(self.fileno())
+        return status.st_dev, status.st_ino
 
     def is_open(self) -> bool:
         """Return ``False`` if its file descriptor was closed, or is another file by now."""
@@ -267,7 +268,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         code = error.code if isinstance(error.code, int) else 1
     except _ParentGone:
         pass
-    except BaseException as error:  # noqa: BLE001 - the parent is told
+    except BaseException as error:  # noqa: BLE001 - the parent gets the reason
         code = 1
         set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else _CLOSED, error)
     os._exit(code)  # without tearing down vocabularies of a gigabyte
@@ -286,7 +287,7 @@ def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) ->
 
 def _inspection(line: _Line) -> Callable[[], None]:
     """Return a function that ends this process if foreign code has made it unfit for the tokenizers that follow."""
-    modules = {name: each for name, each in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
+    modules = {name: module for name, module in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
 
     def inspect() -> None:
         how = _CLOSED if not line.is_open() else _WIPED if not modules.items() <= sys.modules.items() else ""

@@ -1,36 +1,184 @@
-"""The plugin guide's template: a package that can be installed, whose own tests pass."""
+"""The plugin guide's template: a package that can be installed, whose own tests pass, and its study in a run."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
-from readme_tables import EXAMPLES, GUIDE, TEMPLATE
+from readme_tables import EXAMPLES, GUIDE, TEMPLATE, module_of
+
+from tokbench.results.model import Results
+
+slow = pytest.mark.slow
+
+STUDY = TEMPLATE / "my_tokbench_plugin" / "indents"
+
+CONFIG = """\
+schema: tokbench/1
+name: mine
+corpora: {lines: {source: jsonl, path: lines.jsonl, group: en}}
+tokenizers:
+  chunks: {backend: chunks, size: 2}
+  bytes: {backend: utf8_bytes}
+metrics: [compression]
+study:
+  indents:
+    widths: [1, 4]
+report: {formats: [html, md]}
+"""
+
+PICKY = """
+from tokbench.plugin import BackendSpec, hookimpl
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_short(name):
-    code = (TEMPLATE / "my_tokbench_plugin" / f"{name}.py").read_text(encoding="utf-8")
-    assert len(code.splitlines()) < 40
+class Picky:
+    vocab_size = 256
+
+    def encode(self, text, /):
+        if text.startswith("    "):
+            raise ValueError("too many spaces")
+        return list(text.encode())
+
+    def decode(self, ids, /):
+        return bytes(ids).decode(errors="replace")
 
 
-@pytest.mark.slow
-def test_the_template_is_installed_and_its_tests_pass(tmp_path):
-    """As the guide says: copied, installed, tested."""
-    assert "cp -r plugins/template my-plugin && cd my-plugin && pip install -e . && pytest" in GUIDE.read_text(
-        encoding="utf-8"
-    )
-    shutil.copytree(TEMPLATE, tmp_path / "my-plugin", ignore=shutil.ignore_patterns("__pycache__"))
+@hookimpl
+def register_backends(register):
+    register(BackendSpec(name="picky", summary="refuses spaces", load=lambda options: Picky()))
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the template, with the wheel that was made of it in a folder of its own."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(TEMPLATE, folder / "my-plugin", ignore=shutil.ignore_patterns("__pycache__"))
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*install, "--target", str(tmp_path / "site"), str(tmp_path / "my-plugin")], check=True, timeout=120)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-W", "error"],
-        cwd=tmp_path / "my-plugin",
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+    subprocess.run([*install, "--target", str(folder / "site"), str(folder / "my-plugin")], check=True, timeout=120)
+    return folder
+
+
+@pytest.fixture
+def command(project, tmp_path, monkeypatch):
+    """Runs a command of tokbench with the template installed, in a folder that has its texts and configuration."""
+    (tmp_path / "run.yaml").write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "lines.jsonl").write_text('{"text": "a b c"}\n', encoding="utf-8")
+    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+
+    def run(*arguments, code=0):
+        done = python(project, tmp_path, "-m", "tokbench", *arguments)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    return run
+
+
+def python(project, folder, *arguments):
+    paths = [str(project / "site"), str(folder), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "NO_COLOR": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         timeout=180,
         check=False,
     )
+
+
+def block(folder):
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"))["studies"]["indents"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_short(name):
+    most = 60 if name == "study" else 40
+    assert len(module_of(name).read_text(encoding="utf-8").splitlines()) < most
+
+
+def test_the_study_is_three_files_that_know_the_door_alone():
+    files = list(STUDY.glob("*"))
+    assert len([path for path in files if path.suffix == ".py"]) <= 3
+    imported = {
+        line.split()[1]
+        for path in files
+        if path.suffix == ".py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.lstrip().startswith(("from tokbench", "import tokbench"))
+    }
+    assert imported == {"tokbench.plugin"}
+
+
+@slow
+def test_the_template_is_installed_and_its_tests_pass(project):
+    """As the guide says: copied, installed, tested."""
+    assert "cp -r plugins/template my-plugin && cd my-plugin && pip install -e . && pytest" in GUIDE.read_text(
+        encoding="utf-8"
+    )
+    done = python(project, project / "my-plugin", "-m", "pytest", "-q", "-W", "error")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@slow
+def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path):
+    for wrong, right, place in (("widhts", "widths", "10:5"), ("indent", "indents", "9:3")):
+        (tmp_path / "wrong.yaml").write_text(CONFIG.replace(f"{right}:", f"{wrong}:"), encoding="utf-8")
+        said = command("check", "wrong.yaml", code=2)
+        assert f"wrong.yaml:{place}: unknown key {wrong!r}; did you mean {right!r}?" in said
+    (tmp_path / "wrong.yaml").write_text(CONFIG.replace("[1, 4]", "[1, 4, 0]"), encoding="utf-8")
+    assert "wrong.yaml:10:20: indents.widths.2: must be more than 0, but is 0" in command("check", "wrong.yaml", code=2)
+
+
+@slow
+def test_the_study_stands_in_results_reports_and_pictures_and_comes_from_the_store(command, tmp_path):
+    pictures = ["--pictures"] if find_spec("vl_convert") else []
+    assert "tokenizers from the store" not in command("run", "run.yaml", "-o", "out", *pictures)
+    counted = {"chunks": [5, 6], "bytes": [9, 12]}
+    assert block(tmp_path / "out") == {"version": 1, "body": {"widths": [1, 4], "tokens": counted, "reasons": {}}}
+    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| tokenizer | 1 | 4 |\n| --- | ---: | ---: |\n| chunks | 5 | 6 |\n| bytes | 9 | 12 |\n" in markdown
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert '<section id="indents"' in page
+    assert 'aria-label="Tokens by indent; the numbers are in the table"' in page
+    if pictures:
+        drawn = {path.name for path in (tmp_path / "out" / "pictures").iterdir()}
+        assert {"indents.svg", "indents.png"} <= drawn
+    assert "counting indents: 2 tokenizers from the store" in command("run", "run.yaml", "-o", "again")
+    assert block(tmp_path / "again") == block(tmp_path / "out")
+
+
+@slow
+def test_a_tokenizer_that_fails_in_the_study_costs_itself_alone(command, tmp_path):
+    (tmp_path / "picky.py").write_text(PICKY, encoding="utf-8")
+    info = tmp_path / "picky-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: picky\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[tokbench]\npicky = picky\n", encoding="utf-8")
+    config = CONFIG.replace("utf8_bytes}", "utf8_bytes}\n  picky: {backend: picky}")
+    (tmp_path / "run.yaml").write_text(config, encoding="utf-8")
+    said = command("run", "run.yaml", "-o", "out", code=1)
+    assert "the study of indents: picky: " in said
+    body = block(tmp_path / "out")["body"]
+    assert body["tokens"] == {"chunks": [5, 6], "bytes": [9, 12]}
+    assert "too many spaces" in body["reasons"]["picky"]
+    assert {cell.status for cell in Results.read(tmp_path / "out").cells} == {"ok"}
+    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert f"| picky | {body['reasons']['picky']}" in markdown
+
+
+@slow
+def test_runs_with_the_study_are_merged(command, tmp_path):
+    command("run", "run.yaml", "-o", "one")
+    (tmp_path / "lines.jsonl").write_text('{"text": "d e f"}\n', encoding="utf-8")
+    command("run", "run.yaml", "-o", "two")
+    command("merge", "one", "two", "-o", "both")
+    assert block(tmp_path / "both") == block(tmp_path / "one")
+    (tmp_path / "lines.jsonl").write_text('{"text": "g h i"}\n', encoding="utf-8")
+    command("run", "run.yaml", "-o", "other", "--set", "study.indents.widths=[2, 8]")
+    assert "the study of indents is not merged: its options differ" in command("merge", "one", "other", "-o", "none")
+    assert "indents" not in Results.read(tmp_path / "none").studies

@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.token_counts import (
         AnyCountTable as AnyCountTable, CountTable as CountTable, GroupedCountTable as GroupedCountTable,
         TokenCounts as TokenCounts, add_counts as add_counts, add_tables as add_tables, join_tables as join_tables,
-        renyi_entropy as renyi_entropy,
+        renyi_entropy as renyi_entropy, DEPENDS_ON_AMOUNT as DEPENDS_ON_AMOUNT,
     )
     from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
     from tokbench.corpus.words.find import Spans as Spans
@@ -178,7 +178,9 @@ if TYPE_CHECKING:
         PANE as PANE, ProfileLine as ProfileLine, ProfileSize as ProfileSize, WIDE as WIDE,
         line_profile as line_profile, line_css as line_css, line_key as line_key,
     )
-    from tokbench.report.charts.scatter import Scatter as Scatter, parity_chart as parity_chart, scatter as scatter
+    from tokbench.report.charts.scatter import (
+        Scatter as Scatter, parity_chart as parity_chart, scatter as scatter, scatter_nodes as scatter_nodes,
+    )
     from tokbench.report.charts.svg import Axis as Axis, COLOURS as COLOURS, Drawing as Drawing, Tick as Tick
     from tokbench.report.document import (
         Bullets as Bullets, Cards as Cards, Chooser as Chooser, Column as Column, Details as Details,
@@ -192,6 +194,7 @@ if TYPE_CHECKING:
     from tokbench.report.sections.answer_subject import names as names
     from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.csv_text import csv_text as csv_text
+    from tokbench.registry.parts import BrokenPart as BrokenPart, parts_of as parts_of
     from tokbench.config.validate import Part as Part, Place as Place, validate as validate
     from tokbench.measuring.executor import ExecutorSpec as ExecutorSpec
     from tokbench.engine.workers.one_thread import ONE_THREAD as ONE_THREAD
@@ -249,7 +252,8 @@ _NAMES: Final = {
         "count_by_document"
     ),
     "measuring.token_counts": (
-        "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables renyi_entropy"
+        "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables "
+        "renyi_entropy DEPENDS_ON_AMOUNT"
     ),
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
@@ -307,7 +311,7 @@ _NAMES: Final = {
     "report.sections.overview": "main_columns",
     "report.charts.labels": "Box Label place",
     "report.charts.line_profile": "PANE ProfileLine ProfileSize WIDE line_profile line_css line_key",
-    "report.charts.scatter": "Scatter parity_chart scatter",
+    "report.charts.scatter": "Scatter parity_chart scatter scatter_nodes",
     "report.charts.svg": "Axis COLOURS Drawing Tick",
     "report.document": (
         "Bullets Cards Chooser Column Details Figure Heading Inline ChartKey Line Link Listing MeasuredCell "
@@ -317,6 +321,7 @@ _NAMES: Final = {
     "report.sections.answer_subject": "names",
     "report.segmentation": "SegmentationView",
     "report.csv_text": "csv_text",
+    "registry.parts": "BrokenPart parts_of",
     "config.validate": "Part Place validate",
     # executors: pools that do the jobs of a run elsewhere
     "measuring.executor": "ExecutorSpec",

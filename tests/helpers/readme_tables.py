@@ -56,7 +56,14 @@ MEASURED = {
 
 GUIDE = ROOT / "plugins" / "README.md"
 TEMPLATE = GUIDE.parent / "template"
-EXAMPLES = ("backend", "metric", "corpus", "reporter")
+EXAMPLES = {
+    **{name: f"{name}.py" for name in ("backend", "metric", "corpus", "reporter")},
+    "study": "indents/study.py",
+    "study registration": "indents/__init__.py",
+    "section": "indents/section.py",
+}
+"""By name, the modules of the template that the guide shows."""
+
 BACKENDS = ROOT / "plugins" / "tokbench_plugins" / "README.md"
 VOCABULARY = ROOT / "tokbench" / "studies" / "vocabulary_size" / "README.md"
 SECTIONS = {
@@ -315,8 +322,12 @@ def capabilities():
 
 def example(name):
     """A module of the template folder."""
-    module = TEMPLATE / "my_tokbench_plugin" / f"{name}.py"
-    return f"```python\n{module.read_text(encoding='utf-8')}```"
+    return f"```python\n{module_of(name).read_text(encoding='utf-8')}```"
+
+
+def module_of(name):
+    """The file of an example."""
+    return TEMPLATE / "my_tokbench_plugin" / EXAMPLES[name]
 
 
 def made(name):

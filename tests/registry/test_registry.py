@@ -1,5 +1,6 @@
 """A stranger's package, really installed: the good plugin is usable, each broken one is a line with its reason."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from tokbench.foundation.errors import InputError
 from tokbench.plugin import BackendSpec, hookimpl
+from tokbench.registry.parts import parts_of
 from tokbench.registry.plugins import load_registry
 
 HERE = Path(__file__).parents[1]
@@ -168,3 +170,47 @@ def test_a_backend_of_a_plugin_that_is_left_out_says_so(monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "own")
     with pytest.raises(InputError, match=r"backend 'acme' may come from the plugin 'acme' \(acme.module\), which did"):
         load_registry(modules()).backends.get("acme")
+
+
+class Folder(Module):
+    """An entry point that brings what the modules of a package bring."""
+
+    def __init__(self, package):
+        super().__init__("folder", "acme", "")
+        self.parts = parts_of(package)
+
+    @hookimpl
+    def register_backends(self, register):
+        for spec in self.parts.specs():
+            register(spec)
+
+    @hookimpl
+    def register_broken(self, register):
+        for part in self.parts.broken:
+            register(part)
+
+
+def test_a_broken_module_of_a_folder_costs_itself_alone(tmp_path, monkeypatch):
+    package = tmp_path / "many_parts"
+    package.mkdir()
+    spec = "from tokbench.plugin import BackendSpec\nSPEC = BackendSpec(name={!r}, summary='of a test')\n"
+    several = (
+        "from tokbench.plugin import BackendSpec\nSPECS = [BackendSpec(name=n, summary='x') for n in ('c', 'd')]\n"
+    )
+    files = {"__init__": "", "a": spec.format("a"), "b": "import many_parts.gone", "cd": several, "helper": ""}
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    loaded = load_registry([Folder(importlib.import_module("many_parts"))])
+    assert list(loaded.backends.entries) == ["a", "c", "d"]
+    reason = "ModuleNotFoundError: No module named 'many_parts.gone'"
+    assert [(plugin.name, plugin.module, plugin.reason) for plugin in loaded.plugins] == [
+        ("folder", "folder.module", ""),
+        ("many_parts.b", "many_parts.b", reason),
+    ]
+    with pytest.raises(
+        InputError, match=r"backend 'b' may come from the plugin 'many_parts.b' \(many_parts.b\), which"
+    ):
+        loaded.backends.get("b")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "many_parts"]:
+        monkeypatch.delitem(sys.modules, name)

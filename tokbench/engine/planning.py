@@ -82,6 +82,9 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: S
 _STUDY: Final = "study"
 """The key under which a configuration asks for studies."""
 
+_FORMATS: Final = ("report", "formats")
+"""The keys under which it names report formats."""
+
 
 def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
     """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads.
@@ -294,7 +297,9 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    self._plan.problems.append(Problem(where, f"unknown key {key!r}; {did_you_mean(key, names)}"))
+                    unloaded = self._registry.studies.not_loaded(key)
+                    message = unloaded or f"unknown key {key!r}; {did_you_mean(key, names)}"
+                    self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))
             value = given[path[:-1]].get(path[-1])
@@ -349,15 +354,27 @@ class _Planner:
                 self._plan.metrics.append((family, family.options()))
 
     def reporters(self) -> None:
+        self._leave_out_default_formats()
         for k, name in enumerate(self._config.formats):
-            spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
+            spec = self._try((*_FORMATS, k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
             if spec is not None and (absent := missing(spec)):
-                self._problem(("report", "formats", k), f"format {name!r} {absent}")
+                self._problem((*_FORMATS, k), f"format {name!r} {absent}")
             elif spec is not None:
                 self._plan.reporters.append(spec)
         for family in self._registry.metrics:
             if family.companion:
                 self._companion(family)
+
+    def _leave_out_default_formats(self) -> None:
+        """Leave out formats that nobody brings, if the configuration does not name its formats."""
+        config, known = self._config, self._registry.reporters.entries
+        if _FORMATS in config.located.values:
+            return
+        absent = [name for name in config.formats if name not in known]
+        config.formats = tuple(name for name in config.formats if name in known)
+        self._plan.notes += [
+            f"no report in the format {name!r}, which is a default: no plugin brings it" for name in absent
+        ]
 
     def _companion(self, family: MetricFamily) -> None:
         """Add the format that comes with a family of the run; refuse the format without the family."""
@@ -368,7 +385,7 @@ class _Planner:
             spec = self._try(("metrics",), lambda: self._registry.reporters.get(name))
             self._plan.reporters += [spec] if spec else []
         elif name in known and family.name not in due:
-            path = ("report", "formats", self._config.formats.index(name))
+            path = (*_FORMATS, self._config.formats.index(name))
             lacking = family.comes_with or f"the metrics {family.name!r}: add them"
             self._problem(path, f"format {name!r} comes with {lacking} as well")
 

@@ -92,7 +92,8 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
 
 def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
     """Return the formats that a run was written with, and those that come with its metrics."""
-    names = dict.fromkeys(run.results.config.formats or DEFAULT_FORMATS)
+    default = [name for name in DEFAULT_FORMATS if name in registry.reporters.entries]
+    names = dict.fromkeys(run.results.config.formats or default)
     came = {family.companion for family in registry.metrics if family.companion and family.name in run.results.families}
     return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]
 

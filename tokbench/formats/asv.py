@@ -130,21 +130,24 @@ def asv_benchmarks(results: Results) -> str:
     return json.dumps({**described, "version": _FORMAT}, indent=1, allow_nan=False) + "\n"
 
 
-RESULTS = ReporterSpec(
-    name="asv",
-    summary="every number for airspeed velocity (asv)",
-    filename="asv.json",
-    render=asv_results,
+SPECS: Final = (
+    ReporterSpec(
+        name="asv",
+        summary="every number for airspeed velocity (asv)",
+        filename="asv.json",
+        render=asv_results,
+    ),
+    ReporterSpec(
+        name="asv_benchmarks",
+        summary="the metrics, as asv's benchmarks.json describes them",
+        filename="asv-benchmarks.json",
+        render=asv_benchmarks,
+    ),
+    ReporterSpec(
+        name="asv_machine",
+        summary="the machine, as asv's machine.json describes it",
+        filename="asv-machine.json",
+        render=asv_machine,
+    ),
 )
-BENCHMARKS = ReporterSpec(
-    name="asv_benchmarks",
-    summary="the metrics, as asv's benchmarks.json describes them",
-    filename="asv-benchmarks.json",
-    render=asv_benchmarks,
-)
-MACHINE = ReporterSpec(
-    name="asv_machine",
-    summary="the machine, as asv's machine.json describes it",
-    filename="asv-machine.json",
-    render=asv_machine,
-)
+"""The formats of this file."""

@@ -1,17 +1,25 @@
-"""The plugin that registers the report formats of tokbench."""
+"""Registers the report formats of this folder: each module that has a ``SPEC``, or several ``SPECS``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from tokbench.formats import asv, csv, html, latex, markdown, parquet, pytest_benchmark
-from tokbench.plugin import ReporterSpec, hookimpl
+from tokbench import formats
+from tokbench.plugin import BrokenPart, ReporterSpec, hookimpl, parts_of
+
+_PARTS: Final = parts_of(formats)
 
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Register the pages, the tables, and the files for other programs."""
-    pages = (html.SPEC, markdown.SPEC, latex.SPEC)
-    tables = (*csv.SPECS, parquet.SPEC)
-    for spec in (*pages, *tables, pytest_benchmark.SPEC, asv.RESULTS, asv.BENCHMARKS, asv.MACHINE):
+    for spec in _PARTS.specs():
         register(spec)
+
+
+@hookimpl
+def register_broken(register: Callable[[BrokenPart], None]) -> None:
+    """Register the modules that cannot be imported."""
+    for part in _PARTS.broken:
+        register(part)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.metrics.vocabulary import DEPENDS_ON_AMOUNT
 from tokbench.plugin import (
+    DEPENDS_ON_AMOUNT,
     EncodedShard,
     Measured,
     Metric,

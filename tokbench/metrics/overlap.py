@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.vocabulary import DEPENDS_ON_AMOUNT
 from tokbench.plugin import (
     BUCKETS,
+    DEPENDS_ON_AMOUNT,
     WHOLE,
     CorpusOutcome,
     CorpusStates,

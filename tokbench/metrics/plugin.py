@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from pkgutil import iter_modules
 
 from tokbench import metrics
-from tokbench.plugin import MetricFamily, SectionSpec, hookimpl
+from tokbench.plugin import BrokenPart, MetricFamily, SectionSpec, hookimpl, parts_of
 
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the families of this folder."""
-    for name in sorted(module.name for module in iter_modules(metrics.__path__)):
-        spec = getattr(importlib.import_module(f"tokbench.metrics.{name}"), "SPEC", None)
-        if spec:
-            register(spec)
+    for spec in parts_of(metrics).specs():
+        register(spec)
 
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section on fairness."""
-    from tokbench.metrics.fairness.section import FAIRNESS
+    """Register the sections of the families that have one."""
+    for module in parts_of(metrics).modules:
+        if load_section := getattr(module, "load_section", None):
+            register(load_section())
 
-    register(FAIRNESS)
+
+@hookimpl
+def register_broken(register: Callable[[BrokenPart], None]) -> None:
+    """Register the modules that cannot be imported."""
+    for part in parts_of(metrics).broken:
+        register(part)

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.vocabulary import DEPENDS_ON_AMOUNT, Frequencies, VocabularyMetric, VocabularyOptions
+from tokbench.metrics.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
 from tokbench.plugin import (
+    DEPENDS_ON_AMOUNT,
     ContractError,
     CountTable,
     Curve,

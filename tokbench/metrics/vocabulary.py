@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tokbench.plugin import (
+    DEPENDS_ON_AMOUNT,
     AnyCountTable,
     CountTable,
     EncodedShard,
@@ -26,9 +27,6 @@ from tokbench.plugin import (
 
 _STEPS: Final = 100
 _CLOSE: Final = 1e-12
-
-DEPENDS_ON_AMOUNT: Final = "no interval: the value depends on the amount of text, which leaving out documents changes"
-"""The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
 
 
 class VocabularyOptions(Options):

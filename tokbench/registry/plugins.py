@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.executor import ExecutorSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
+    from tokbench.registry.parts import BrokenPart
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
@@ -48,7 +49,7 @@ class PluginStatus:
     """One entry point, and whether it can be used."""
 
     name: str
-    """The name of the entry point."""
+    """The name of the entry point, or of a module of the plugin that cannot be imported."""
     distribution: str
     """The package that declares it; empty if there is none."""
     version: str
@@ -133,13 +134,19 @@ class Catalogue(Generic[S]):
         entries = self.entries
         if name in entries:
             return entries[name].spec
+        if likely := self.not_loaded(name):
+            raise InputError(likely)
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
-        likely = next((plugin for plugin in unloaded if plugin.may_hold(name)), None)
-        if likely:
-            msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
-            raise InputError(f"{msg}: {likely.reason}")
         advice = did_you_mean(name, [*self._own, *entries])
         raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
+
+    def not_loaded(self, name: str) -> str:
+        """Return which plugin may hold a name and did not load, and why; an empty string if there is none."""
+        likely = next((plugin for plugin in self._plugins if plugin.reason and plugin.may_hold(name)), None)
+        if likely is None:
+            return ""
+        msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
+        return f"{msg}: {likely.reason}"
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
         """Add specs that :meth:`check` has let through."""
@@ -179,7 +186,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
-        """Every entry point, whether it can be used or not."""
+        """Every entry point, whether it can be used or not, each with its broken modules behind it."""
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
         self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
         self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
@@ -208,12 +215,13 @@ def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
         origin = origin_of(entry_point)
         excluded = _excluded(entry_point.name, origin.distribution, allowed)
         status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
+        broken: list[PluginStatus] = []
         if not excluded:
             try:
-                _register(registry, manager, entry_point, status)
+                broken = _register(registry, manager, entry_point, status)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin's module raises on import
                 status = replace(status, reason=one_line(error))
-        registry.plugins.append(status)
+        registry.plugins += [status, *broken]
     return registry
 
 
@@ -253,8 +261,10 @@ def _origin_of(distribution: Any) -> Origin:
     return Origin(distribution.name, distribution.version)
 
 
-def _register(registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus) -> None:
-    """Load one plugin and add what it registers; nothing is added if any step fails."""
+def _register(
+    registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus
+) -> list[PluginStatus]:
+    """Load one plugin and add what it registers; nothing is added if any step fails. Return its broken parts."""
     plugin = entry_point.load()
     try:
         manager.register(plugin, entry_point.name)
@@ -262,11 +272,14 @@ def _register(registry: Registry, manager: pluggy.PluginManager, entry_point: En
         if not manager.get_hookcallers(plugin):
             raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
         collected = _collected(registry, manager)
+        broken: list[BrokenPart] = []
+        manager.hook.register_broken(register=broken.append)
     finally:  # the hooks of the next plugin are called by themselves
         if manager.has_plugin(entry_point.name):
             manager.unregister(name=entry_point.name)
     for catalogue, specs in collected:
         catalogue.add(specs, status)
+    return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
 
 
 def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
 
-from tokbench.plugin import Document, Gold, InputError, Problem
+from tokbench.plugin import CorpusSpec, Document, Gold, InputError, Problem
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
 from tokbench.sources.gold import AlignmentError, align
 
@@ -142,3 +142,11 @@ def _sentences(path: Path) -> Iterator[_Sentence]:
     if sentence:
         sentence.close()
         yield sentence
+
+
+SPEC: Final = CorpusSpec(
+    name="conllu",
+    summary="treebanks in CoNLL-U, a document a sentence, with gold words",
+    open=ConlluSource,
+    options=ConlluOptions,
+)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from tokbench.plugin import Document, InputError, LocalPath, did_you_mean, one_line
+from tokbench.plugin import CorpusSpec, Document, InputError, LocalPath, did_you_mean, one_line
 from tokbench.sources.files import RowGroup
 from tokbench.sources.rows import RowOptions, row_document
 
@@ -94,3 +94,11 @@ class DatasetsSource:
         where = f"the folder {str(options.path)!r}" if options.path else f"the dataset {options.name!r} on the hub"
         remedy = "" if options.path else "; without network save it elsewhere with save_to_disk and give its 'path'"
         return f"{where}, split {options.split!r}, cannot be read: {one_line(error)}{remedy}"
+
+
+SPEC: Final = CorpusSpec(
+    name="datasets",
+    summary="a dataset of Hugging Face's library, local or streamed from the hub; needs the extra datasets",
+    open=DatasetsSource,
+    options=DatasetsOptions,
+)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import Document, FilesPath, InputError, Problem
+from tokbench.plugin import CorpusSpec, Document, FilesPath, InputError, Problem
 from tokbench.sources.files import file_names, read_documents
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
 
@@ -34,3 +35,11 @@ class JsonlSource(RowFiles):
                 if not isinstance(row, dict):
                     raise InputError([Problem(f"{path}:{number}", "not a JSON object")])
                 yield row_document(row, self._options, self._group, names, number, place)
+
+
+SPEC: Final = CorpusSpec(
+    name="jsonl",
+    summary="JSON Lines files",
+    open=JsonlSource,
+    options=JsonlOptions,
+)

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from tokbench.plugin import Document, Gold, InputError, Problem
+from tokbench.plugin import CorpusSpec, Document, Gold, InputError, Problem
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
 
 Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
@@ -168,3 +168,11 @@ class MorphemesSource(GroupedFilesSource):
         if columns[: len(head)] != head:
             msg = f"begins with the columns {','.join(columns)}, layout {self._options.layout!r} with {','.join(head)}"
             raise InputError([Problem(f"{path}:1", f"{msg}; correct the line or choose another 'layout'")])
+
+
+SPEC: Final = CorpusSpec(
+    name="morphemes",
+    summary="lists of words with morphemes, a document a word: UniMorph, MorphyNet, SIGMORPHON 2022, MorphScore",
+    open=MorphemesSource,
+    options=MorphemesOptions,
+)

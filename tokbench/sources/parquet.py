@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import Document, InputError, Problem, did_you_mean
+from tokbench.plugin import CorpusSpec, Document, InputError, Problem, did_you_mean
 from tokbench.sources.files import file_names
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document, row_fields
 
@@ -60,3 +60,11 @@ class ParquetSource(RowFiles):
         except (ArrowException, OSError) as error:
             msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
             raise InputError([Problem(str(path), msg)]) from error
+
+
+SPEC: Final = CorpusSpec(
+    name="parquet",
+    summary="a column of Parquet files, streamed; needs the extra parquet",
+    open=ParquetSource,
+    options=ParquetOptions,
+)

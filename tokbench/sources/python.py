@@ -9,10 +9,11 @@ import sysconfig
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import Document, InputError, Options, did_you_mean
+from tokbench.plugin import CorpusSpec, Document, InputError, Options, did_you_mean
 
 _NOT_LIBRARY = frozenset({"site-packages", "test", "tests", "idle_test", "__pycache__", "lib2to3"})
 
@@ -82,3 +83,11 @@ def _indentation(text: str) -> str:
     '    x\n        x\n'
     """
     return "".join(f"{space}x\n" for space in re.findall(r"^([ \t]+)\S", text, re.MULTILINE))
+
+
+SPEC: Final = CorpusSpec(
+    name="python",
+    summary="the standard library's sources of the running Python",
+    open=StdlibSource,
+    options=StdlibOptions,
+)

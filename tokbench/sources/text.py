@@ -5,10 +5,11 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import Document, InputError, Problem
+from tokbench.plugin import CorpusSpec, Document, InputError, Problem
 from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
 
 
@@ -74,3 +75,11 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
         if len(set(first)) == len(first) and all(other == first for other in others):
             return keys if number and others else {}
     return {}
+
+
+SPEC: Final = CorpusSpec(
+    name="text",
+    summary="text files, a document a file, line or paragraph",
+    open=TextSource,
+    options=TextOptions,
+)

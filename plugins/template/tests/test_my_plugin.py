@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import tokbench.testing
+from my_tokbench_plugin.indents.study import INDENTS
 
 test_conformance = tokbench.testing.conformance("chunks", size=2)
 
@@ -12,7 +13,8 @@ name: mine
 corpora: {table: {source: csv_table, path: table.csv}}
 tokenizers: {chunks: {backend: chunks, size: 2}}
 metrics: [compression, word_starts, roundtrip]
-report: {formats: [tex]}
+study: {indents: {widths: [2, 4], line: x}}
+report: {formats: [tex, md]}
 """
 
 
@@ -25,3 +27,5 @@ def test_a_run(tmp_path: Path) -> None:
     assert values["fi", "word_starts"] == 0.5  # ab _c
     assert values["*", "roundtrip_exact"] == 1
     assert (tmp_path / "out" / "compression.tex").read_text(encoding="utf-8").splitlines()[2] == "chunks & 2.00 \\\\"
+    assert results.studies.get(INDENTS).tokens == {"chunks": [2, 3]}
+    assert "| chunks | 2 | 3 |" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")

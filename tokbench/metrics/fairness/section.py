@@ -8,7 +8,6 @@ from typing import Final
 
 from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
 from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars, premium_charts
-from tokbench.metrics.speed.tradeoff import scatter_nodes
 from tokbench.plugin import (
     WHOLE,
     CellTables,
@@ -42,6 +41,7 @@ from tokbench.plugin import (
     names_line,
     parity_chart,
     plain,
+    scatter_nodes,
 )
 
 _COLUMNS: Final = {

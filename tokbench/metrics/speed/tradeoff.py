@@ -8,18 +8,14 @@ from typing import Final
 from tokbench.plugin import (
     CellTables,
     Chart,
-    ChartKey,
     Chooser,
-    Figure,
     Node,
     Pane,
     Paragraph,
-    Scatter,
     Section,
     SectionSpec,
-    legend_lines,
-    names_line,
     scatter,
+    scatter_nodes,
 )
 
 
@@ -40,16 +36,6 @@ def tradeoff_document(tables: CellTables) -> Section | None:
             Chooser("Corpus of the chart", "scatter", panes),
         ]
     return Section("tradeoff", "Compression against speed", nodes)
-
-
-def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
-    """Return a chart with a point for each tokenizer, its key, and what a reader must know of it."""
-    unknown = "Not in the chart, as more than one token in a thousand is unknown: "
-    return [
-        Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
-        *legend_lines(chart.legends),
-        *([Paragraph(names_line(unknown, chart.left_out), "legend")] if chart.left_out else []),
-    ]
 
 
 def tradeoff_charts(tables: CellTables) -> Iterator[Chart]:

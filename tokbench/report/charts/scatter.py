@@ -10,6 +10,7 @@ from tokbench.measuring.metric import Role
 from tokbench.report.cells import legends
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing
+from tokbench.report.document import ChartKey, Figure, Node, Paragraph, legend_lines, names_line
 from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
@@ -57,6 +58,16 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
     both = [n for n in tables.tokenizers if x_cells[n].value and y_cells[n].value is not None]
     title = f"Compression ratio against encoding speed on {corpus}; the numbers are in the tables"
     return _scatter(tables, corpus, speed, both, title, "encoding, MB/s")
+
+
+def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
+    """Return a chart with a point for each tokenizer, its key, and what a reader must know of it."""
+    unknown = "Not in the chart, as more than one token in a thousand is unknown: "
+    return [
+        Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
+        *legend_lines(chart.legends),
+        *([Paragraph(names_line(unknown, chart.left_out), "legend")] if chart.left_out else []),
+    ]
 
 
 def parity_chart(tables: CellTables, corpus: str) -> Scatter | None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
-from tokbench.plugin import Document, InputError, Options, did_you_mean
+from tokbench.plugin import CorpusSpec, Document, InputError, Options, did_you_mean
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.text import TextOptions, TextSource
 
-__all__ = ["SampleOptions", "SampleSource"]
+__all__ = ["SampleOptions", "SampleSource", "SPEC"]
 
 _HERE = Path(__file__).parent
 
@@ -60,3 +60,11 @@ class SampleSource:
             options = JsonlOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
             for document in JsonlSource(options).documents():
                 yield document._replace(group=f"hostile-{document.group}")
+
+
+SPEC: Final = CorpusSpec(
+    name="sample",
+    summary="shipped: 66 sentences in 28 languages, code in 12 languages, hostile texts; CC0",
+    open=SampleSource,
+    options=SampleOptions,
+)

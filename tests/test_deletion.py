@@ -1,0 +1,160 @@
+"""A folder or file of plugins can be deleted: what does not use it lists, checks and runs as before."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tokbench.plugin import __version__
+from tokbench.results.model import Results
+
+pytestmark = pytest.mark.slow
+
+REPOSITORY = Path(__file__).parents[1]
+FOLDERS = ("tokbench/metrics", "tokbench/studies", "tokbench/sources", "tokbench/formats", "tokbench_plugins")
+KEPT = {"__init__.py", "__pycache__", "plugin.py"}
+"""Files of a folder itself, which are of no plugin in it."""
+
+
+def pieces():
+    """Yield each plugin, and each file that several share, by its path in an installation."""
+    for folder in FOLDERS:
+        home = REPOSITORY / ("plugins" if folder == "tokbench_plugins" else "") / folder
+        for path in sorted(home.iterdir()):
+            if path.name not in KEPT and (path.is_dir() or path.suffix == ".py"):
+                yield f"{folder}/{path.name}"
+
+
+_FILES = {f"tokbench/sources/{name}.py" for name in ("files", "compressed", "remote_files")}
+_ROWS = {"tokbench/sources/jsonl.py", "tokbench/sources/rows.py", "tokbench/sources/gold.py", *_FILES}
+CORPORA = {
+    "{source: sample, part: languages, groups: [en]}": {"tokbench/sources/sample", "tokbench/sources/text.py", *_ROWS},
+    "{source: jsonl, path: lines.jsonl, group: en}": _ROWS,
+    "{source: text, path: lines.txt}": {"tokbench/sources/text.py", *_FILES},
+    "{source: python, packages: [this]}": {"tokbench/sources/python.py"},
+}
+"""Corpora, each with all that it uses of the folders."""
+
+TOKENIZERS = {
+    "{backend: utf8_bytes}": {"tokbench_plugins/baselines"},
+    "{backend: naive_bpe, train: {corpus: texts, vocab_size: 260}}": {"tokbench_plugins/naive_bpe.py"},
+}
+METRICS = {"compression": {"tokbench/metrics/compression.py"}, "token_lengths": {"tokbench/metrics/token_lengths.py"}}
+FORMATS = {"csv": {"tokbench/formats/csv.py"}, "md": {"tokbench/formats/markdown.py"}}
+
+DEFAULTS = {
+    "tokbench/formats/csv.py": "csv", "tokbench/formats/html.py": "html", "tokbench/formats/markdown.py": "md",
+}  # fmt: skip
+"""The formats of a configuration that names none, by the file that brings them."""
+
+NEED = {
+    "tokbench/studies/language_models": ["validity", "vocabulary_size"],
+    "tokbench/metrics/vocabulary.py": ["tokbench.metrics.usage"],
+    "tokbench/sources/gold.py": ["tokbench.sources.conllu", "tokbench.sources.jsonl"],
+    "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],
+}
+"""Plugins that need another."""
+
+
+def without(deleted, choices):
+    """Return the first of some choices that does not use what was deleted."""
+    return next(choice for choice, used in choices.items() if deleted not in used)
+
+
+def config(deleted):
+    formats = "" if deleted in DEFAULTS else f"report: {{formats: [{without(deleted, FORMATS)}]}}\n"
+    return (
+        f"schema: tokbench/1\nname: rest\ncorpora: {{texts: {without(deleted, CORPORA)}}}\n"
+        f"tokenizers: {{one: {without(deleted, TOKENIZERS)}}}\nmetrics: [{without(deleted, METRICS)}]\n{formats}"
+    )
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    """A copy of the packages, with the metadata of an installation, on a path of its own."""
+    folder = tmp_path_factory.mktemp("installation")
+    shutil.copytree(REPOSITORY / "tokbench", folder / "tokbench")
+    shutil.copytree(REPOSITORY / "plugins" / "tokbench_plugins", folder / "tokbench_plugins")
+    shutil.copytree(REPOSITORY / "configs", folder / "tokbench" / "configs")
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        plugins = tomllib.load(file)["project"]["entry-points"]["tokbench"]
+    info = folder / f"tokbench-{__version__}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tokbench\nVersion: {__version__}\n", encoding="utf-8")
+    lines = ["[tokbench]", *(f"{name} = {module}" for name, module in plugins.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store that all runs share."""
+    return tmp_path_factory.mktemp("store")
+
+
+@contextmanager
+def deletion(installation, piece):
+    """Delete a folder or file for a while."""
+    aside = installation / "aside"
+    (installation / piece).rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(installation / piece)
+
+
+def started(installation, store, folder, command):
+    environment = {name: value for name, value in os.environ.items() if name != "TOKBENCH_NO_STORE"}
+    environment |= {"PYTHONPATH": str(installation), "TOKBENCH_STORE": str(store), "COLUMNS": "250"}
+    arguments = [sys.executable, "-m", "tokbench", *command]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(arguments, cwd=folder, env=environment, **pipes)
+
+
+@pytest.mark.parametrize("piece", [*pieces()])
+def test_the_rest_works_without(installation, store, tmp_path, piece):
+    (tmp_path / "run.yaml").write_text(config(piece), encoding="utf-8")
+    (tmp_path / "lines.jsonl").write_text('{"text": "a b c"}\n', encoding="utf-8")
+    (tmp_path / "lines.txt").write_text("a b c\n", encoding="utf-8")
+    commands = (["list"], ["check", "run.yaml"], ["run", "run.yaml", "-o", "out"])
+    with deletion(installation, piece):
+        processes = [started(installation, store, tmp_path, command) for command in commands]
+        said = [process.communicate(timeout=120)[0] for process in processes]
+    for command, process, text in zip(commands, processes, said, strict=True):
+        assert process.returncode == 0, f"{' '.join(command)}\n{text}"
+        assert "Traceback" not in text
+    module = piece.removesuffix(".py").replace("/", ".")
+    for name in NEED.get(piece, ()):
+        [line] = [line for line in said[0].splitlines() if line.startswith(f"{name} ") and "No module" in line]
+        assert module in line
+    results = Results.read(tmp_path / "out")
+    assert {cell.status for cell in results.cells} == {"ok"}
+    if piece in DEFAULTS:
+        left = [name for name in ("html", "md", "csv") if name != DEFAULTS[piece]]
+        assert results.config.formats == left
+        assert f"no report in the format {DEFAULTS[piece]!r}, which is a default: no plugin brings it" in results.notes
+
+
+def test_a_study_whose_plugin_lacks_another_is_refused_with_the_reason(installation, store, tmp_path):
+    (tmp_path / "run.yaml").write_text(config("") + "study: {validity: {}}\n", encoding="utf-8")
+    with deletion(installation, "tokbench/studies/language_models"):
+        process = started(installation, store, tmp_path, ["check", "run.yaml"])
+        said = process.communicate(timeout=120)[0]
+    assert process.returncode == 2
+    assert (
+        "run.yaml:7:9: study 'validity' may come from the plugin 'validity' (tokbench.studies.validity.plugin), which did "
+        "not load: ModuleNotFoundError: No module named 'tokbench.studies.language_models'"
+    ) in said
+
+
+def test_a_backend_cannot_be_checked_without_the_shipped_texts(installation, store, tmp_path):
+    with deletion(installation, "tokbench/sources/sample"):
+        process = started(installation, store, tmp_path, ["check", "--backend", "utf8_bytes"])
+        said = process.communicate(timeout=120)[0]
+    assert process.returncode == 2
+    assert said.startswith("error: tokenizers are checked on the texts of the source 'sample': unknown corpus source")

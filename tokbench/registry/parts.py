@@ -1,0 +1,55 @@
+"""The parts of a plugin: the modules of a folder, of which a broken one costs itself alone."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tokbench.foundation.errors import one_line
+
+
+@dataclass(frozen=True)
+class BrokenPart:
+    """A module of a plugin that cannot be imported. The rest of the plugin works."""
+
+    module: str
+    """Its full name, such as ``acme_tokenizers.metrics.usage``."""
+    reason: str
+    """The reason, in one line."""
+
+
+class Parts(NamedTuple):
+    """The modules of a folder."""
+
+    modules: list[ModuleType]
+    """Those that could be imported, in the order of their names."""
+    broken: list[BrokenPart]
+    """The others."""
+
+    def specs(self) -> list[Any]:
+        """Return what the modules bring: each has a ``SPEC``, or several ``SPECS``, or is a helper that has neither."""
+        return [
+            spec
+            for module in self.modules
+            for spec in (getattr(module, "SPEC", None), *getattr(module, "SPECS", ()))
+            if spec is not None
+        ]
+
+
+def parts_of(package: ModuleType) -> Parts:
+    """Import the modules and packages in the folder of a package, one by one.
+
+    >>> from tokbench import metrics
+    >>> {"compression", "fertility"} < {spec.name for spec in parts_of(metrics).specs()}
+    True
+    """
+    parts = Parts([], [])
+    for name in sorted(f"{package.__name__}.{module.name}" for module in iter_modules(package.__path__)):
+        try:
+            parts.modules.append(importlib.import_module(name))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a module raises on import
+            parts.broken.append(BrokenPart(name, one_line(error)))
+    return parts

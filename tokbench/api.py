@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,36 +26,30 @@ from tokbench.engine.describe import (
     describe_metrics,
     describe_plugin,
     describe_tokenizer,
-    identify,
 )
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.expect import expect_work
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
-from tokbench.engine.folder import make_folder, save_artefact, write_again, write_reports
-from tokbench.engine.isolated import Untimed
+from tokbench.engine.folder import make_folder, write_again, write_reports
+from tokbench.engine.further import Further, measure_further
 from tokbench.engine.merge import merge_runs
-from tokbench.engine.prepare import train_all
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.studies import StudiesDone, run_studies, study_blocks
+from tokbench.engine.studies import study_blocks
 from tokbench.engine.surveys import StoredSurveys
-from tokbench.engine.time import time_all
 from tokbench.engine.train import train_here
+from tokbench.engine.train_run import train_run
 from tokbench.engine.trained_shares import TrainedShares
 from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerPool
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.failures import Failure, tracebacks
+from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
-from tokbench.measuring.metric import TimedOutcome
-from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
-from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun
 from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import PackedStates, RawStates
@@ -232,8 +226,8 @@ def _run(
         stored = StoredWork(kept, checked.registry, checked.plan, began)
         expect_work(checked, progress, way.workers)
         with progress.phase("training"):
-            prepared, stopped = _train(checked, folder, pool, stored)
-            checked = checked._replace(prepared=prepared)
+            checked, stopped = train_run(checked, folder, pool, stored)
+            prepared = checked.prepared
             stored.identify(prepared)
         with progress.phase("measuring"):
             names = [tokenizer.name for tokenizer in prepared if tokenizer.facts and not stopped]
@@ -241,7 +235,7 @@ def _run(
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)
-        further = _measure_further(checked, evaluation, finished, stopped, pool, stored)
+        further = measure_further(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):
         states = _pack_states(checked, evaluation, further)
@@ -326,33 +320,6 @@ def merge(
     return results
 
 
-def _train(
-    checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork
-) -> tuple[list[PreparedTokenizer], str]:
-    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all.
-
-    Returns:
-        The tokenizers, and ``training`` if Ctrl-C ended it early: those that were not trained are failed then.
-    """
-    prepared: list[PreparedTokenizer] = []
-    try:
-        for tokenizer in train_all(checked.plan, checked.prepared, pool, stored):
-            if tokenizer.planned.train_on:
-                pool.progress.trained(tokenizer.name, from_store=tokenizer.train_from_store)
-            prepared.append(save_artefact(folder, tokenizer, pool) if folder else tokenizer)
-        return identify(prepared, pool), ""
-    except KeyboardInterrupt:
-        pool.end()
-        stopped = Failure("the run was stopped before it was trained")
-        untrained = [
-            tokenizer.with_outcome(stopped, TokenizerState.FAILED)
-            if tokenizer.planned.train_on and not tokenizer.failure
-            else tokenizer
-            for tokenizer in checked.prepared[len(prepared) :]
-        ]
-        return prepared + untrained, "training"
-
-
 def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:
     """Make the cells, even if Ctrl-C comes meanwhile; return them and the phase in which the run was stopped."""
     if stopped:
@@ -377,37 +344,7 @@ def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[
     return Durations(**seconds, **workers, studies=of_studies)
 
 
-@dataclass
-class _Further:
-    """The results of what follows the text metrics, as far as the run came."""
-
-    studies: StudiesDone = field(default_factory=StudiesDone)
-    timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
-    stopped: str = ""
-    """The phase in which the run was stopped; empty if it came to its end."""
-
-
-def _measure_further(
-    checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
-) -> _Further:
-    """Run the studies and then, alone on the machine, time. Ctrl-C ends it early."""
-    further = _Further(stopped=stopped)
-    if stopped:
-        return further
-    further.studies = run_studies(checked, evaluation, finished, pool, stored)
-    if further.studies.stopped:
-        further.stopped = further.studies.stopped
-        return further
-    try:
-        with pool.progress.phase("timing"):
-            _, plan, prepared = checked
-            further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
-    except KeyboardInterrupt:
-        further.stopped = "timing"
-    return further
-
-
-def _pack_states(checked: Checked, evaluation: Evaluation, further: _Further) -> RawStates:
+def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> RawStates:
     """Return the raw states, which the evaluation then no longer has; all of them, even if Ctrl-C comes meanwhile."""
     states = PackedStates()
     try:
@@ -419,7 +356,7 @@ def _pack_states(checked: Checked, evaluation: Evaluation, further: _Further) ->
 
 
 def _results(
-    checked: Checked, evaluation: Evaluation, finished: Finished, further: _Further, states: RawStates
+    checked: Checked, evaluation: Evaluation, finished: Finished, further: Further, states: RawStates
 ) -> NotebookResults:
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
@@ -453,15 +390,3 @@ def _results(
         interrupted=bool(further.stopped),
         partial=PartialRun(phase=further.stopped, groups=shares) if further.stopped else None,
     )
-
-
-def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
-    """Return by tokenizer why it is not timed: it ended a process, or does not do the work it is declared to do."""
-    untimed = {}
-    for name, other in evaluation.same_ids.references.items():
-        differing, compared = evaluation.same_ids.differing(name)
-        if differing:
-            reason = f"not ranked: its ids are not those of {other} in {differing:,} of {compared:,} documents"
-            untimed[name] = Untimed(Status.NOT_APPLICABLE, reason)
-    untimed.update({name: Untimed.of(failure) for (name, _), failure in evaluation.ended.items()})
-    return untimed

@@ -140,7 +140,7 @@ if TYPE_CHECKING:
     from tokbench.foundation.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
-        one_line as one_line,
+        one_line as one_line, ResultsError as ResultsError,
     )
     from tokbench.foundation.failures import (
         Failure as Failure, attempt as attempt, doing as doing, tracebacks as tracebacks, Heartbeat as Heartbeat,
@@ -288,7 +288,8 @@ _NAMES: Final = {
     "foundation.store": "open_store Key Store digest_of",
     # errors and failures
     "foundation.errors": (
-        "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line"
+        "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "
+        "ResultsError"
     ),
     "foundation.failures": "Failure attempt doing tracebacks Heartbeat",
     "foundation.progress": "Progress silent RunProgress",

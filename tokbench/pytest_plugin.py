@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from tokbench.plugin import Tokenizer
     from tokbench.testing.suite import Suite, SuiteCase
-    from tokbench.tokenizers.contract import Tokenizer
 
 _FIXTURE = "tokbench_tokenizer"
 _SUITE = pytest.StashKey["Suite"]()
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if not config.pluginmanager.hasplugin("benchmark"):
         raise pytest.UsageError("--tokbench needs pytest-benchmark: pip install pytest-benchmark")
-    from tokbench.foundation.errors import TokbenchError
+    from tokbench.plugin import TokbenchError
     from tokbench.testing.suite import Suite
 
     try:
@@ -96,7 +96,7 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:
     """Return a tokenizer of the suite; skip the test if it is optional and cannot be used here."""
-    from tokbench.foundation.errors import BackendError, BackendUnavailable
+    from tokbench.plugin import BackendError, BackendUnavailable
 
     try:
         return suite.tokenizer(name)
@@ -137,8 +137,8 @@ def _case(suite: Suite, case: SuiteCase) -> Any:
 
 def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
     """Time a tokenizer on a corpus. Each round has a fresh copy, so that no engine remembers the text."""
+    from tokbench.plugin import encode_batch
     from tokbench.testing.suite import warm_copies
-    from tokbench.tokenizers.batch import encode_batch
 
     tokenizer, texts = _tokenizer(suite, case.tokenizer), suite.texts(case.corpus)
     copies: Iterator[Tokenizer] = warm_copies(tokenizer)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
+from tokbench.plugin import Spread, holm
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
-from tokbench.statistics.jackknife import Spread, holm
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.foundation.errors import InputError, ResultsError, did_you_mean
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
 from tokbench.measuring.sums import Sums
+from tokbench.plugin import InputError, ResultsError, did_you_mean
 from tokbench.report.cells import DisplayCell
 from tokbench.report.number_format import style_for
 from tokbench.report.tables import CellTables, has_interval, level_with

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tokbench.foundation.errors import InputError, did_you_mean
-from tokbench.measuring.metric import Role
 from tokbench.notebook.small_page import find_corpora, find_metric, group_rows
+from tokbench.plugin import InputError, Role, did_you_mean
 from tokbench.report.cells import IN_SAMPLE, LOSSY
 from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut, visible

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tokbench.foundation.errors import TokbenchError
-from tokbench.report.number_format import byte_size
+from tokbench.plugin import byte_size
 
 COOKIE: Final = "tokbench_token"
 

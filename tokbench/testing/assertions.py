@@ -10,8 +10,7 @@ from tokbench.comparison.compare import CellChange, Comparison, compare
 from tokbench.comparison.gate import EVERY, Rule, check_rules
 from tokbench.comparison.render import ChangeRow
 from tokbench.foundation.errors import InputError, did_you_mean
-from tokbench.report.escaping import visible
-from tokbench.results.model import NamedRun, Results
+from tokbench.plugin import NamedRun, Results, visible
 from tokbench.testing.shrink import shrink
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 

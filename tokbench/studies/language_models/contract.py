@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import Encoded
 
 if TYPE_CHECKING:
-    from tokbench.foundation.progress import Progress
-    from tokbench.measuring.metric import Measured, NotApplicable
+    from tokbench.plugin import Measured, NotApplicable, Progress
     from tokbench.studies.language_models.block import BitsComparison, ModelTraining, ModelWords
     from tokbench.studies.language_models.scored_bits import ScoredBits
 

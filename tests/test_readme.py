@@ -213,3 +213,18 @@ def test_the_map_names_what_is_there():
 
 def test_the_main_page_is_short():
     assert len(read(tables.README).splitlines()) <= 150
+
+
+def test_the_walk_of_one_run_names_each_file_once():
+    text = (
+        (ROOT / "tokbench" / "README.md")
+        .read_text(encoding="utf-8")
+        .partition("## One run")[2]
+        .partition("\n\nImports")[0]
+    )
+    named = [
+        name for row in text.splitlines() if row.startswith("|") for name in re.findall(r"`([\w/]+(?:\.py|/))`", row)
+    ]
+    assert len(named) > 20
+    assert len(named) == len(set(named))
+    assert [name for name in named if not (ROOT / "tokbench" / name).exists() and "dask" not in name] == []

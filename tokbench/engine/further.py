@@ -1,4 +1,4 @@
-"""What follows the text metrics of a run: the studies and then, alone on the machine, the timings."""
+"""The rest of a run after the text metrics: the studies and then, alone on the machine, the timings."""
 
 from __future__ import annotations
 

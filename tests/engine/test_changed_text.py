@@ -112,7 +112,7 @@ def test_text_that_is_kept_in_memory_cannot_change(changed, room, edited):
 def test_the_command_says_so(changed, tmp_path, monkeypatch):
     changed("same", workers=0)  # writes the configuration
     monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}=edited")
-    code = "; planning.KEPT_TEXT = 0; from tokbench.cli.main import main; main()"
+    code = "from tokbench.engine import planning; planning.KEPT_TEXT = 0; from tokbench.cli.main import main; main()"
     command = [sys.executable, "-c", code, "run", tmp_path / "run.yaml", "-o", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1

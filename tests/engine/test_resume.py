@@ -36,7 +36,6 @@ def slow_run(install, stored, write_config, tmp_path, monkeypatch):
 
     def start(*options):
         command = [sys.executable, "-m", "tokbench", "run", str(path), "-o", str(out), "-w2", *options]
-        command += ["--set", "show.documents=0"]  # excerpts would be encoded, too
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def results():

@@ -300,7 +300,7 @@ def merge(
     """Put runs over disjoint parts of a corpus together: the result is that of one run over all of it.
 
     Values, intervals, losses and comparisons are computed from the merged raw states, so they are those of one run.
-    Timings and studies of vocabulary sizes are not merged.
+    Timings, studies of vocabulary sizes and of validity, and bits per byte are not merged.
 
     Args:
         paths: the folders of the runs, or their ``results.json``, in the order of the parts; at least two.

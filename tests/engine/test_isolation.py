@@ -315,6 +315,7 @@ def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
         while not (pids.exists() and len(pids.read_text().split()) == 2):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
+        time.sleep(0.2)  # the run takes the answer of the tokenizer before, which the worker has sent
         worker, child = map(int, pids.read_text().split())
         try:
             yield process, worker

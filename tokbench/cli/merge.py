@@ -19,8 +19,8 @@ def merge(runs: tuple[Path, ...], output: Path, *, other_versions: bool) -> None
     """Put RUNS over disjoint parts of a corpus together: folders of runs, or results.json files.
 
     All numbers are those of one run over all of the text, intervals included. Give the parts in the order that the text
-    has. Timings and studies of vocabulary sizes are not merged. Runs with different tokenizers, metrics or versions are
-    refused, and so are parts with the same text.
+    has. Timings, studies of vocabulary sizes and of validity, and bits per byte are not merged. Runs with different
+    tokenizers, metrics or versions are refused, and so are parts with the same text.
     """
     from rich.console import Console
 

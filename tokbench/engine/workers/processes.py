@@ -93,6 +93,16 @@ def _start_process(files: _WorkerFiles, mark: str, environment: Mapping[str, str
     )
 
 
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a process has ended, without the lock of its object: Ctrl-C in ``poll`` would leave it locked."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # it has, and its object knows
+        return True
+
+
 class _Ended(NamedTuple):
     """The end of a worker."""
 
@@ -198,7 +208,7 @@ class _Worker:
 
     def has_ended(self) -> bool:
         """Tell whether the process has ended, even if a copy of it holds its line."""
-        return self._process.poll() is not None and not self.connection.poll()
+        return _has_exited(self._process) and not self.connection.poll()
 
     def timed_out(self, limits: Limits) -> bool:
         """Tell whether the job has used up its limit, see :attr:`Job.limit`."""

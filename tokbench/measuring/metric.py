@@ -58,7 +58,7 @@ class Measured(NamedTuple):
         n: the number of documents on which the value rests.
         ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
         unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
-        no_interval: the reason why there is no interval, if the metric could have one.
+        no_interval: the reason why there is no interval, if the metric could have one, or why it is rough.
         ratio_of: the names of the two sums of which the value is the ratio, such as ``("bytes", "tokens")``; empty if
             it is not a ratio. Two runs are compared by these sums, document group by document group.
     """

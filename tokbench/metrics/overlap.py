@@ -18,7 +18,6 @@ from tokbench.plugin import (
     CorpusStates,
     EncodedShard,
     GroupedCountTable,
-    Lengths,
     Measured,
     Metric,
     MetricFamily,
@@ -114,7 +113,6 @@ class _Group:
         self._counts = table.counts.astype(np.float64)
         self.by_bucket = np.bincount(self._buckets, weights=self._counts, minlength=BUCKETS)
         self.tokens = float(self.by_bucket.sum())
-        self.longest = state.longest / self.tokens
 
     def table(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return float64[BUCKETS, k], the counts by jackknife group of the ids at some places of ``ids``."""
@@ -155,8 +153,7 @@ class _Pair(NamedTuple):
         used &= (rest[0] > 0) & (rest[1] > 0)
         without = [total - table[used] for total, table in zip(totals, tables, strict=True)]
         left_out = jensen_shannon(without[0], without[1], rest[0][used], rest[1][used])
-        lengths = Lengths(min(one.documents, other.documents), max(one.longest, other.longest))
-        ends = interval(value, left_out, lengths)
+        ends = interval(value, left_out)
         high = None if ends.high is None else min(1.0, ends.high)
         return cls(value, ends.low, high, shared)
 

@@ -75,9 +75,9 @@ if TYPE_CHECKING:
     from tokbench.statistics.sample_units import SampleUnits as SampleUnits
     from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
-        Interval as Interval, LEAST_UNITS as LEAST_UNITS, holm as holm, interval as interval,
-        jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t,
-        Spread as Spread, too_few as too_few,
+        Interval as Interval, LEAST_UNITS as LEAST_UNITS, holm as holm, interval as interval, jackknife as jackknife,
+        leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t, Spread as Spread,
+        too_few as too_few,
     )
     from tokbench.measuring.spans import (
         cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -210,6 +210,7 @@ if TYPE_CHECKING:
         file_digest as file_digest, files_in as files_in, installed_versions as installed_versions,
         plain_name as plain_name, required_by as required_by, source_of as source_of,
     )
+    from tokbench.measuring.scope import DESIGNED as DESIGNED
     # fmt: on
 
 _NAMES: Final = {
@@ -333,6 +334,7 @@ _NAMES: Final = {
     "engine.workers.processes": "ProcessPool",
     "engine.workers.worker": "Recipe WorkerContext end_with_parent",
     "engine.identity": "file_digest files_in installed_versions plain_name required_by source_of",
+    "measuring.scope": "DESIGNED",
 }
 """The names of the door, by the module that is their home."""
 

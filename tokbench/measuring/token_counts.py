@@ -14,7 +14,7 @@ from tokbench.measuring.encoded_shard import EncodedShard, differs_from_previous
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
-DEPENDS_ON_AMOUNT: Final = "no interval: the value depends on the amount of text, which leaving out documents changes"
+DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out documents changes"
 """The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
 
 _FEW: Final = 16

@@ -49,7 +49,7 @@ _PERSISTENCE: Final = 0.99
 _LARGEST: Final = 1 << 20
 """Larger vocabularies are made by a formula, so a list of their ids means nothing."""
 
-_MEAN: Final = "no interval: it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
+_MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
 
 
@@ -373,7 +373,7 @@ def _mean(metric: str, pairs: Sequence[_Numbers]) -> Measured | NotApplicable:
     measured = [number for pair in pairs if isinstance(number := pair[metric], Measured)]
     if measured:
         value = sum(number.value for number in measured) / len(measured)
-        return Measured(value, min(number.n for number in measured), no_interval=_MEAN)
+        return Measured(value, min(number.n for number in measured))
     reasons = [number.reason for pair in pairs if isinstance(number := pair[metric], NotApplicable)]
     return NotApplicable(reasons[0] if reasons else "there is no other tokenizer to compare with")
 
@@ -408,7 +408,14 @@ _PLACES: Final = (
 def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
     needs = (HasTokenBytes,) if "boundar" not in unit else (HasTokenBytes, EncodesWithOffsets)
     return Metric(
-        id=name, unit=unit, direction="none", label=label, formula=formula, definition=definition, needs=needs
+        id=name,
+        unit=unit,
+        direction="none",
+        label=label,
+        formula=formula,
+        definition=definition,
+        no_interval=_MEAN,
+        needs=needs,
     )
 
 

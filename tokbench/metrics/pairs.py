@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from tokbench.plugin import (
+    DESIGNED,
     LEAST_UNITS,
     WHOLE,
     CorpusOutcome,
@@ -43,7 +44,8 @@ class PairsMetric(PairedSums):
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
-            reasons = {name: shortcoming(name, own_sums) or _untrusted(own_sums) for name, own_sums in sums.items()}
+            design = DESIGNED if states.designed else ""
+            reasons = {name: shortcoming(name, known) or design or _untrusted(known) for name, known in sums.items()}
             compared = {name: own_sums for name, own_sums in sums.items() if own_sums and not reasons[name]}
             alone = list(_differences(states.corpus, group, compared))
             corrected = holm([pair.p for pair in alone])

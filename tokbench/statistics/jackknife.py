@@ -182,7 +182,7 @@ def _within_strata(
         mean = np.bincount(strata, weights=deviations) / np.bincount(strata, weights=documents)
         factor = np.sqrt(sizes / (sizes - 1.0))
     own = (deviations - mean[strata] * documents) * factor[strata] * math.sqrt((len(strata) - 1) / len(strata))
-    return np.where(sizes[strata] > 1, own, deviations).astype(np.float64)
+    return np.asarray(np.where(sizes[strata] > 1, own, deviations), dtype=np.float64)
 
 
 def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,8 +192,9 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
     [5.5, nan, 4.5]
     """
     rest = below.sum() - below
-    nothing = np.where(below > 0, np.inf, np.nan)  # a single unit leaves nothing, and has no interval
-    return np.divide(above.sum() - above, rest, out=nothing, where=(below > 0) & (rest > 0))
+    ratios = np.where(below > 0, np.inf, np.nan)  # a single unit leaves nothing, and has no interval
+    np.divide(above.sum() - above, rest, out=ratios, where=(below > 0) & (rest > 0))
+    return ratios
 
 
 def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:

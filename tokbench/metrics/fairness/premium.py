@@ -124,9 +124,9 @@ def median(parts: Sequence[Premium]) -> Measured:
     value, n = float(np.median(ratios)), len(ratios)
     k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
     if len(parts) > 1:
-        return Measured(value, n, no_interval="no interval: translations of one document are not independent")
+        return Measured(value, n)
     if k < 1 or ratios[k - 1] == ratios[n - k]:
-        few = f"no interval: {n} documents are too few, or have the same premium"
+        few = f"too few documents for an interval: {n}, or all have the same premium"
         return Measured(value, n, no_interval=few)
     return Measured(value, n, float(ratios[k - 1]), float(ratios[n - k]))
 

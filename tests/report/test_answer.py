@@ -169,6 +169,19 @@ def test_too_few_documents_carry_no_sentence_on_other_text():
     assert sentences[2].startswith("b needs 10.0 % more tokens")
 
 
+def test_nothing_is_inferred_from_designed_texts():
+    results = made_up({"a": TOKENS, "b": more(0.1, 5)})
+    [corpus] = results.corpora.values()
+    designed = replace(results, corpora={"prose": replace(corpus, designed=True)})
+    assert not any(cell.best for cell in Report(designed).tables.series("density", "prose").cells.values())
+    sentences, distrust = said(designed)
+    assert sentences == [
+        "a needs the fewest tokens for these texts, 4.000 bytes per token; they were chosen, and are no sample.",
+        "b needs 10.0 % more tokens; price and latency grow by as much.",
+    ]
+    assert not distrust
+
+
 def test_one_that_could_not_be_compared_is_named():
     """The sums of b are of another kind, so that nothing pairs it with a; c is told apart."""
     results = made_up({"a": TOKENS, "b": more(0.01), "c": more(0.5, 5)})

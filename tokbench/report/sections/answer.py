@@ -177,7 +177,9 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
     apart = [cost for cost in costs if not cost.tied]
     tied = [cost.tokenizer for cost in costs if cost.tied]
     unknown = [cost for cost in apart if cost.reason]
-    if unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
+    if tables.corpus(top.corpus).designed:
+        yield f"{top.tokenizer} needs the fewest tokens for these texts, {value}; they were chosen, and are no sample."
+    elif unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
         yield f"{top.tokenizer} needs the fewest tokens here, {value}."
         yield f"Nothing shows that this holds on other text: {unknown[0].reason}."
     else:

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from tokbench.statistics.jackknife import (
         Interval as Interval, LEAST_UNITS as LEAST_UNITS, holm as holm, interval as interval, jackknife as jackknife,
         leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t, Spread as Spread,
-        too_few as too_few,
+        too_few as too_few, median_interval as median_interval,
     )
     from tokbench.measuring.spans import (
         cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -247,7 +247,7 @@ _NAMES: Final = {
     "statistics.sample_units": "SampleUnits",
     "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (
-        "Interval LEAST_UNITS holm interval jackknife leave_out p_value spread student_t Spread too_few"
+        "Interval LEAST_UNITS holm interval jackknife leave_out p_value spread student_t Spread too_few median_interval"
     ),
     "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches cut_patterns",
     "measuring.word_units": (

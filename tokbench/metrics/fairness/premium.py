@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import EncodedShard, Measured, SampleUnits, Sums, gini_coefficient, interval
+from tokbench.plugin import (
+    EncodedShard,
+    Interval,
+    Measured,
+    SampleUnits,
+    Sums,
+    gini_coefficient,
+    interval,
+    median_interval,
+)
 
 _LEAST = 0.5
 """The smallest share of documents that must come back in both languages to stand for the text."""
@@ -115,20 +123,10 @@ def premium(group: Documents, reference: Documents) -> Premium:
 
 
 def median(parts: Sequence[Premium]) -> Measured:
-    """Return the median of the premiums of documents; for one language alone, with the interval of the sign test.
-
-    The interval goes, in the order of n documents, from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n))
-    / 2) (Conover 1999, "Practical Nonparametric Statistics", 3.2).
-    """
-    ratios = np.sort(np.concatenate([part.ratios for part in parts]))
-    value, n = float(np.median(ratios)), len(ratios)
-    k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
-    if len(parts) > 1:
-        return Measured(value, n)
-    if k < 1 or ratios[k - 1] == ratios[n - k]:
-        few = f"too few documents for an interval: {n}, or all have the same premium"
-        return Measured(value, n, no_interval=few)
-    return Measured(value, n, float(ratios[k - 1]), float(ratios[n - k]))
+    """Return the median of the premiums of documents; for one language alone, with its interval."""
+    ratios = np.concatenate([part.ratios for part in parts])
+    ends = median_interval(ratios) if len(parts) == 1 else Interval(None, None)
+    return Measured(float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason)
 
 
 def mean(parts: Iterable[Premium]) -> Measured:

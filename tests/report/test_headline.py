@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from made_up_results import METRICS, TOKENS, made_up, more
 
-from tests.report.test_answer import METRICS, TOKENS, made_up, more
 from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
@@ -82,7 +82,7 @@ def test_languages_are_counted_and_corpora_with_the_same_answer_are_said_togethe
             [replace(state, corpus=name) for name in ("prose", "code") for state in results.states]
         ),
     )
-    assert sentences(twice) == ["a needs the fewest tokens on prose and code (4 bytes a token); b needs 10 % more."]
+    assert sentences(twice) == ["a needs the fewest tokens on prose and on code (4 bytes a token); b needs 10 % more."]
 
 
 def test_a_run_without_compression_has_no_sentence():

@@ -102,6 +102,7 @@ def brief(results: Results, console: Console, folder: Path, seconds: float) -> N
         marks = legends(column.cells[name] for column in columns for name in names[:_MOST_ROWS])
         console.print(_text(f"{more}bold is best{''.join(f'; {_short(line)}' for line in marks)}", "dim"))
     amiss = _problems(report) + (_same_ids(report) if results.differences else [])
+    amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
     for problem in amiss[:_MOST_PROBLEMS]:
         console.print(_text(problem, "yellow"))
     if len(amiss) > _MOST_PROBLEMS:

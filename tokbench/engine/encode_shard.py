@@ -47,21 +47,18 @@ def for_family(family: str) -> str:
 
 @dataclass(frozen=True)
 class EncodeShard(Job):
-    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each.
-
-    Attributes:
-        shard: the documents.
-        wanted: by tokenizer, the metric families.
-        options: of the families.
-        much_text: ``True`` if the corpus is so large that a tokenizer saves time by preparing for it.
-        recipe: the instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent.
-    """
+    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each."""
 
     shard: Shard
+    """The documents."""
     wanted: dict[str, tuple[str, ...]]
+    """By tokenizer, the metric families."""
     options: Mapping[str, Options]
+    """Of the families."""
     much_text: bool = False
+    """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
+    """The instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:

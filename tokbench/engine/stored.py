@@ -78,12 +78,6 @@ class StoredWork:
         store: the store; ``None`` if nothing is taken and kept.
         registry, plan: of the run.
         began: when the run began, in nanoseconds since 1970: a file written since then may not be what workers read.
-
-    Attributes:
-        trained: names of the tokenizers whose training came from the store.
-        shards: by corpus, how many shards were asked for, counted for each tokenizer.
-        taken: by corpus, how many of these came from the store whole.
-        answers: by the words for them, how many answers to studies came from the store, see :class:`Kept`.
     """
 
     def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
@@ -100,9 +94,13 @@ class StoredWork:
         self._surroundings = ""
         self._looked = 0.0
         self.trained: list[str] = []
+        """Names of the tokenizers whose training came from the store."""
         self.shards: Counter[str] = Counter()
+        """By corpus, how many shards were asked for, counted for each tokenizer."""
         self.taken: Counter[str] = Counter()
+        """By corpus, how many of these came from the store whole."""
         self.answers: Counter[str] = Counter()
+        """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
         self._studies: dict[str, str] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:

@@ -29,19 +29,16 @@ _BATCH: Final = 2000
 
 
 class Usage(StrEnum):
-    """The use of an id in a corpus; each id is of one class.
-
-    Attributes:
-        ACTIVE: at least five in a million of the tokens of the corpus.
-        RARE: emitted less often, and not scaffold.
-        SCAFFOLD: emitted less often, and in less than a tenth of the times it is built; it serves to build other ids.
-        UNSEEN: not even built; if the tokenizer does not list its merges, not emitted.
-    """
+    """The use of an id in a corpus; each id is of one class."""
 
     ACTIVE = "active"
+    """At least five in a million of the tokens of the corpus."""
     RARE = "rare"
+    """Emitted less often, and not scaffold."""
     SCAFFOLD = "scaffold"
+    """Emitted less often, and in less than a tenth of the times it is built; it serves to build other ids."""
     UNSEEN = "unseen"
+    """Not even built; if the tokenizer does not list its merges, not emitted."""
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:

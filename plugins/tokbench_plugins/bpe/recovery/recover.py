@@ -43,13 +43,11 @@ class Ranks:
 
     Args:
         candidates: the tokens of more than one unit, in order of rank.
-
-    Attributes:
-        merges: (left id, right id, made id) in order of rank.
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.merges: list[Merge] = []
+        """(left id, right id, made id) in order of rank."""
         self._candidates = candidates
         self._rank_of: dict[Pair, int] = {}
         self._made: list[int] = []

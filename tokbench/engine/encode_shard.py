@@ -122,18 +122,18 @@ class ReadAndEncodeShard(Job):
 
     What was read is compared with the hashes of the shard. If its files cannot be read there, or are others, the answer
     is one :class:`Unread`.
-
-    Attributes:
-        recipe: opens the corpus.
-        mark: the place of the shard, and its hashes.
-        wanted, options, much_text: see :class:`EncodeShard`.
     """
 
     recipe: CorpusRecipe
+    """Opens the corpus."""
     mark: ShardMark
+    """The place of the shard, and its hashes."""
     wanted: dict[str, tuple[str, ...]]
+    """See :class:`EncodeShard`."""
     options: Mapping[str, Options]
+    """See :class:`EncodeShard`."""
     much_text: bool
+    """See :class:`EncodeShard`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -217,17 +217,16 @@ class FindDocument(Job):
     """Repeat, document by document, what has ended a process: if another one ends, its heartbeat names the document.
 
     The answer, if there is one, is ``None``.
-
-    Attributes:
-        shard, name: the documents, and the tokenizer.
-        died: what happened.
-        families: the metric families that are no longer measured.
     """
 
     shard: Shard
+    """The documents."""
     name: str
+    """The tokenizer."""
     died: WorkerDied
+    """What happened."""
     families: tuple[str, ...]
+    """The metric families that are no longer measured."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:

@@ -279,16 +279,13 @@ def _unpickled(store: Store, key: Key) -> Tokenizer | None:
 
 
 class _TextHash:
-    """Yields documents, and hashes and counts those that it has yielded.
-
-    Attributes:
-        documents, chars, n_bytes: the number of documents so far, and of their characters and UTF-8 bytes.
-    """
+    """Yields documents, and hashes and counts those that it has yielded."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = texts
         self._digest = hashlib.sha256()
         self.documents = self.chars = self.n_bytes = 0
+        """The number of documents so far, and of their characters and UTF-8 bytes."""
 
     def __iter__(self) -> Iterator[str]:
         return (text for _, text in self._grouped())

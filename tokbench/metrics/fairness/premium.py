@@ -80,22 +80,20 @@ class Aligned(NamedTuple):
 
 
 class Premium(NamedTuple):
-    """A language compared with the reference, on the documents that come back in both.
-
-    Attributes:
-        above, below: float64[g], tokens by jackknife group, in the language and in the reference.
-        documents: the number of these documents.
-        left_out: the number of documents that do not come back in one of the languages or in both.
-        ratios: float64[d], the ratio of tokens of each document that has tokens in the reference.
-        longest: the tokens of the longest of these documents in the reference.
-    """
+    """A language compared with the reference, on the documents that come back in both."""
 
     above: NDArray[np.float64]
+    """float64[g], tokens in the language, by jackknife group."""
     below: NDArray[np.float64]
+    """float64[g], tokens in the reference, by jackknife group."""
     documents: int
+    """The number of these documents."""
     left_out: int
+    """The number of documents that do not come back in one of the languages or in both."""
     ratios: NDArray[np.float64]
+    """float64[d], the ratio of tokens of each document that has tokens in the reference."""
     longest: int
+    """The tokens of the longest of these documents in the reference."""
 
     def lengths(self) -> Lengths:
         """Return the lengths of the documents in the reference."""

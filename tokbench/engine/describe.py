@@ -187,10 +187,6 @@ def _digests(planned: PlannedTokenizer) -> dict[str, str]:
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
-_LARGEST = 1 << 21
-"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
-
-
 def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
     """Return the tokenizers with the digests of their vocabularies."""
     ready = {tokenizer.name: tokenizer for tokenizer in prepared if tokenizer.facts}

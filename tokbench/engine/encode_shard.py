@@ -47,21 +47,18 @@ def for_family(family: str) -> str:
 
 @dataclass(frozen=True)
 class EncodeShard(Job):
-    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each.
-
-    Attributes:
-        shard: the documents.
-        wanted: by tokenizer, the metric families.
-        options: of the families.
-        much_text: ``True`` if the corpus is so large that a tokenizer saves time by preparing for it.
-        recipe: the instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent.
-    """
+    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each."""
 
     shard: Shard
+    """The documents."""
     wanted: dict[str, tuple[str, ...]]
+    """By tokenizer, the metric families."""
     options: Mapping[str, Options]
+    """Of the families."""
     much_text: bool = False
+    """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
+    """The instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -125,18 +122,18 @@ class ReadAndEncodeShard(Job):
 
     What was read is compared with the hashes of the shard. If its files cannot be read there, or are others, the answer
     is one :class:`Unread`.
-
-    Attributes:
-        recipe: opens the corpus.
-        mark: the place of the shard, and its hashes.
-        wanted, options, much_text: see :class:`EncodeShard`.
     """
 
     recipe: CorpusRecipe
+    """Opens the corpus."""
     mark: ShardMark
+    """The place of the shard, and its hashes."""
     wanted: dict[str, tuple[str, ...]]
+    """See :class:`EncodeShard`."""
     options: Mapping[str, Options]
+    """See :class:`EncodeShard`."""
     much_text: bool
+    """See :class:`EncodeShard`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -220,17 +217,16 @@ class FindDocument(Job):
     """Repeat, document by document, what has ended a process: if another one ends, its heartbeat names the document.
 
     The answer, if there is one, is ``None``.
-
-    Attributes:
-        shard, name: the documents, and the tokenizer.
-        died: what happened.
-        families: the metric families that are no longer measured.
     """
 
     shard: Shard
+    """The documents."""
     name: str
+    """The tokenizer."""
     died: WorkerDied
+    """What happened."""
     families: tuple[str, ...]
+    """The metric families that are no longer measured."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:

@@ -159,13 +159,11 @@ class Identities:
     """The identities of backends and metric families in one run.
 
     Nothing is kept from run to run, because workers of the next run import the code that is there then.
-
-    Attributes:
-        stamps: the state of every file of code that was read.
     """
 
     def __init__(self) -> None:
         self.stamps: list[FileStamp] = []
+        """The state of every file of code that was read."""
         self._known: dict[str, dict[str, str]] = {}
         self._required: dict[str, list[str]] = {}
         self._loading = self._core(_LOADING)

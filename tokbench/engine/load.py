@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.engine.identity import OptionsIdentity, file_digest
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.store import Key, open_store
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.batch import vocab_size_of
@@ -37,7 +33,6 @@ _HASHED_IDS: Final = 1 << 12
 """Ids whose bytes are hashed at once: a call for each would take longer than the hash."""
 
 _LENGTH_BYTES: Final = 4
-_VOCABULARY: Final = "vocabulary"
 
 _MOST_NOTES: Final = 50
 
@@ -62,54 +57,18 @@ def _has(tokenizer: Tokenizer, capability: type) -> bool:
     return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
 
-def vocabulary_sha256(
-    tokenizer: Tokenizer, recipe: Recipe | None = None, know_lengths: Callable[[list[int]], object] = lambda _: None
-) -> str:
+def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], object] = lambda _: None) -> str:
     """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
-
-    That of a tokenizer which says what it is made of is kept in the store: to ask for 200,000 ids takes a tenth of a
-    second.
 
     Args:
         tokenizer: the tokenizer.
-        recipe: what loaded it; ``None`` if it was trained, and its digest is not kept.
         know_lengths: called with the number of bytes of every id, if they are read.
     """
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
         return ""
-    identified = recipe is not None and isinstance(tokenizer, HasIdentity) and bool(tokenizer.identity)
-    store = open_store() if identified else None
-    key = attempt(lambda: _key_of_vocabulary(tokenizer, recipe)) if store and recipe else None  # type: ignore[arg-type]
-    if store is None or key is None or isinstance(key, Failure):
-        return _digest(tokenizer, know_lengths)
-    return store.result(_VOCABULARY, key, lambda: _digest(tokenizer, know_lengths).encode()).decode()
-
-
-def _key_of_vocabulary(tokenizer: HasIdentity, recipe: Recipe) -> Key:
-    """Return all that decides the bytes of the ids of a loaded tokenizer.
-
-    Raises:
-        OSError: a file cannot be read.
-        LookupError: its code has no file.
-    """
-    made = type(tokenizer)
-    source = Path(getattr(sys.modules[made.__module__], "__file__", None) or "")
-    if not source.is_file():
-        raise LookupError(f"the source of {made.__module__} is not a file")
-    return {
-        "backend": recipe.backend,
-        "options": OptionsIdentity.of(recipe.options).values,
-        "identity": tokenizer.identity,
-        "class": f"{made.__module__}.{made.__qualname__}",
-        "code": file_digest(source.parent if "." in made.__module__ else source),
-    }
-
-
-def _digest(tokenizer: HasTokenBytes, know_lengths: Callable[[list[int]], object]) -> str:
     sha, known = hashlib.sha256(), list[int]()
-    vocab_size: int = tokenizer.vocab_size  # type: ignore[attr-defined]  # of a tokenizer
-    for first in range(0, vocab_size, _HASHED_IDS):
-        tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, vocab_size))))
+    for first in range(0, tokenizer.vocab_size, _HASHED_IDS):
+        tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, tokenizer.vocab_size))))
         known += map(len, tokens)
         lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
         heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
@@ -164,6 +123,6 @@ class LoadTokenizers(Job):
                 loaded = context.keep(name, tokenizer)
                 yield Loaded(name, facts, seconds)
             with doing(READING_VOCABULARY, tokenizer=name, place=name):
-                digest = attempt(partial(vocabulary_sha256, tokenizer, recipe, loaded.know_lengths))
+                digest = attempt(partial(vocabulary_sha256, tokenizer, loaded.know_lengths))
             if not isinstance(digest, Failure):
                 yield VocabularyDigest(name, digest)

@@ -44,26 +44,23 @@ class _Comparison:
 
 
 class SameIds:
-    """Compares as the shards come in.
-
-    Attributes:
-        family: the name of the metric family; empty if no tokenizer is declared the same as another.
-        references: by tokenizer, the one that it is declared the same as, if both are in the run.
-        compared: all tokenizers of which digests are wanted.
-        differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
-    """
+    """Compares as the shards come in."""
 
     def __init__(self, scope: Scope, names: list[str]) -> None:
         family = scope.family(Role.SAME_IDS)
         self.family = family.name if family else ""
+        """The name of the metric family; empty if no tokenizer is declared the same as another."""
         self.references = {
             tokenizer.name: tokenizer.same_as
             for tokenizer in scope.tokenizers
             if {tokenizer.name, tokenizer.same_as} <= set(names)
         }
+        """By tokenizer, the one that it is declared the same as, if both are in the run."""
         self.compared = frozenset(self.references) | frozenset(self.references.values())
+        """All tokenizers of which digests are wanted."""
         self._compared_on = {corpus: self._pairs_on(scope.names_on(corpus)) for corpus in scope.measured}
         self.differences: list[Difference] = []
+        """Of each tokenizer, corpus and group with documents that differ how many do, and the first."""
         places = [(corpus, group) for corpus in scope.measured for group in scope.groups(corpus)]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}

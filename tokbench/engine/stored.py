@@ -11,7 +11,7 @@ import logging
 import pickle
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,6 +21,8 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.registry.plugins import Registry
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.options import Options
 
 if TYPE_CHECKING:
     from tokbench.engine.shard_states import ShardStates
@@ -71,6 +73,34 @@ class StoredTraining(NamedTuple):
         store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
 
 
+class KeyAndStamps(NamedTuple):
+    """A key, and the state of the files that the options in it name."""
+
+    key: Key
+    stamps: list[FileStamp]
+
+
+def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> KeyAndStamps:
+    """Return what a backend makes a tokenizer from: its code and its options."""
+    given = OptionsIdentity.of(options)
+    backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
+    return KeyAndStamps({**backend, "options": given.values}, given.stamps)
+
+
+def training_key(
+    identities: Identities, registry: Registry, spec: BackendSpec, options: Options, vocab_size: int, text: Key
+) -> KeyAndStamps:
+    """Return all that a training is made from: its backend with its options, its size, and what tells its text.
+
+    Raises:
+        OSError: a file cannot be read.
+        LookupError: the code of the backend has no source.
+        Exception: an option cannot be written as JSON.
+    """
+    key, stamps = _made_from(identities, registry, spec, options)
+    return KeyAndStamps({**key, "vocab_size": vocab_size, **text}, stamps)
+
+
 class StoredWork:
     """The finished work that a run can take from a store.
 
@@ -78,12 +108,6 @@ class StoredWork:
         store: the store; ``None`` if nothing is taken and kept.
         registry, plan: of the run.
         began: when the run began, in nanoseconds since 1970: a file written since then may not be what workers read.
-
-    Attributes:
-        trained: names of the tokenizers whose training came from the store.
-        shards: by corpus, how many shards were asked for, counted for each tokenizer.
-        taken: by corpus, how many of these came from the store whole.
-        answers: by the words for them, how many answers to studies came from the store, see :class:`Kept`.
     """
 
     def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
@@ -100,41 +124,28 @@ class StoredWork:
         self._surroundings = ""
         self._looked = 0.0
         self.trained: list[str] = []
+        """Names of the tokenizers whose training came from the store."""
         self.shards: Counter[str] = Counter()
+        """By corpus, how many shards were asked for, counted for each tokenizer."""
         self.taken: Counter[str] = Counter()
+        """By corpus, how many of these came from the store whole."""
         self.answers: Counter[str] = Counter()
+        """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
         self._studies: dict[str, str] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
         if planned.name not in self._trainings:
-            self._trainings[planned.name] = self._find_key_of_training(planned)
-        return self._trainings[planned.name]
-
-    def _find_key_of_training(self, planned: PlannedTokenizer) -> Key | None:
-
-        def key() -> Key:
-            options = OptionsIdentity.of(planned.options)
-            self._stamps[planned.name] = options.stamps
             corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
-            return {
-                **self._backend(planned),
-                "options": options.values,
-                "vocab_size": planned.vocab_size,
-                "text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora],
-            }
-
-        return self._known(planned.name, attempt(key))
-
-    def _backend(self, planned: PlannedTokenizer) -> dict[str, object]:
-        return self._identities.backend(planned.spec, self._registry.backends.entries[planned.spec.name].plugin)
-
-    def _known(self, name: str, key: Key | Failure) -> Key | None:
-        """Return a key, or note why there is none."""
-        if isinstance(key, Failure):
-            self._refused[name] = key.reason
-            return None
-        return key
+            text: Key = {"text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
+            of_backend = self._identities, self._registry, planned.spec, planned.options
+            made = attempt(lambda: training_key(*of_backend, planned.vocab_size, text))
+            if isinstance(made, Failure):
+                self._refused[planned.name] = made.reason
+                self._trainings[planned.name] = None
+            else:
+                self._trainings[planned.name], self._stamps[planned.name] = made
+        return self._trainings[planned.name]
 
     def training(self, planned: PlannedTokenizer) -> StoredTraining | None:
         """Return the training of a tokenizer if the store has it."""
@@ -153,26 +164,24 @@ class StoredWork:
             return
         self._surroundings = digest_of(self._identities.surroundings())
         for tokenizer in prepared:
-            identified = partial(self._key_of, tokenizer)
-            key = self._known(tokenizer.name, attempt(identified)) if tokenizer.facts else None
-            if key is not None:
-                self._tokenizers[tokenizer.name] = digest_of(key)
+            if tokenizer.facts:
+                self._note(self._tokenizers, tokenizer.name, tokenizer.name, partial(self._key_of, tokenizer))
         for family, options in self._plan.metrics:
             entry = self._registry.metrics.entries.get(family.name)
-            plugin = entry.plugin if entry else None
-            identity = attempt(lambda f=family, o=options, p=plugin: digest_of(self._identities.family(f, o, p)))  # type: ignore[misc]
-            if isinstance(identity, Failure):
-                self._refused[f"metric {family.name}"] = identity.reason
-            else:
-                self._families[family.name] = identity
-
+            identity = partial(self._identities.family, family, options, entry.plugin if entry else None)
+            self._note(self._families, family.name, f"metric {family.name}", identity)
         for name in self._plan.studies:
-            registered = self._registry.studies.entries[name]
-            identity = attempt(lambda r=registered: digest_of(self._identities.study(r.spec, r.plugin)))  # type: ignore[misc]
-            if isinstance(identity, Failure):
-                self._refused[f"study {name}"] = identity.reason
-            else:
-                self._studies[name] = identity
+            study = self._registry.studies.entries[name]
+            self._note(self._studies, name, f"study {name}", partial(self._identities.study, study.spec, study.plugin))
+
+    def _note(self, digests: dict[str, str], name: str, who: str, identity: Callable[[], Key | Failure]) -> None:
+        """Note the digest of an identity by name, or why ``who`` has none."""
+        key = attempt(identity)
+        digest = key if isinstance(key, Failure) else attempt(partial(digest_of, key))
+        if isinstance(digest, Failure):
+            self._refused[who] = digest.reason
+        else:
+            digests[name] = digest
 
     def _key_of(self, tokenizer: PreparedTokenizer) -> Key | Failure:
         """Return all that decides the ids of a tokenizer."""
@@ -182,18 +191,12 @@ class StoredWork:
             return Failure("its backend cannot tell what it is made of")
         if planned.train_on:
             training = self._key_of_training(planned)
-            made = (
-                {"training": digest_of(training), "artefact": tokenizer.pickled_sha256} if training is not None else {}
-            )
-            return made or Failure(self._refused[planned.name])
-        options = OptionsIdentity.of(planned.options)
-        self._stamps[planned.name] = options.stamps
-        return {
-            **self._backend(planned),
-            "options": options.values,
-            "identity": facts.identity,
-            "vocabulary": tokenizer.vocabulary,
-        }
+            if training is None:
+                return Failure(self._refused[planned.name])
+            return {"training": digest_of(training), "artefact": tokenizer.pickled_sha256}
+        of_backend = self._identities, self._registry, planned.spec, planned.options
+        made, self._stamps[planned.name] = _made_from(*of_backend)
+        return {**made, "identity": facts.identity, "vocabulary": tokenizer.vocabulary}
 
     def _unchanged(self, name: str) -> bool:
         """Return ``False`` if a file of the tokenizer, or of any code, was written to since the run began."""

@@ -38,10 +38,6 @@ class _Groups:
         documents: the documents.
         groups: the names of their groups.
 
-    Attributes:
-        sizes: the bytes of each group in UTF-8.
-        failure: the reason why the corpus could not be read to its end, or ``None``.
-
     >>> with ExitStack() as stack:
     ...     documents = [Document("one", "en", "1", "c:1"), Document("uno", "es", "2", "c:2")]
     ...     groups = stack.enter_context(_Groups(documents, ["en", "es"]))
@@ -51,10 +47,12 @@ class _Groups:
 
     def __init__(self, documents: Iterable[Document], groups: Iterable[str]) -> None:
         self.sizes = dict.fromkeys(groups, 0)
+        """The bytes of each group in UTF-8."""
         self._places = {group: array("q") for group in (WHOLE, *self.sizes)}
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
         outcome = attempt(lambda: self._keep(documents))
         self.failure = outcome if isinstance(outcome, Failure) else None
+        """The reason why the corpus could not be read to its end, or ``None``."""
 
     def __enter__(self) -> Self:
         return self

@@ -18,9 +18,9 @@ from tokbench.config.model import Config
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder
-from tokbench.engine.identity import Identities, OptionsIdentity
+from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.stored import StoredTraining, StoredWork
+from tokbench.engine.stored import StoredTraining, StoredWork, training_key
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext, checked
@@ -244,25 +244,19 @@ def train_here(
         pass
     if store is None or before.chars < _LEAST_CHARS:
         return spec.train(documents, vocab_size, options, silent)
-    identities = Identities()
-
-    def key() -> Key:
-        own = OptionsIdentity.of(options)
-        identities.stamps += own.stamps
-        backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
-        return {**backend, "options": own.values, "vocab_size": vocab_size, "documents": before.hexdigest()}
-
-    known = attempt(key)
-    taken = None if isinstance(known, Failure) else _unpickled(store, known)
+    identities, documents_sha256 = Identities(), {"documents": before.hexdigest()}
+    known = attempt(lambda: training_key(identities, registry, spec, options, vocab_size, documents_sha256))
+    taken = None if isinstance(known, Failure) else _unpickled(store, known.key)
     if taken is not None:
         return taken
     text, start = _TextHash(documents), time.perf_counter()
     trained = spec.train(text.for_training(), vocab_size, options, silent)
     seconds = time.perf_counter() - start
     pickled = attempt(lambda: pickle.dumps(trained, pickle.HIGHEST_PROTOCOL))
-    unchanged = text.hexdigest() == before.hexdigest() and all(stamp.holds(began) for stamp in identities.stamps)
-    if unchanged and not isinstance(known, Failure) and not isinstance(pickled, Failure):
-        StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known)
+    if isinstance(known, Failure) or isinstance(pickled, Failure) or text.hexdigest() != before.hexdigest():
+        return trained
+    if all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
+        StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known.key)
     return trained
 
 
@@ -279,16 +273,13 @@ def _unpickled(store: Store, key: Key) -> Tokenizer | None:
 
 
 class _TextHash:
-    """Yields documents, and hashes and counts those that it has yielded.
-
-    Attributes:
-        documents, chars, n_bytes: the number of documents so far, and of their characters and UTF-8 bytes.
-    """
+    """Yields documents, and hashes and counts those that it has yielded."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = texts
         self._digest = hashlib.sha256()
         self.documents = self.chars = self.n_bytes = 0
+        """The number of documents so far, and of their characters and UTF-8 bytes."""
 
     def __iter__(self) -> Iterator[str]:
         return (text for _, text in self._grouped())

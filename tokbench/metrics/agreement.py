@@ -123,21 +123,18 @@ class SampledBoundaries(NamedTuple):
 
 
 class AgreementState(NamedTuple):
-    """The boundaries and tokens of a group under one tokenizer.
-
-    Attributes:
-        sample: the most bytes of text whose boundaries are kept.
-        boundaries: the boundaries.
-        tokens, counts: uint64[k] and int64[k]: hashes of the bytes of the tokens that occur, and how often they do;
-            empty if the tokenizer does not tell the bytes of its tokens.
-        vocabulary: uint64, the smallest hashes of the bytes of all tokens, rising; empty if they are not known.
-    """
+    """The boundaries and tokens of a group under one tokenizer."""
 
     sample: int
+    """The most bytes of text whose boundaries are kept."""
     boundaries: SampledBoundaries
+    """The boundaries."""
     tokens: NDArray[np.uint64]
+    """uint64[k], hashes of the bytes of the tokens that occur; empty if the tokenizer does not tell them."""
     counts: NDArray[np.int64]
+    """int64[k], how often these tokens occur."""
     vocabulary: NDArray[np.uint64]
+    """Uint64, the smallest hashes of the bytes of all tokens, rising; empty if they are not known."""
 
     def __add__(self, other: AgreementState) -> AgreementState:  # type: ignore[override]
         return AgreementState(

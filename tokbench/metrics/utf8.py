@@ -80,10 +80,6 @@ class _Split:
         shard: the documents.
         tokens: int64[d], the tokens of each document that are counted.
         inside: bool[bytes + 1], ``True`` for places inside a grapheme cluster.
-
-    Attributes:
-        characters, tokens, clusters: int64[d], split characters, tokens that are not whole characters, and split
-            grapheme clusters of each document.
     """
 
     def __init__(self, shard: Shard, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> None:
@@ -96,6 +92,7 @@ class _Split:
         self._end = 0
         self._last_character = self._last_cut = -1
         self.characters, self.tokens, self.clusters = (np.zeros(len(shard), dtype=np.int64) for _ in range(3))
+        """Split characters, tokens that are not whole characters, and split grapheme clusters of each document."""
 
     def add(self, first: int, ends: NDArray[np.int64]) -> None:
         """Add the ends of tokens; the first of them has the number ``first``."""

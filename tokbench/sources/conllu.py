@@ -43,26 +43,26 @@ class ConlluSource(GroupedFilesSource):
 
 @dataclass
 class _Sentence:
-    """A sentence while it is read.
-
-    Attributes:
-        path, line: where it begins.
-        text, sent_id: what its comments say.
-        forms, lines: the surface tokens, and the lines they stand in.
-        punctuation: for each of them, whether all its words are punctuation.
-        words: how many words were read, those inside multiword tokens too.
-        inside: the last word of the multiword token that has begun; the words up to it are not surface.
-    """
+    """A sentence while it is read."""
 
     path: Path
+    """The file where it stands."""
     line: int
+    """The line where it begins."""
     text: str = ""
+    """Its text, as the comments say."""
     sent_id: str = ""
+    """Its key, as the comments say."""
     forms: list[str] = field(default_factory=list)
+    """The surface tokens."""
     lines: list[int] = field(default_factory=list)
+    """The lines they stand in."""
     punctuation: list[bool] = field(default_factory=list)
+    """For each of them, whether all its words are punctuation."""
     words: int = 0
+    """How many words were read, those inside multiword tokens too."""
     inside: int = 0
+    """The last word of the multiword token that has begun; the words up to it are not surface."""
 
     def refuse(self, line: int, message: str) -> NoReturn:
         raise InputError([Problem(f"{self.path}:{line}", message)])

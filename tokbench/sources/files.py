@@ -329,9 +329,6 @@ class GroupedFileOptions(Options):
 class GroupedFilesSource:
     """The files of a source in the order of their names, each with its group; a source adds ``documents``.
 
-    Attributes:
-        licence: the licence of the texts, as the options name it.
-
     Args:
         options: the options of the source.
 
@@ -345,6 +342,7 @@ class GroupedFilesSource:
             options, options.path, options.group, options.groups, options.get
         )
         self.licence = options.licence
+        """The licence of the texts, as the options name it."""
 
     @property
     def notes(self) -> tuple[str, ...]:

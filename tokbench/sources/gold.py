@@ -9,14 +9,11 @@ from tokbench.plugin import Gold
 
 
 class AlignmentError(Exception):
-    """The forms do not make up the text.
-
-    Attributes:
-        index: the number of the first form that is not found; the number of forms if text is left.
-    """
+    """The forms do not make up the text."""
 
     def __init__(self, index: int, message: str) -> None:
         self.index = index
+        """The number of the first form that is not found; the number of forms if text is left."""
         super().__init__(message)
 
 

@@ -37,10 +37,6 @@ class RowFileOptions(RowOptions):
 class RowFiles:
     """The files of a source of rows, and what the results record of them; a source adds ``documents``.
 
-    Attributes:
-        licence: the licence of the texts, as the options name it.
-        notes: sentences about the files and their groups, for the reader of the results.
-
     Args:
         options: the options of the source.
 
@@ -53,7 +49,9 @@ class RowFiles:
         self._files, notes = find_files(options.path, options.get)
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
+        """Sentences about the files and their groups, for the reader of the results."""
         self.licence = options.licence
+        """The licence of the texts, as the options name it."""
 
     @property
     def files(self) -> Sequence[Path]:

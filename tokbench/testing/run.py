@@ -46,9 +46,6 @@ class Session:
         time_limit: seconds that loading or training may take, and every rule.
         rules: the names of the rules to check; all of them if it is ``None``.
 
-    Attributes:
-        rules: the names of the rules to check, in the order of all rules.
-
     Raises:
         InputError: the request cannot be fulfilled, or there is no such rule.
     """
@@ -61,6 +58,7 @@ class Session:
             if name not in RULES:
                 raise InputError(f"unknown rule {name!r}; {did_you_mean(name, RULES)}")
         self.rules = tuple(rule for rule in RULES if rule in chosen)
+        """The names of the rules to check, in the order of all rules."""
         self._limit = time_limit
         self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()

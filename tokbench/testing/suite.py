@@ -39,10 +39,6 @@ class Suite:
     Args:
         name: a YAML file, or the name of a suite that ships with tokbench.
 
-    Attributes:
-        name: the name that was given.
-        cases: every tokenizer on every corpus on which it is measured, in the order of the file.
-
     Raises:
         InputError: something is wrong with the configuration; the message has every problem with its place.
 
@@ -59,6 +55,7 @@ class Suite:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        """The name that was given."""
         self._open = ExitStack()
         config = read_config(Path(name))
         pool = self._open.enter_context(worker_pool(config, RunProgress(), Executor(0)))
@@ -76,6 +73,7 @@ class Suite:
             for name in self._prepared
             if name in plan.names_on(corpus)
         ]
+        """Every tokenizer on every corpus on which it is measured, in the order of the file."""
 
     @property
     def tokenizers(self) -> list[str]:

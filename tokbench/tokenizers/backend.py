@@ -60,25 +60,6 @@ Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
 class BackendSpec:
     """The description of a backend, which a plugin registers.
 
-    Attributes:
-        name: the word after ``backend:`` in a configuration.
-        summary: one line for ``tokbench list``.
-        load: ``load(options) -> Tokenizer``; ``None`` if the backend cannot load.
-        load_options: the options class of ``load``.
-        train: ``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if the backend cannot train.
-            The documents can be iterated once. In a run they are a :class:`GroupedText`, which also tells their groups.
-        train_options: the options class of ``train``.
-        min_vocab_size: the smallest ``vocab_size`` that training accepts.
-        nested: ``True`` if training to a smaller size gives the first merges of training to a larger one, or a function
-            of the options of ``train`` that tells it. A study of sizes then cuts one vocabulary instead of training
-            many. Where the function says no, no vocabulary is cut, even if it lists merges.
-        baseline: ``True`` for a bound, such as one token for each byte: reports show it for proportion, and it is
-            never the best of a column.
-        requires: the distributions that must be installed; without them the backend is listed as unavailable.
-        install: the command that installs them; empty for ``pip install`` and their names.
-        repairs: by the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values
-            that prevent it; reports show those that a tokenizer does not have.
-
     Raises (by ``load`` and ``train``):
         BackendUnavailable: the tokenizer cannot be used on this machine, for example without network.
         BackendError: loading or training failed: the file is damaged, the text is too short, …
@@ -100,17 +81,34 @@ class BackendSpec:
     """
 
     name: str
+    """The word after ``backend:`` in a configuration."""
     summary: str
+    """One line for ``tokbench list``."""
     load: Load | None = None
+    """``load(options) -> Tokenizer``; ``None`` if the backend cannot load."""
     load_options: type[Options] = Options
+    """The options class of ``load``."""
     train: Train | None = None
+    """``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if the backend cannot train. The
+    documents can be iterated once. In a run they are a :class:`GroupedText`, which also tells their groups."""
     train_options: type[Options] = Options
+    """The options class of ``train``."""
     min_vocab_size: int = 1
+    """The smallest ``vocab_size`` that training accepts."""
     nested: bool | Callable[[Any], bool] = False
+    """``True`` if training to a smaller size gives the first merges of training to a larger one, or a function of the
+    options of ``train`` that tells it. A study of sizes then cuts one vocabulary instead of training many. Where the
+    function says no, no vocabulary is cut, even if it lists merges."""
     baseline: bool = False
+    """``True`` for a bound, such as one token for each byte: reports show it for proportion, and it is never the best
+    of a column."""
     requires: tuple[str, ...] = ()
+    """The distributions that must be installed; without them the backend is listed as unavailable."""
     install: str = ""
+    """The command that installs them; empty for ``pip install`` and their names."""
     repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
+    """By the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values that
+    prevent it; reports show those that a tokenizer does not have."""
 
     def is_nested(self, options: Options) -> bool:
         """Tell whether training with these options gives the merges of every smaller size first.

@@ -113,10 +113,6 @@ class Encoded(NamedTuple):
 
     All measurements work on these arrays, never on lists of ids.
 
-    Attributes:
-        ids: uint32[n], the ids of all documents, one after the other.
-        offsets: int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``.
-
     >>> import numpy as np
     >>> two = Encoded(np.array([7, 8, 9], dtype=np.uint32), np.array([0, 2, 3]))
     >>> two.ids[two.offsets[1] : two.offsets[2]].tolist()
@@ -124,19 +120,18 @@ class Encoded(NamedTuple):
     """
 
     ids: NDArray[np.uint32]
+    """uint32[n], the ids of all documents, one after the other."""
     offsets: NDArray[np.int64]
+    """int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``."""
 
 
 class Offsets(NamedTuple):
-    """The ids of one document and where each token ends.
-
-    Attributes:
-        ids: the ids, as ``encode`` gives them.
-        ends: for each id, the number of UTF-8 bytes of the text before the end of its token; they never fall.
-    """
+    """The ids of one document and where each token ends."""
 
     ids: Sequence[int]
+    """The ids, as ``encode`` gives them."""
     ends: Sequence[int]
+    """For each id, the number of UTF-8 bytes of the text before the end of its token; they never fall."""
 
 
 @runtime_checkable
@@ -382,21 +377,18 @@ class WarmsUp(Protocol):
 
 
 class Adaptation(NamedTuple):
-    """A tokenizer that was fitted to a text, and what each step was worth.
-
-    Attributes:
-        tokenizer: the tokenizer; ids that it shares with the one before stand for the same bytes.
-        n_bytes: the size of the text, UTF-8.
-        removed: the ids that are gone, in the order in which they went.
-        tokens_removing: the number of ids of the text before, and after each removal.
-        tokens_adding: the number of ids of the text before the first merge that was added, and after each.
-    """
+    """A tokenizer that was fitted to a text, and what each step was worth."""
 
     tokenizer: Tokenizer
+    """The tokenizer; ids that it shares with the one before stand for the same bytes."""
     n_bytes: int
+    """The size of the text, UTF-8."""
     removed: Sequence[int]
+    """The ids that are gone, in the order in which they went."""
     tokens_removing: Sequence[int]
+    """The number of ids of the text before, and after each removal."""
     tokens_adding: Sequence[int]
+    """The number of ids of the text before the first merge that was added, and after each."""
 
 
 @runtime_checkable

@@ -33,9 +33,6 @@ class Curve:
         order: the merges.
         counts: int64[vocab_size], how often each id occurs in the text, encoded with all merges.
 
-    Attributes:
-        built: int64[vocab_size], how often each id was built on the way, or was there as a unit.
-
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> curve = Curve(order, np.bincount([257, 256, 98], minlength=258))  # "aab" + "aa" + "b"
     >>> curve.tokens.tolist()  # with 0, 1 and 2 merges
@@ -47,6 +44,7 @@ class Curve:
     def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
         self.order = order
         self.built = counts.astype(np.int64)
+        """int64[vocab_size], how often each id was built on the way, or was there as a unit."""
         for _, makers, parts in reversed(order.levels):
             times = self.built[makers]
             some = np.flatnonzero(times)  # a short text builds few of the tokens

@@ -24,11 +24,6 @@ class MergeOrder:
         base: the number of units that are ordinary tokens; default: all ids that no merge makes. With the first ``k``
             merges the vocabulary has ``base + k`` ids.
 
-    Attributes:
-        made: int64[m], the id that each merge makes.
-        parts: int64[p], the ids of all parts, merge after merge.
-        offsets: int64[m + 1]; merge ``r`` has the parts ``parts[offsets[r]:offsets[r + 1]]``.
-
     Raises:
         ContractError: an id is made twice, or of one that does not exist by then, or is out of range.
 
@@ -49,8 +44,11 @@ class MergeOrder:
         ends = np.cumsum(lengths)
         self.vocab_size = vocab_size
         self.made = flat[ends - 1]
+        """int64[m], the id that each merge makes."""
         self.parts = np.delete(flat, ends - 1)
+        """int64[p], the ids of all parts, merge after merge."""
         self.offsets = np.concatenate([[0], np.cumsum(lengths - 1)])
+        """int64[m + 1]; merge ``r`` has the parts ``parts[offsets[r]:offsets[r + 1]]``."""
         self.base = vocab_size - len(self.made) if base is None else base
         self._check(flat)
 

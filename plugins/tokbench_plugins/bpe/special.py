@@ -293,10 +293,6 @@ class AddedSpecial(EncodesAroundSpecial):
         tokenizer: the tokenizer, which has ``encode_batch``, ``token_bytes`` and ``special_ids``.
         names: the names to add, or sets of them; those that are there already keep their ids.
 
-    Attributes:
-        vocab_size: number of ids, the added ones included.
-        special_ids: the tokenizer's own special tokens, and the added ones.
-
     Raises:
         ValueError: a name is empty or not Unicode text.
 
@@ -321,11 +317,13 @@ class AddedSpecial(EncodesAroundSpecial):
         self._own_size: int = tokenizer.vocab_size
         own = SpecialTokens(tokenizer.special_ids, aliases=True)
         self.special_ids: Mapping[str, int] = own.with_more(self._added, self._own_size).ids
+        """The tokenizer's own special tokens, and the added ones."""
         self._names = {i: name for name, i in self.special_ids.items() if i >= self._own_size}
         self._shows_names = not getattr(tokenizer, "dummy_prefix", b"") and all(
             tokenizer.token_bytes(token_id) == name.encode() for name, token_id in own.ids.items()
         )
         self.vocab_size = max([self._own_size - 1, *self.special_ids.values()]) + 1
+        """Number of ids, the added ones included."""
 
     def __getattr__(self, name: str) -> Any:
         """Return any other capability of the tokenizer, but for those that do not know the added tokens."""

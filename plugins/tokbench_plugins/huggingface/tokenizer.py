@@ -49,19 +49,12 @@ class HuggingFaceTokenizer:
         source: the content of a ``tokenizer.json``.
         notes: further remarks for the report.
 
-    Attributes:
-        vocab_size: the highest id and one.
-        special_ids: special tokens by name, but for the unknown token.
-        unk_id: what the model gives for what it does not know; ``None`` where it knows everything.
-        lossless: True if every text comes back: byte-level BPE without normalization.
-        notes: remarks for the report, on changes to the file among them.
-        identity: set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`.
-
     Raises:
         ValueError: ``source`` is not what the library reads; the message says why.
     """
 
     identity: str
+    """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
 
     file_suffix = ".tokenizer.json"
     thread_safe = True
@@ -77,13 +70,18 @@ class HuggingFaceTokenizer:
         self._with_special: tuple[frozenset[str], Tokenizer] | None = None  # of the names that were allowed last
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
+        """The highest id and one."""
         self.lossless = is_lossless(content)
+        """True if every text comes back: byte-level BPE without normalization."""
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
         self.unk_id: int | None = None if self.lossless else unknown
+        """What the model gives for what it does not know; ``None`` where it knows everything."""
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
+        """Special tokens by name, but for the unknown token."""
         self.notes = (*changes, *notes)
+        """Remarks for the report, on changes to the file among them."""
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[str, tuple[str, ...]]]:
         """Pickle the file that it was made from."""
@@ -181,15 +179,13 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
     Args:
         source, notes: as above.
         rule: which bytes.
-
-    Attributes:
-        dummy_prefix: the space that is put before every text and is not decoded, or nothing.
     """
 
     def __init__(self, source: str, notes: tuple[str, ...], rule: ByteRule) -> None:
         super().__init__(source, notes)
         self._rule = rule
         self.dummy_prefix = rule.dummy_prefix
+        """The space that is put before every text and is not decoded, or nothing."""
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """Return the bytes of one id; those of its name for a special token, none for an id that is not used.

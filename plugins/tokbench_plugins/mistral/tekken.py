@@ -31,9 +31,6 @@ class TekkenTokenizer(EncodesAroundSpecial):
     Args:
         data: the content of a ``tekken.json``.
 
-    Attributes:
-        vocab_size: number of ids, special tokens included; the file holds more, which the model does not use.
-
     Raises:
         ValueError: ``data`` is not a Tekken file.
     """
@@ -48,6 +45,7 @@ class TekkenTokenizer(EncodesAroundSpecial):
             config = content["config"]
             self._first: int = config["default_num_special_tokens"]
             self.vocab_size: int = config["default_vocab_size"]
+            """Number of ids, special tokens included; the file holds more, which the model does not use."""
             tokens = content["vocab"][: self.vocab_size - self._first]
             ranks = {base64.b64decode(token["token_bytes"], validate=True): int(token["rank"]) for token in tokens}
             pattern: str = config["pattern"]

@@ -34,11 +34,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         model: the content of a ``.model`` file.
         notes: remarks for the report, such as how many lines the trainer left out.
 
-    Attributes:
-        vocab_size: number of pieces.
-        unk_id: the unknown piece; models with byte fallback have one too, but never give it.
-        dummy_prefix: the space that the model puts before every text, or nothing.
-
     Raises:
         ValueError: ``model`` is not a SentencePiece model.
     """
@@ -55,12 +50,15 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
             raise ValueError("not a SentencePiece model, or a damaged one") from error
         self.notes = notes
         self.vocab_size: int = self._processor.get_piece_size()
+        """Number of pieces."""
         self.unk_id: int = self._processor.unk_id()
+        """The unknown piece; models with byte fallback have one too, but never give it."""
         self.special_ids: Mapping[str, int] = {
             self._processor.id_to_piece(i): i for i in range(self.vocab_size) if self._processor.is_control(i)
         }
         # The normalizer is tried, because the model's settings cannot be read without protobuf.
         self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
+        """The space that the model puts before every text, or nothing."""
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; lone surrogates are read as U+FFFD.

@@ -151,26 +151,25 @@ class PythonTokenizer(EncodesAroundSpecial):
     Args:
         foreign: what ``AutoTokenizer`` returned.
         notes: remarks for the report.
-
-    Attributes:
-        vocab_size: the highest id and one.
-        special_ids: special tokens by name, but for the unknown token.
-        lossless, thread_safe: never claimed of foreign code.
-        identity: set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`.
     """
 
     identity: str
+    """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
     lossless = False
+    """Never claimed of foreign code."""
     thread_safe = False
+    """Never claimed of foreign code."""
 
     def __init__(self, foreign: Any, notes: tuple[str, ...] = ()) -> None:
         self._foreign = foreign
         self.notes = notes
         ids = foreign.get_vocab().values()
         self.vocab_size = max(len(foreign), max(ids, default=-1) + 1)
+        """The highest id and one."""
         self.unk_id: int | None = foreign.unk_token_id
         special = zip(foreign.all_special_tokens, foreign.all_special_ids, strict=True)
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
+        """Special tokens by name, but for the unknown token."""
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text, without a warning that it is longer than the model's longest."""

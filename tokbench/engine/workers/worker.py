@@ -66,19 +66,17 @@ class WorkerContext:
         next_batch: asks the parent for the next texts of a feed; it answers with an empty list after the last.
         show_progress: tells the parent how far a step has come.
         registry: the plugins, if they are loaded already.
-
-    Attributes:
-        registry: the plugins.
-        recipes: by name, how to get at each tokenizer.
-        kept: what a job leaves for later jobs in the same process.
     """
 
     def __init__(
         self, next_batch: Callable[[str], list[str]], show_progress: Progress, registry: Registry | None = None
     ) -> None:
         self.registry = registry or load_registry()
+        """The plugins."""
         self.recipes: dict[str, Recipe] = {}
+        """By name, how to get at each tokenizer."""
         self.kept: dict[str, Any] = {}
+        """What a job leaves for later jobs in the same process."""
         self._next_batch = next_batch
         self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}

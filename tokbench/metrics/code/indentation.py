@@ -27,18 +27,16 @@ _LEVEL: Final = (
 
 
 class Lines(NamedTuple):
-    """The lines of some programs, blank lines aside.
-
-    Attributes:
-        margins: the tabs and spaces at the beginning of each line, which may be empty.
-        tabs, spaces: int64[l], the number of tabs and of spaces in each margin.
-        levels: int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed.
-    """
+    """The lines of some programs, blank lines aside."""
 
     margins: Spans
+    """The tabs and spaces at the beginning of each line, which may be empty."""
     tabs: NDArray[np.int64]
+    """int64[l], the number of tabs in each margin."""
     spaces: NDArray[np.int64]
+    """int64[l], the number of spaces in each margin."""
     levels: NDArray[np.int64]
+    """int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed."""
 
 
 def lines_of(shard: Shard) -> Lines:

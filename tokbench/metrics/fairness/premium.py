@@ -89,20 +89,18 @@ class Aligned(NamedTuple):
 
 
 class Premium(NamedTuple):
-    """A language compared with the reference, on the documents that come back in both.
-
-    Attributes:
-        above, below: float64[u], tokens by sampling unit, in the language and in the reference.
-        documents: the number of these documents.
-        left_out: the number of documents that do not come back in one of the languages or in both.
-        ratios: float64[d], the ratio of tokens of each document that has tokens in the reference.
-    """
+    """A language compared with the reference, on the documents that come back in both."""
 
     above: NDArray[np.float64]
+    """float64[g], tokens in the language, by sampling unit."""
     below: NDArray[np.float64]
+    """float64[g], tokens in the reference, by sampling unit."""
     documents: int
+    """The number of these documents."""
     left_out: int
+    """The number of documents that do not come back in one of the languages or in both."""
     ratios: NDArray[np.float64]
+    """float64[d], the ratio of tokens of each document that has tokens in the reference."""
 
     def shortcoming(self, group: str, reference: str) -> str:
         """Return the reason why there is no premium, or an empty string if there is one."""

@@ -26,22 +26,20 @@ _BEFORE, _AFTER = 12, 24
 
 
 class Example(NamedTuple):
-    """The first difference in a document that does not come back; examples compare by place in the corpus.
-
-    Attributes:
-        group: the document's group.
-        number: how many documents of the group come before it.
-        origin: where a person finds the document.
-        position: characters before the first difference.
-        expected, got: what stands there in the text and in what came back, with a little context.
-    """
+    """The first difference in a document that does not come back; examples compare by place in the corpus."""
 
     group: str
+    """The document's group."""
     number: int
+    """How many documents of the group come before it."""
     origin: str
+    """Where a person finds the document."""
     position: int
+    """Characters before the first difference."""
     expected: str
+    """What stands there in the text, with a little context."""
     got: str
+    """What stands there in what came back."""
 
     def shown(self) -> LossExample:
         """Return what a report shows of the example."""

@@ -15,12 +15,7 @@ LEAST_ROUNDS: Final = 6
 
 
 class Place(NamedTuple):
-    """The place and the unit of a cell.
-
-    Attributes:
-        tokenizer, corpus, group, metric: see :class:`tokbench.plugin.Cell`.
-        unit: the unit of the metric.
-    """
+    """The place and the unit of a cell; the fields are those of :class:`tokbench.plugin.Cell`."""
 
     tokenizer: str
     corpus: str

@@ -109,16 +109,14 @@ def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
 
 
 class Line(NamedTuple):
-    """A straight line through the logarithms of sizes and times.
-
-    Attributes:
-        exponent: its slope.
-        low, high: the 95 % interval of the slope; ``None`` with fewer than six sizes.
-    """
+    """A straight line through the logarithms of sizes and times."""
 
     exponent: float
+    """Its slope."""
     low: float | None
+    """The lower end of the 95 % interval of the slope; ``None`` with fewer than six sizes."""
     high: float | None
+    """The upper end."""
 
     @property
     def word(self) -> str:

@@ -104,18 +104,16 @@ class _Round(NamedTuple):
 
 @dataclass
 class _Timed(Contender):
-    """A tokenizer on documents of one size.
-
-    Attributes:
-        size: the size.
-        seconds: of each document that was encoded one at a time.
-        single, batch: MB/s in each round.
-    """
+    """A tokenizer on documents of one size."""
 
     size: SizeName = "1 KB"
+    """The size."""
     seconds: list[float] = field(default_factory=list)
+    """Of each document that was encoded one at a time."""
     single: list[float] = field(default_factory=list)
+    """MB/s in each round, one document at a time."""
     batch: list[float] = field(default_factory=list)
+    """MB/s in each round, all documents at once."""
 
     @property
     def where(self) -> str:

@@ -60,19 +60,16 @@ _LARGE: Final = 500
 
 
 class MedianSpread(NamedTuple):
-    """A median, or the mean of processes, with its interval and spread.
-
-    Attributes:
-        median: the median, or the mean.
-        low, high: its interval, at least 95 %; ``None`` with too few values.
-        relative: 1.4826 x the median absolute deviation / the median: a standard deviation that a few
-            outliers cannot move.
-    """
+    """A median, or the mean of processes, with its interval and spread."""
 
     median: float
+    """The median, or the mean."""
     low: float | None
+    """The lower end of its interval of at least 95 %; ``None`` with too few values."""
     high: float | None
+    """The upper end."""
     relative: float
+    """1.4826 x the median absolute deviation / the median: a standard deviation that a few outliers cannot move."""
 
 
 def median_spread(values: Sequence[float]) -> MedianSpread:

@@ -39,38 +39,32 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """All ids that break the same rule.
-
-    Attributes:
-        rule: the name of the rule.
-        severity: the severity.
-        message: the meaning of the finding.
-        tokens: the ids.
-    """
+    """All ids that break the same rule."""
 
     rule: str
+    """The name of the rule."""
     severity: Severity
+    """The severity."""
     message: str
+    """The meaning of the finding."""
     tokens: list[Token]
+    """The ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The result of inspecting a vocabulary.
-
-    Attributes:
-        vocab_size: the number of ids.
-        findings: the findings, errors first.
-        kinds: the number of ids of each kind; they add up to ``vocab_size``.
-        scripts: the number of ids whose bytes are text, by the script of their letters.
-        longest: the longest tokens.
-    """
+    """The result of inspecting a vocabulary."""
 
     vocab_size: int
+    """The number of ids."""
     findings: list[Finding] = field(default_factory=list)
+    """The findings, errors first."""
     kinds: dict[str, int] = field(default_factory=dict)
+    """The number of ids of each kind; they add up to ``vocab_size``."""
     scripts: dict[str, int] = field(default_factory=dict)
+    """The number of ids whose bytes are text, by the script of their letters."""
     longest: list[Token] = field(default_factory=list)
+    """The longest tokens."""
 
     @property
     def failed(self) -> bool:

@@ -31,21 +31,18 @@ _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP
 
 
 class Never(StrEnum):
-    """The kinds of ids that some texts never make; each such id is of one kind, the first that fits.
-
-    Attributes:
-        SPECIAL: a special token, the unknown token, or an id that is not used.
-        UNREACHABLE: no text gives it, as far as is known.
-        SINGLE_BYTE: one byte.
-        FRAGMENT: bytes that are not UTF-8 by themselves.
-        CANDIDATE: a whole token, and so a candidate for a glitch token.
-    """
+    """The kinds of ids that some texts never make; each such id is of one kind, the first that fits."""
 
     SPECIAL = "special or unused"
+    """A special token, the unknown token, or an id that is not used."""
     UNREACHABLE = "unreachable"
+    """No text gives it, as far as is known."""
     SINGLE_BYTE = "single byte"
+    """One byte."""
     FRAGMENT = "fragment"
+    """Bytes that are not UTF-8 by themselves."""
     CANDIDATE = "candidate"
+    """A whole token, and so a candidate for a glitch token."""
 
 
 def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collection[int]) -> dict[Never, list[int]]:
@@ -78,17 +75,14 @@ def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collec
 
 @dataclass(frozen=True, slots=True)
 class Relatives:
-    """The closest relative of each id: a part of it that a merge makes, or a token that it is a part of.
-
-    Attributes:
-        closest: int64[v], the id of the relative whose merge has the closest rank; -1 where there is none.
-        merges: int64[v], the number of ranks between the two; 0 where there is none.
-        distance: float64[v], this number over the rank of the longer one of the two plus 1; 1.0 where there is none.
-    """
+    """The closest relative of each id: a part of it that a merge makes, or a token that it is a part of."""
 
     closest: NDArray[np.int64]
+    """int64[v], the id of the relative whose merge has the closest rank; -1 where there is none."""
     merges: NDArray[np.int64]
+    """int64[v], the number of ranks between the two; 0 where there is none."""
     distance: NDArray[np.float64]
+    """float64[v], this number over the rank of the longer one of the two plus 1; 1.0 where there is none."""
 
 
 def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:

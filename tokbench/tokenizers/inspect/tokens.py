@@ -34,48 +34,42 @@ _SCRIPTS: Final = (
 
 
 class TokenKind(StrEnum):
-    """The kinds of ids; each id is of one kind, the first that fits.
-
-    Attributes:
-        SPECIAL: a special token that the tokenizer lists.
-        UNKNOWN: the unknown token.
-        GAP: no bytes: an id that is not used.
-        FRAGMENT: bytes that are not UTF-8 by themselves.
-        WHITE_SPACE: nothing but white space.
-        WORD_START: a space, then letters and marks.
-        WORD_INSIDE: letters and marks.
-        DIGITS: numbers, with a space before them or without.
-        PUNCTUATION: punctuation and symbols, with a space before them or without.
-        MIXED: anything else.
-    """
+    """The kinds of ids; each id is of one kind, the first that fits."""
 
     SPECIAL = "special"
+    """A special token that the tokenizer lists."""
     UNKNOWN = "unknown"
+    """The unknown token."""
     GAP = "gap"
+    """No bytes: an id that is not used."""
     FRAGMENT = "fragment"
+    """Bytes that are not UTF-8 by themselves."""
     WHITE_SPACE = "white space"
+    """Nothing but white space."""
     WORD_START = "word start"
+    """A space, then letters and marks."""
     WORD_INSIDE = "word inside"
+    """Letters and marks."""
     DIGITS = "digits"
+    """Numbers, with a space before them or without."""
     PUNCTUATION = "punctuation"
+    """Punctuation and symbols, with a space before them or without."""
     MIXED = "mixed"
+    """Anything else."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A vocabulary, id by id.
-
-    Attributes:
-        data: the bytes of each id.
-        kinds: the kind of each id.
-        special: the special tokens by name.
-        unk_id: the unknown token, if there is one.
-    """
+    """A vocabulary, id by id."""
 
     data: list[bytes]
+    """The bytes of each id."""
     kinds: list[TokenKind]
+    """The kind of each id."""
     special: dict[str, int]
+    """The special tokens by name."""
     unk_id: int | None
+    """The unknown token, if there is one."""
 
 
 def list_tokens(tokenizer: Tokenizer) -> Listing:

@@ -29,19 +29,16 @@ _BATCH: Final = 2000
 
 
 class Usage(StrEnum):
-    """The use of an id in a corpus; each id is of one class.
-
-    Attributes:
-        ACTIVE: at least five in a million of the tokens of the corpus.
-        RARE: emitted less often, and not scaffold.
-        SCAFFOLD: emitted less often, and in less than a tenth of the times it is built; it serves to build other ids.
-        UNSEEN: not even built; if the tokenizer does not list its merges, not emitted.
-    """
+    """The use of an id in a corpus; each id is of one class."""
 
     ACTIVE = "active"
+    """At least five in a million of the tokens of the corpus."""
     RARE = "rare"
+    """Emitted less often, and not scaffold."""
     SCAFFOLD = "scaffold"
+    """Emitted less often, and in less than a tenth of the times it is built; it serves to build other ids."""
     UNSEEN = "unseen"
+    """Not even built; if the tokenizer does not list its merges, not emitted."""
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -92,22 +89,19 @@ def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) 
 
 @dataclass(frozen=True, slots=True)
 class CorpusUse:
-    """The use of a vocabulary in some texts.
-
-    Attributes:
-        documents, tokens: the amount of text.
-        classes: the number of ids of each usage class; they add up to the vocabulary. Without merges there is no
-            ``scaffold``.
-        candidates: candidates for glitch tokens: whole tokens that the texts never make, the most surprising first.
-        apart: ids that are no candidates, in lists: ``scaffold``, those first that were built most often, and the
-            other kinds of :class:`~tokbench.tokenizers.inspect.glitch.Never`.
-    """
+    """The use of a vocabulary in some texts."""
 
     documents: int
+    """The number of texts."""
     tokens: int
+    """The number of their tokens."""
     classes: dict[str, int]
+    """The number of ids of each usage class; they add up to the vocabulary. Without merges there is no ``scaffold``."""
     candidates: list[Token]
+    """Candidates for glitch tokens: whole tokens that the texts never make, the most surprising first."""
     apart: dict[str, list[Token]]
+    """Ids that are no candidates, in lists: ``scaffold``, those first that were built most often, and the other kinds
+    of :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
 
 
 def corpus_use(tokenizer: Tokenizer, texts: Sequence[str], unreachable: Collection[int] = ()) -> CorpusUse:

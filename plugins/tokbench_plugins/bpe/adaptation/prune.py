@@ -64,11 +64,7 @@ def prune(
 
 
 class _PrunedText:
-    """The chunks of a text, encoded with what is left of a vocabulary.
-
-    Attributes:
-        size: the number of ids of the text.
-    """
+    """The chunks of a text, encoded with what is left of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary, chunks: Mapping[str, int]) -> None:
         self._before = vocabulary
@@ -89,6 +85,7 @@ class _PrunedText:
                 self._used[token_id] += count
                 self._users[token_id].add(number)
         self.size = self._used.total()
+        """The number of ids of the text."""
         ids = {*self._made, *vocabulary.whole_chunks}
         self._leaves = [self._entry(token_id) for token_id in ids if self._is_leaf(token_id)]
         heapq.heapify(self._leaves)

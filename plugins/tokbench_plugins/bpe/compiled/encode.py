@@ -12,7 +12,6 @@ The cache is as large as the vocabulary demands and never grows: 40 MB for 100,0
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from threading import Lock
@@ -21,11 +20,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Encoded, open_store, valid_unicode
+from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks, merge_long_chunk
-from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, PAIRS_VERSION, PairTables, byte_pairs, pair_tables
+from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, byte_pairs, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -34,9 +33,6 @@ _SLAB: Final = 1 << 18  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20
 _KEYS: Final = 1 << 22
-
-_PAIRS: Final = "pairs"
-_WORTH_KEEPING: Final = 16_384  # merges; the tables of fewer are made as fast as they are read
 
 
 class CompiledEncoder:
@@ -148,26 +144,7 @@ def _merging(vocabulary: Vocabulary) -> Merging:
     made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
     made_by[ranks] = made
     pairs = byte_pairs(vocabulary, ranked)
-    return Merging(np.array(vocabulary.byte_ids, np.uint32), pairs, *_kept_pair_tables(ranked), made_by, ranks_are_ids)
-
-
-def _kept_pair_tables(merges: NDArray[np.int64]) -> PairTables:
-    """Return :func:`pair_tables`, from the store if they were made before: to make them takes a tenth of a second."""
-    store = open_store() if len(merges) >= _WORTH_KEEPING else None
-    if store is None:
-        return pair_tables(merges)
-    key = {"merges": hashlib.sha256(merges.tobytes()).hexdigest(), "version": PAIRS_VERSION}
-    kept = store.get(_PAIRS, key)
-    if kept is None:
-        tables = pair_tables(merges)
-        size = len(tables.pairs).to_bytes(8, "little")
-        store.put(_PAIRS, key, size + tables.pairs.tobytes() + tables.displacements.tobytes())
-        return tables
-    ends = 8, 8 + 8 * int.from_bytes(kept[:8], "little")
-    # May be written, as new ones: compiled code has one type of them.
-    return PairTables(
-        np.frombuffer(kept[slice(*ends)], np.uint64).copy(), np.frombuffer(kept[ends[1] :], np.uint16).copy()
-    )
+    return Merging(np.array(vocabulary.byte_ids, np.uint32), pairs, *pair_tables(ranked), made_by, ranks_are_ids)
 
 
 def _known_tokens(

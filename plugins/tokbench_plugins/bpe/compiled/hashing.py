@@ -5,7 +5,7 @@ Importing this file needs numba. The tables themselves differ, because each is l
 - ``count`` has rows of four words, so that the key, the number and the count of a chunk lie in one cache line;
 - ``encode_chunks`` has rows of a key and ids, some of which are forgotten, and gives a long search up;
 - ``pair_tables`` has a perfect hash table, without a search;
-- ``pairs`` has the numbers of rows of another array, and ``recover`` has keys, with the ranks in an array beside them.
+- ``pairs`` has the numbers of rows of another array.
 """
 
 from __future__ import annotations

@@ -31,9 +31,6 @@ NO_RANK: Final = np.uint32(0xFFFF_FFFF)
 HIGHEST_ID: Final = (1 << 21) - 1
 """Exclusive upper bound on ids: two ids and a rank pack into 64 bits."""
 
-PAIRS_VERSION: Final = 1
-"""It goes up when :func:`pair_tables` makes other tables of the same merges."""
-
 _DOUBLINGS: Final = 5
 _LEAST: Final = 1 << 12
 """Slots: with fewer, two pairs of a bucket have the same slot and the same step every few thousand vocabularies."""

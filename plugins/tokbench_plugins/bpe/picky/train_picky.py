@@ -76,19 +76,16 @@ def train_picky(
 
 
 class _PickyText(LinkedText):
-    """The chunks, merged so far, in which tokens can also be taken apart.
-
-    Attributes:
-        occurrences: for each id, the sum of the weights of the positions where it stands.
-        starts: for each id that was made, the positions where it stands or once stood.
-    """
+    """The chunks, merged so far, in which tokens can also be taken apart."""
 
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie) -> None:
         super().__init__(sequences, tie)
         self.occurrences: defaultdict[int, int] = defaultdict(int)
+        """For each id, the sum of the weights of the positions where it stands."""
         for token, weight in zip(self.ids, self.weights, strict=True):
             self.occurrences[token] += weight
         self.starts: defaultdict[int, list[int]] = defaultdict(list)
+        """For each id that was made, the positions where it stands or once stood."""
 
     def enter(self, pair: Pair) -> None:
         """Put a pair into the heap that has new positions, maybe beside older ones."""

@@ -14,14 +14,13 @@ Vocabularies that start from characters, and those that list their merges, are r
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tokbench.plugin import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
@@ -29,69 +28,10 @@ from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeC
 from tokbench_plugins.bpe.recovery.stored import recovered_from_ranks_once, recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
-if TYPE_CHECKING:
-    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
-
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
-_WORTH_COMPILED: Final = 32_768
-"""Units of all candidates: with fewer, numba takes longer to get ready."""
-
-
-class Ranks:
-    """The merges that are known while others are recovered.
-
-    Args:
-        candidates: the tokens of more than one unit, in order of rank.
-
-    Attributes:
-        merges: (left id, right id, made id) in order of rank.
-    """
-
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self.merges: list[Merge] = []
-        self._candidates = candidates
-        self._rank_of: dict[Pair, int] = {}
-        self._made: list[int] = []
-        self._built: set[int] = set()
-        self._watched: set[Pair] = set()
-
-    @property
-    def known(self) -> int:
-        """The number of merges so far."""
-        return len(self.merges)
-
-    def built(self, token_id: int) -> bool:
-        """Return True if a merge makes an id."""
-        return token_id in self._built
-
-    def add(self, left: int, right: int, made: int) -> None:
-        """Add a merge."""
-        self._rank_of[left, right] = len(self.merges)
-        self._made.append(made)
-        self._built.add(made)
-        self.merges.append((left, right, made))
-
-    def watch(self, pair: Pair) -> None:
-        """Watch a pair: from now on :meth:`events` yields when its merge is found."""
-        self._watched.add(pair)
-
-    def events(self) -> Iterator[tuple[Candidate, list[int]]]:
-        """Go through the candidates, and add the merge of each that is left in two parts, those that it wants.
-
-        Yields:
-            those that are left in other parts; and those whose merge was just added, where its pair is watched.
-        """
-        for candidate in self._candidates:
-            parts = merge_ids(list(candidate.units), self._rank_of, self._made)
-            if len(parts) == 1:
-                continue  # made already
-            if not is_merged(parts, candidate.pair):
-                yield candidate, parts
-                continue
-            self.add(parts[0], parts[1], candidate.made)
-            if (parts[0], parts[1]) in self._watched:
-                yield candidate, parts
+_WORTH_KEEPING: Final = 32_768
+"""Units of all candidates: fewer are recovered as fast as they are read from the store."""
 
 
 def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
@@ -122,12 +62,9 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
         listed[token_id] = token
     tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
     make = partial(_checked_merges, ranks, tokens, byte_ids)
-    merges, whole_chunks = make() if _is_small(ranks) else recovered_from_ranks_once(ranks, make, by="engines")
+    is_small = sum(map(len, ranks)) < _WORTH_KEEPING
+    merges, whole_chunks = make() if is_small else recovered_from_ranks_once(ranks, make)
     return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
-
-
-def _is_small(ranks: Mapping[bytes, int]) -> bool:
-    return sum(map(len, ranks)) < _WORTH_COMPILED
 
 
 def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
@@ -209,9 +146,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
     """
     _check(ranks)
-    if _is_small(ranks):
-        return recover_from(candidates_of_ranks(ranks))
-    return recovered_from_ranks_once(ranks, lambda: _recovered(candidates_of_ranks(ranks), late=False), by="ranks")
+    return Recovery(candidates_of_ranks(ranks), late=False).run()
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
@@ -247,37 +182,21 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
     [(0, 1, 4), (4, 2, 3)]
     """
     candidates = list(candidates)
-    if _is_large(candidates):
-        return recovered_once(candidates, lambda: _recovered(candidates, late=late), late=late)
-    return Recovery(Ranks(candidates), late=late).run()
-
-
-def _is_large(candidates: Sequence[Candidate]) -> bool:
-    return sum(len(candidate.units) for candidate in candidates) >= _WORTH_COMPILED
-
-
-def _recovered(candidates: Sequence[Candidate], *, late: bool) -> Recovered:
-    return Recovery(_ranks(candidates), late=late).run()
-
-
-def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
-    if not has_numba():
-        return Ranks(candidates)
-    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
-
-    return CompiledRanks(candidates)
+    recovery = Recovery(candidates, late=late)
+    if sum(len(candidate.units) for candidate in candidates) >= _WORTH_KEEPING:
+        return recovered_once(candidates, recovery.run, late=late)
+    return recovery.run()
 
 
 class Recovery:
-    """One pass over candidates; see :func:`recover_from`.
+    """One pass over candidates; the arguments are those of :func:`recover_from`."""
 
-    Args:
-        ranks: over the candidates, with no merge known.
-        late: as for :func:`recover_from`.
-    """
-
-    def __init__(self, ranks: Ranks | CompiledRanks, *, late: bool) -> None:
-        self._ranks = ranks
+    def __init__(self, candidates: Sequence[Candidate], *, late: bool) -> None:
+        self._candidates = candidates
+        self._merges: list[Merge] = []
+        self._rank_of: dict[Pair, int] = {}
+        self._made: list[int] = []  # by each merge
+        self._built: set[int] = set()  # the same, to look an id up
         self._left_over: list[WholeChunk] = []  # that were no two halves when their turn came
         self._late = late
         self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
@@ -289,33 +208,44 @@ class Recovery:
         Raises:
             ValueError: see :func:`recover_from`.
         """
-        for (token_id, _, pair), parts in self._ranks.events():
+        for token_id, units, pair in self._candidates:
+            parts = merge_ids(list(units), self._rank_of, self._made)
+            if len(parts) == 1:
+                continue  # made already
             if is_merged(parts, pair):
+                self._add(parts[0], parts[1], token_id)
                 self._add_late((parts[0], parts[1], token_id))
                 continue
             if self._late and pair != ():
                 self._wait(len(self._left_over), parts)
-            self._left_over.append(WholeChunk(token_id, tuple(parts), self._ranks.known, pair))
-        return Recovered(self._ranks.merges, self._left_over)
+            self._left_over.append(WholeChunk(token_id, tuple(parts), len(self._merges), pair))
+        return Recovered(self._merges, self._left_over)
+
+    def _add(self, left: int, right: int, made: int) -> None:
+        self._rank_of[left, right] = len(self._merges)
+        self._made.append(made)
+        self._built.add(made)
+        self._merges.append((left, right, made))
 
     def _wait(self, place: int, parts: list[int]) -> None:
         self._parts[place] = parts
         for neighbours in pairwise(parts):
             self._waiting.setdefault(neighbours, []).append(place)
-            self._ranks.watch(neighbours)
 
     def _add_late(self, first: Merge) -> None:
         """Add the merges that a merge and one another give their halves, lowest rank first, as engines do them."""
+        if first[:2] not in self._waiting:
+            return
         group = [GroupMerge(*first, place=len(self._left_over))]
         ready: list[int] = []
         self._wake(first, ready)
         while ready:
             place = heappop(ready)
             made = self._left_over[place].made
-            if self._ranks.built(made):
+            if made in self._built:
                 continue  # from two other halves, which are there before these wherever its bytes are
             left, right = self._parts[place]
-            self._ranks.add(left, right, made)
+            self._add(left, right, made)
             group.append(GroupMerge(left, right, made, place))
             self._wake((left, right, made), ready)
         check_group(group)

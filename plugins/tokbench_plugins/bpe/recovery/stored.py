@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from tokbench.plugin import open_store
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
@@ -44,20 +44,17 @@ def recovered_once(candidates: Sequence[Candidate], make: Callable[[], Recovered
     return _once(lambda: {"candidates": _digest(candidates), "late": late, "version": _VERSION}, make)
 
 
-def recovered_from_ranks_once(
-    ranks: Mapping[bytes, int], make: Callable[[], Recovered], *, by: Literal["ranks", "engines"]
-) -> Recovered:
+def recovered_from_ranks_once(ranks: Mapping[bytes, int], make: Callable[[], Recovered]) -> Recovered:
     """Return what was recovered from ranks before, or recover and keep it; see :func:`recovered_once`.
 
     Args:
         ranks: the id of each token, by its bytes.
-        make: recovers the merges.
-        by: the merges: one for each token, of those before it in the order of ranks; or all that engines do.
+        make: recovers all merges that engines do.
 
     Raises:
         ValueError: ``make`` raises it; nothing is kept then.
     """
-    return _once(lambda: {by: _digest_of_ranks(ranks), "version": _VERSION}, make)
+    return _once(lambda: {"engines": _digest_of_ranks(ranks), "version": _VERSION}, make)
 
 
 def _once(key_of: Callable[[], Mapping[str, object]], make: Callable[[], Recovered]) -> Recovered:

@@ -120,18 +120,15 @@ class _Inside:
 
 
 class _Superwords(LinkedText):
-    """The runs, merged so far; a pair enters the heap when both of its tokens exist.
-
-    Attributes:
-        ranked: the final id of each token that exists, by the id that it has in the runs.
-        waiting: the pairs that wait for a token.
-        inside: returns True if ordinary merges may make a token.
-    """
+    """The runs, merged so far; a pair enters the heap when both of its tokens exist."""
 
     def __init__(self, runs: Mapping[tuple[int, ...], int], tie: Tie, inside: _Inside) -> None:
         self.inside = inside
+        """Returns True if ordinary merges may make a token."""
         self.ranked = {byte: byte for byte in range(FIRST_MERGE)}
+        """The final id of each token that exists, by the id that it has in the runs."""
         self.waiting: defaultdict[int, list[Pair]] = defaultdict(list)
+        """The pairs that wait for a token."""
         super().__init__(runs.items(), tie)
 
     def enter(self, pair: Pair) -> None:

@@ -22,7 +22,6 @@ from tokbench_plugins.bpe.compiled import encode as encode_compiled
 from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
-from tokbench_plugins.bpe.compiled.pair_tables import pair_tables
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]
 TEXT = st.one_of(
@@ -216,15 +215,3 @@ def test_pairs_whose_hashes_agree_in_many_bits():
     merges = train([text], 300, None)
     vocabulary = Vocabulary.trained(merges)
     assert CompiledEncoder(vocabulary, None).encode_batch([text]).ids.tolist() == Encoder(vocabulary, None)(text)
-
-
-def test_tables_of_merges_come_out_of_the_store_as_they_were_made(words, tmp_path, monkeypatch):
-    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
-    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
-    monkeypatch.setattr(encode_compiled, "_WORTH_KEEPING", 0)
-    merges, text = words
-    made = []
-    monkeypatch.setattr(encode_compiled, "pair_tables", lambda ranked: made.append(1) or pair_tables(ranked))
-    found = [CompiledEncoder(Vocabulary.trained(merges), "gpt4").encode_batch([text]).ids for _ in range(2)]
-    assert found[0].tolist() == found[1].tolist() == Encoder(merges, "gpt4")(text)
-    assert made == [1]

@@ -12,13 +12,10 @@ _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") 
 
 
 class Interruption:
-    """Remembers which signal has stopped the command.
-
-    Attributes:
-        exit_code: 128 and the number of the signal, as shells count: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
-    """
+    """Remembers which signal has stopped the command."""
 
     exit_code = 128 + signal.SIGINT
+    """128 and the number of the signal, as shells count: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
 
 
 def stop_on_signals() -> None:

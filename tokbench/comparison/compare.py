@@ -35,43 +35,40 @@ _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 
 @dataclass(frozen=True, kw_only=True)
 class CellChange:
-    """One number in two runs.
-
-    Attributes:
-        tokenizer, corpus, group, metric: the place.
-        unit, direction: as the metric has them.
-        before, after: the value in the baseline and in the other run; ``None`` where there is none.
-        difference, low, high: ``after - before`` and its 95 % interval, in the unit of the metric; ``None`` where there
-            is none.
-        ratio, ratio_low, ratio_high: ``after / before - 1`` and its 95 % interval; ``None`` where there is none.
-        p, p_holm: the p-value of the difference, and the same corrected for all compared cells of the metric (Holm
-            1979); ``None`` if there is no interval.
-        spread, ratio_spread: how the difference and the ratio vary when groups of documents are left out, from which
-            the intervals come; ``None`` where there is no such interval, as of a speed.
-        lossy: ``True`` if the other run does not give every text back here, and a loss may improve the number.
-        reason: why there is no difference, or why it has no interval; empty if it has one, or if nothing changed.
-    """
+    """One number in two runs."""
 
     tokenizer: str
     corpus: str
     group: str
     metric: str
+    """The place."""
     unit: str = ""
     direction: Literal["higher", "lower", "none"] = "none"
+    """As the metric has them."""
     before: float | None = None
+    """The value in the baseline; ``None`` where there is none."""
     after: float | None = None
+    """The value in the other run; ``None`` where there is none."""
     difference: float | None = None
     low: float | None = None
     high: float | None = None
+    """``after - before`` and its 95 % interval, in the unit of the metric; ``None`` where there is none."""
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
+    """``after / before - 1`` and its 95 % interval; ``None`` where there is none."""
     p: float | None = None
+    """The p-value of the difference; ``None`` if there is no interval."""
     p_holm: float | None = None
+    """The same, corrected for all compared cells of the metric (Holm 1979)."""
     spread: Spread | None = None
     ratio_spread: Spread | None = None
+    """How the difference and the ratio vary when groups of documents are left out, from which the intervals come;
+    ``None`` where there is no such interval, as of a speed."""
     lossy: bool = False
+    """``True`` if the other run does not give every text back here, and a loss may improve the number."""
     reason: str = ""
+    """Why there is no difference, or why it has no interval; empty if it has one, or if nothing changed."""
 
     @property
     def differs(self) -> bool:
@@ -111,27 +108,26 @@ class CellChange:
 
 @dataclass(kw_only=True)
 class Comparison:
-    """All that differs between two runs.
-
-    Attributes:
-        baseline, other: the names of the runs.
-        changes: the numbers of both, in the order of the baseline.
-        tokenizers: by tokenizer, sentences on what is not as it was, such as its vocabulary or engine.
-        appeared, vanished: tokenizers, corpora, groups and metrics that only the other run has, or only the baseline.
-        refused: sentences on what cannot be compared, and why.
-        notes: sentences that a reader must know, such as another version.
-        metrics: the definition of each metric.
-    """
+    """All that differs between two runs."""
 
     baseline: str
+    """The name of the run that came before."""
     other: str
+    """The name of the run that is judged."""
     changes: list[CellChange] = field(default_factory=list)
+    """The numbers of both, in the order of the baseline."""
     tokenizers: dict[str, list[str]] = field(default_factory=dict)
+    """By tokenizer, sentences on what is not as it was, such as its vocabulary or engine."""
     appeared: list[str] = field(default_factory=list)
+    """The tokenizers, corpora, groups and metrics that only the other run has."""
     vanished: list[str] = field(default_factory=list)
+    """Those that only the baseline has."""
     refused: list[str] = field(default_factory=list)
+    """Sentences on what cannot be compared, and why."""
     notes: list[str] = field(default_factory=list)
+    """Sentences that a reader must know, such as another version."""
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
+    """The definition of each metric."""
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -24,28 +24,24 @@ _SHAPE: Final = "write it as METRIC[GROUP] > +2%, METRIC < 0 or TOKENIZER: METRI
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A change that fails a comparison.
-
-    Attributes:
-        text: the rule as it was written.
-        metric: the metric.
-        tokenizer, corpus, group: the place; empty for all. The group ``*`` is the whole corpus.
-        above: ``True`` if a change above the limit fails, ``False`` if one below it does.
-        limit: the limit: a difference in the unit of the metric, or a share of the baseline's value.
-        relative: ``True`` if the limit is a share of the baseline's value.
-        significantly: ``True`` if chance must not explain that the value is beyond the limit; see
-            :func:`check_rules`.
-    """
+    """A change that fails a comparison."""
 
     text: str
+    """The rule as it was written."""
     metric: str
+    """The metric."""
     tokenizer: str = ""
     corpus: str = ""
     group: str = WHOLE
+    """The place; empty for all. The group ``*`` is the whole corpus."""
     above: bool = True
+    """``True`` if a change above the limit fails, ``False`` if one below it does."""
     limit: float = 0.0
+    """The limit: a difference in the unit of the metric, or a share of the baseline's value."""
     relative: bool = False
+    """``True`` if the limit is a share of the baseline's value."""
     significantly: bool = False
+    """``True`` if chance must not explain that the value is beyond the limit; see :func:`check_rules`."""
 
     @classmethod
     def parse(cls, text: str) -> Rule:

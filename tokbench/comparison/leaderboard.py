@@ -36,24 +36,22 @@ _HASH: Final = 12
 
 @dataclass(frozen=True, kw_only=True)
 class RunSource:
-    """One run of the leaderboard.
-
-    Attributes:
-        number: the number by which entries name it, from 1 on.
-        path: the path as it was given.
-        name, created: the name of the run, and when it began, ISO 8601, UTC.
-        tokbench: the version of tokbench.
-        machine: the machine in words.
-        remark: such as that the run was stopped; empty if there is nothing to say.
-    """
+    """One run of the leaderboard."""
 
     number: int
+    """The number by which entries name it, from 1 on."""
     path: str
+    """The path as it was given."""
     name: str
+    """The name of the run."""
     created: str
+    """The time when it began, ISO 8601, UTC."""
     tokbench: str
+    """The version of tokbench."""
     machine: str
+    """The machine in words."""
     remark: str = ""
+    """Such as that the run was stopped; empty if there is nothing to say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,26 +76,23 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The numbers of one metric on one whole corpus, best first; those that do not compete come last.
-
-    Attributes:
-        corpus: the name of the corpus, with the beginning of its sha256 if runs have another text of this name.
-        sha256: the digest of its documents; empty if it is not known.
-        metric, label, unit, direction: the metric.
-        headline: ``True`` for the few metrics that distinguish tokenizers at first sight.
-        machine: the machine, if the metric was timed; else empty.
-        entries: the numbers.
-    """
+    """The numbers of one metric on one whole corpus, best first; those that do not compete come last."""
 
     corpus: str
+    """The name of the corpus, with the beginning of its sha256 if runs have another text of this name."""
     sha256: str
+    """The digest of its documents; empty if it is not known."""
     metric: str
     label: str
     unit: str
     direction: Literal["higher", "lower", "none"]
+    """The metric."""
     headline: bool
+    """``True`` for the few metrics that distinguish tokenizers at first sight."""
     machine: str
+    """The machine, if the metric was timed; else empty."""
     entries: list[Entry]
+    """The numbers."""
 
     @property
     def best(self) -> list[Entry]:

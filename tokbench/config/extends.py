@@ -73,16 +73,13 @@ class _Base(NamedTuple):
 
 
 class _Reader:
-    """Reads the bases of one configuration, each file once.
-
-    Attributes:
-        files: the bases by path, in the order in which they were read.
-    """
+    """Reads the bases of one configuration, each file once."""
 
     def __init__(self, main: Path) -> None:
         self._main = main
         self._read: dict[str, Located] = {}
         self.files: dict[str, ConfigFile] = {}
+        """The bases by path, in the order in which they were read."""
 
     def merged(self, own: Located, path: Path, chain: tuple[str, ...]) -> Located:
         """Return a document merged with its bases; ``chain`` has the files that extend one another down to this one."""

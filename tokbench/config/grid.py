@@ -12,17 +12,14 @@ from tokbench.tokenizers.options import GivenOptions
 
 
 class Variant(NamedTuple):
-    """One tokenizer of an entry.
-
-    Attributes:
-        name: the name of the entry, with a suffix for every value that varies.
-        options: the backend's options, those of the grid included.
-        vocab_size: the size to train at; ``None`` if it is not trained.
-    """
+    """One tokenizer of an entry."""
 
     name: str
+    """The name of the entry, with a suffix for every value that varies."""
     options: GivenOptions
+    """The backend's options, those of the grid included."""
     vocab_size: int | None
+    """The size to train at; ``None`` if it is not trained."""
 
 
 def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:

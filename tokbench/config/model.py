@@ -169,57 +169,51 @@ class MetricKeys(_Entry):
 
 @dataclass
 class MetricEntry:
-    """A metric family of the file.
-
-    Attributes:
-        name: the name of the family.
-        options: its options.
-        path: its place in the data of the file.
-        corpora: the corpora on which it is measured; empty for all that are evaluated.
-    """
+    """A metric family of the file."""
 
     name: str
+    """The name of the family."""
     options: GivenOptions
+    """Its options."""
     path: tuple[str | int, ...]
+    """Its place in the data of the file."""
     corpora: tuple[str, ...] = ()
+    """The corpora on which it is measured; empty for all that are evaluated."""
 
 
 @dataclass
 class Config:
-    """A configuration file, as far as it can be read without plugins.
-
-    Attributes:
-        text: the text of the file.
-        located: the data of the file, with the place of each value.
-        path: the path of the file.
-        base: the folder in which relative paths start.
-        name: the name of the run.
-        corpora, tokenizers, metrics: the well-formed entries.
-        named: the names of all corpora, those of malformed entries included.
-        formats: the names of the report formats.
-        limits: the limits in time and memory.
-        study: by name, the options of studies as they were written; only plugins can say what is wrong with them.
-        further: by key, what stands at the top level beside the keys of :class:`TopLevel`.
-        bases: the files that it extends, as they were read.
-        overrides: what the command changes.
-        left_out: the names of tokenizers, and of entries that make several, that the command leaves out.
-        problems: everything that is wrong so far.
-    """
+    """A configuration file, as far as it can be read without plugins."""
 
     text: str
+    """The text of the file."""
     located: Located
+    """The data of the file, with the place of each value."""
     path: Path
+    """The path of the file."""
     base: Path
+    """The folder in which relative paths start."""
     name: str = ""
+    """The name of the run."""
     corpora: dict[str, CorpusEntry] = field(default_factory=dict)
     tokenizers: dict[str, TokenizerEntry] = field(default_factory=dict)
     metrics: list[MetricEntry] = field(default_factory=list)
+    """The well-formed entries."""
     named: frozenset[str] = frozenset()
+    """The names of all corpora, those of malformed entries included."""
     formats: tuple[str, ...] = ()
+    """The names of the report formats."""
     limits: Limits = field(default_factory=Limits)
+    """The limits in time and memory."""
     study: dict[str, Any] = field(default_factory=dict)
+    """By name, the options of studies as they were written; only plugins can say what is wrong with them."""
     further: dict[str, Any] = field(default_factory=dict)
+    """By key, what stands at the top level beside the keys of :class:`TopLevel`."""
     bases: list[ConfigFile] = field(default_factory=list)
+    """The files that it extends, as they were read."""
     overrides: Overrides = field(default_factory=Overrides)
+    """What the command changes."""
     left_out: frozenset[str] = frozenset()
+    """The names of tokenizers, and of entries that make several, that the command leaves out."""
     problems: list[Problem] = field(default_factory=list)
+    """Everything that is wrong so far."""

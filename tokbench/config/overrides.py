@@ -18,12 +18,6 @@ _LONGEST_NAME: Final = 80
 class Overrides:
     """The options of a command that change what a configuration says; all are recorded in the results.
 
-    Attributes:
-        limit: the number of documents of each group to measure at most; ``None`` for all. Training reads all text.
-        only: names of tokenizers, or of entries that make several; empty for all.
-        settings: values by their dotted path, such as ``metrics.fertility.unit=icu``; the value is YAML.
-        quick: apply the settings that the configuration lists under ``quick``, before the others.
-
     Raises:
         InputError: the limit is less than 1.
 
@@ -33,9 +27,13 @@ class Overrides:
     """
 
     limit: int | None = None
+    """The number of documents of each group to measure at most; ``None`` for all. Training reads all text."""
     only: tuple[str, ...] = ()
+    """Names of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()
+    """Values by their dotted path, such as ``metrics.fertility.unit=icu``; the value is YAML."""
     quick: bool = False
+    """Apply the settings that the configuration lists under ``quick``, before the others."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:

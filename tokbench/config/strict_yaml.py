@@ -55,22 +55,20 @@ class Located:
     """A YAML document as plain data, with the place of every key and value.
 
     The values may come from several files: see :mod:`tokbench.config.extends`.
-
-    Attributes:
-        name: the name of the file, for messages.
-        data: dicts, lists, strings, numbers, booleans, ``None``.
-        keys: by path, the place of the key of a mapping.
-        values: by path, the place of a value.
-        problems: everything that was refused while reading.
-        folders: by the name of a file, the folder in which its relative paths start.
     """
 
     name: str
+    """The name of the file, for messages."""
     data: Any = None
+    """Dicts, lists, strings, numbers, booleans, ``None``."""
     keys: dict[Path, FilePlace] = field(default_factory=dict)
+    """By path, the place of the key of a mapping."""
     values: dict[Path, FilePlace] = field(default_factory=dict)
+    """By path, the place of a value."""
     problems: list[Problem] = field(default_factory=list)
+    """Everything that was refused while reading."""
     folders: dict[str, FilePath] = field(default_factory=dict)
+    """By the name of a file, the folder in which its relative paths start."""
 
     def place(self, path: Path) -> FilePlace:
         """Return the place of a value, or of the nearest value around it."""

@@ -22,19 +22,16 @@ _FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
 
 @dataclass(frozen=True)
 class Suite:
-    """A configuration that ships with tokbench.
-
-    Attributes:
-        name: the name by which it is run.
-        path: its file.
-        summary: the first sentence of the comment at its head.
-        needs_data: ``True`` if it reads files from the folder that ``TOKBENCH_TEST_DATA`` names.
-    """
+    """A configuration that ships with tokbench."""
 
     name: str
+    """The name by which it is run."""
     path: Path
+    """Its file."""
     summary: str
+    """The first sentence of the comment at its head."""
     needs_data: bool
+    """``True`` if it reads files from the folder that ``TOKBENCH_TEST_DATA`` names."""
 
 
 @cache

@@ -13,39 +13,34 @@ from tokbench.tokenizers.options import Options
 class Gold(NamedTuple):
     """The words that people marked in one text; positions are in code points.
 
-    Attributes:
-        words: ``(start, end)`` of each word, in order and without overlap.
-        punctuation: for each word, ``True`` if it is punctuation.
-        morphemes: the positions inside words where one morpheme ends and the next begins, rising; ``None`` if nobody
-            marked morphemes.
-
     >>> Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))  # "cats!"
     Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))
     """
 
     words: tuple[tuple[int, int], ...]
+    """``(start, end)`` of each word, in order and without overlap."""
     punctuation: tuple[bool, ...]
+    """For each word, ``True`` if it is punctuation."""
     morphemes: tuple[int, ...] | None = None
+    """The positions inside words where one morpheme ends and the next begins, rising; ``None`` if nobody marked
+    morphemes."""
 
 
 class Document(NamedTuple):
-    """One text.
-
-    Attributes:
-        text: the text, which is valid Unicode: it has no lone surrogates.
-        group: the language, programming language or other part of the corpus to which it belongs.
-        key: its name inside its group; translations of one another have the same key.
-        origin: the place where a person finds it, such as ``en.txt:12``.
-        gold: the words that people marked in it; either all documents of a corpus have them, or none.
-        parallel_key: the name that it shares with its translations; empty if that is its key.
-    """
+    """One text."""
 
     text: str
+    """The text, which is valid Unicode: it has no lone surrogates."""
     group: str
+    """The language, programming language or other part of the corpus to which it belongs."""
     key: str
+    """Its name inside its group; translations of one another have the same key."""
     origin: str
+    """The place where a person finds it, such as ``en.txt:12``."""
     gold: Gold | None = None
+    """The words that people marked in it; either all documents of a corpus have them, or none."""
     parallel_key: str = ""
+    """The name that it shares with its translations; empty if that is its key."""
 
 
 class Source(Protocol):
@@ -80,17 +75,14 @@ class HasFiles(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSpec:
-    """The description of a corpus source, which a plugin registers.
-
-    Attributes:
-        name: the word after ``source:`` in a configuration.
-        summary: one line for ``tokbench list``.
-        open: ``open(options) -> Source``; raises
-            :class:`~tokbench.foundation.errors.InputError` if there is no such corpus.
-        options: the options class.
-    """
+    """The description of a corpus source, which a plugin registers."""
 
     name: str
+    """The word after ``source:`` in a configuration."""
     summary: str
+    """One line for ``tokbench list``."""
     open: Callable[[Any], Source]
+    """``open(options) -> Source``; raises :class:`~tokbench.foundation.errors.InputError` if there is no such
+    corpus."""
     options: type[Options] = Options
+    """The options class."""

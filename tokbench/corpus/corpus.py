@@ -142,30 +142,28 @@ class _KeptDocuments:
 
 @dataclass
 class Survey:
-    """The summary of a corpus, from one pass over it.
-
-    Attributes:
-        sha256: the hash of group, key and text of all documents, in order: whoever trains on them knows them by it.
-        limited_sha256: the same without the documents that a limit leaves out; equal to ``sha256`` without a limit.
-        documents, bytes: the totals of the documents that ``limited_sha256`` covers.
-        evaluated_bytes: the size of the part that is evaluated.
-        groups: the number of evaluated documents of each group, in order of appearance.
-        evaluated: the fingerprints (uint64) of the evaluated documents, by group.
-        trained: the fingerprints of the documents that training may see.
-        first: with a limit, how many documents are evaluated, and their hash.
-        excerpts: by group, excerpts of a few documents that are evaluated.
-    """
+    """The summary of a corpus, from one pass over it."""
 
     sha256: str = ""
+    """The hash of group, key and text of all documents, in order: whoever trains on them knows them by it."""
     limited_sha256: str = ""
+    """The same without the documents that a limit leaves out; equal to ``sha256`` without a limit."""
     documents: int = 0
+    """The number of documents that ``limited_sha256`` covers."""
     bytes: int = 0
+    """Their size in UTF-8."""
     evaluated_bytes: int = 0
+    """The size of the part that is evaluated."""
     groups: dict[str, int] = field(default_factory=dict)
+    """The number of evaluated documents of each group, in order of appearance."""
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    """The fingerprints (uint64) of the evaluated documents, by group."""
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    """The fingerprints of the documents that training may see."""
     first: tuple[int, str] = (0, "")
+    """With a limit, how many documents are evaluated, and their hash."""
     excerpts: dict[str, list[Excerpt]] = field(default_factory=dict)
+    """By group, excerpts of a few documents that are evaluated."""
 
 
 def _numbers(marks: bytearray) -> NDArray[np.uint64]:
@@ -179,9 +177,6 @@ class Reading:
         readings: by corpus, its documents.
         with_groups: write the group before each text; :func:`group_and_text` takes them apart.
 
-    Attributes:
-        failures: by corpus, why its text could not be read, or is not that of the survey.
-
     >>> reading = Reading({"c": iter([Document("one", "en", "1", "c:1"), Document("two", "en", "2", "c:2")])})
     >>> list(reading), reading.failures
     (['one', 'two'], {})
@@ -191,6 +186,7 @@ class Reading:
         self._readings = readings
         self._with_groups = with_groups
         self.failures: dict[str, Failure] = {}
+        """By corpus, why its text could not be read, or is not that of the survey."""
 
     def __iter__(self) -> Iterator[str]:
         for name, documents in self._readings.items():
@@ -228,9 +224,6 @@ class Corpus:
     The survey may keep the documents in memory. What is not kept is read again each time, and hashed on the way: a
     reading that gives other documents ends with an error. So no number rests on text with another hash than the
     results say.
-
-    Attributes:
-        kept_bytes: about how much memory the documents take that the survey kept.
     """
 
     def __init__(
@@ -239,6 +232,7 @@ class Corpus:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
+        """About how much memory the documents take that the survey kept."""
         self._first = (0, "")
         self.name = name
         self.source = source

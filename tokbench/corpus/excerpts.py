@@ -22,19 +22,16 @@ NO_BOUND: Final = b"\xff" * 9
 
 
 class Excerpt(NamedTuple):
-    """A part of a document that is shown.
-
-    Attributes:
-        mark: the hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken.
-        origin: where a person finds the document.
-        text: the excerpt, at most 160 characters.
-        whole: ``True`` if it is the whole document.
-    """
+    """A part of a document that is shown."""
 
     mark: str
+    """The hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken."""
     origin: str
+    """Where a person finds the document."""
     text: str
+    """The excerpt, at most 160 characters."""
     whole: bool
+    """``True`` if it is the whole document."""
 
 
 class Excerpts:
@@ -42,10 +39,6 @@ class Excerpts:
 
     A hash prefers no document, and nobody can choose a text for it. Translations of one another have a hash in common,
     so that all groups of a parallel corpus show the same sentences.
-
-    Attributes:
-        bounds: by group, the hash from which on no document of it is taken any more; a group that has fewer documents
-            than are kept is not there.
 
     >>> chosen = Excerpts()
     >>> for number, mark in enumerate((b"9", b"1", b"5", b"3")):
@@ -57,6 +50,8 @@ class Excerpts:
     def __init__(self) -> None:
         self._kept: dict[str, dict[bytes, Document]] = {}
         self.bounds: dict[str, bytes] = {}
+        """By group, the hash from which on no document of it is taken any more; a group that has fewer documents than
+        are kept is not there."""
 
     def add(self, document: Document, mark: bytes) -> None:
         """Look at the next document; of two with one hash the first counts."""

@@ -24,19 +24,16 @@ _PROGRAMS: Final = frozenset("ada as asm bas bin cs ext lua mak man mk ml new pl
 
 
 class Language(NamedTuple):
-    """The properties of a language; each is empty if it is not known.
-
-    Attributes:
-        name: the English name.
-        script: the usual script.
-        family: the widest language family that is accepted.
-        resource_class: ``0`` to ``5``, by Joshi et al. 2020.
-    """
+    """The properties of a language; each is empty if it is not known."""
 
     name: str
+    """The English name."""
     script: str
+    """The usual script."""
     family: str
+    """The widest language family that is accepted."""
     resource_class: str
+    """``0`` to ``5``, by Joshi et al. 2020."""
 
     def facet(self, name: str) -> str:
         """Return the value of one of :data:`FACETS`."""

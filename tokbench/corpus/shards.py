@@ -42,19 +42,18 @@ BUCKETS: Final = 1 << BUCKET_BITS
 
 
 class ShardMark(NamedTuple):
-    """All that is needed of a shard whose states are known: see the attributes of :class:`Shard`.
-
-    Attributes:
-        key: the identity of the shard among all shards of a run.
-        documents, total_bytes: the number of its documents, and of their bytes.
-        digest, place_digest: the hash of its documents, and that of their place.
-    """
+    """All that is needed of a shard whose states are known: see the attributes of :class:`Shard`."""
 
     key: tuple[str, str, int]
+    """The identity of the shard among all shards of a run."""
     documents: int
+    """The number of its documents."""
     total_bytes: int
+    """The number of their bytes."""
     digest: str
+    """The hash of its documents."""
     place_digest: str
+    """The hash of their place."""
 
     @property
     def corpus(self) -> str:
@@ -79,16 +78,6 @@ class ShardPlace(NamedTuple):
 class Shard:
     """Documents of one group.
 
-    Attributes:
-        corpus, group: the corpus and the group of the documents.
-        parallel: ``True`` if the groups are translations: document ``first + k`` is then the same text in each group.
-        first: the number of documents of the group in earlier shards.
-        texts, keys, origins: a list with an entry for each document.
-        n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
-        unit_keys: int64[d], the key of the sampling unit of each document, by the hash of its key where keys are
-            shared by translations, else of its text.
-        gold: the words that people marked; ``None`` if the corpus has no gold words.
-
     The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when
     one of them is asked for: what was computed without them holds wherever the same documents stand.
     """
@@ -99,16 +88,24 @@ class Shard:
         )
         self._place_read = False
         self.group = group
+        """The group of the documents."""
         self.parallel = by_key
+        """``True`` if the groups are translations: document ``first + k`` is then the same text in each group."""
         self.texts = [document.text for document in documents]
+        """The text of each document."""
         encoded = [text.encode("utf-8") for text in self.texts]
         hashed = [key.encode("utf-8") for key in self._place.keys] if by_key else encoded
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
+        """int64[d], the code points of each document."""
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
+        """int64[d], the UTF-8 bytes of each document."""
         hashes = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents))
         self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
+        """int64[d], the key of the sampling unit of each document, by the hash of its key where keys are shared by
+        translations, else of its text."""
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
+        """The words that people marked; ``None`` if the corpus has no gold words."""
         self._cached: dict[Hashable, tuple[Any, bool]] = {}
 
     def __len__(self) -> int:

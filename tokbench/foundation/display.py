@@ -41,35 +41,34 @@ _SILENT_SECONDS: Final = 10.0
 class Event:
     """One line of ``--log json``. Every line has every key; ``null`` where there is nothing to say.
 
-    Attributes:
-        event: ``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends,
-            ``log`` and ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command,
-            ``output`` for a line that something else printed, and ``end``, the last line if nothing was refused.
-        time: ISO 8601, UTC.
-        step: the step in words, such as ``measuring pud``.
-        corpus, tokenizer: the corpus that the step is about, and the tokenizers at work, with commas.
-        done, total: how far the step has come; documents x tokenizers while a corpus is measured.
-        mb_per_s: 10⁶ bytes a second that all workers together have measured of the corpus.
-        eta_s: the seconds that the rest of the run takes, as far as that can be estimated.
-        from_store: documents x tokenizers of the step whose numbers came from the store; with ``end``, of the run.
-        message: the text of a message; with ``end``, what the run has come to.
-
     >>> print(Event(event="log", time="2026-01-01T00:00:00+00:00", message="compiling").line())
     {"event": "log", "time": "2026-01-01T00:00:00+00:00", "step": null, "corpus": null, "tokenizer": null, "done": \
 null, "total": null, "mb_per_s": null, "eta_s": null, "from_store": null, "message": "compiling"}
     """
 
     event: str
+    """``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends, ``log`` and
+    ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command, ``output`` for a line that
+    something else printed, and ``end``, the last line if nothing was refused."""
     time: str
+    """ISO 8601, UTC."""
     step: str | None = None
+    """The step in words, such as ``measuring pud``."""
     corpus: str | None = None
+    """The corpus that the step is about."""
     tokenizer: str | None = None
+    """The tokenizers at work, with commas."""
     done: float | None = None
     total: float | None = None
+    """How far the step has come; documents x tokenizers while a corpus is measured."""
     mb_per_s: float | None = None
+    """10⁶ bytes a second that all workers together have measured of the corpus."""
     eta_s: float | None = None
+    """The seconds that the rest of the run takes, as far as that can be estimated."""
     from_store: int | None = None
+    """Documents x tokenizers of the step whose numbers came from the store; with ``end``, of the run."""
     message: str | None = None
+    """The text of a message; with ``end``, what the run has come to."""
 
     def line(self) -> str:
         """Return the event as one line of JSON, without the line end."""

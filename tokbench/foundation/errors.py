@@ -28,16 +28,14 @@ class TokbenchError(Exception):
 class Problem:
     """One thing that is wrong with the input.
 
-    Attributes:
-        where: ``file:line:column`` or the name of a file; empty if there is no such place.
-        message: what is wrong, and what to type instead.
-
     >>> print(Problem("run.yaml:3:5", "unknown key 'metric'; did you mean 'metrics'?"))
     run.yaml:3:5: unknown key 'metric'; did you mean 'metrics'?
     """
 
     where: str
+    """``file:line:column`` or the name of a file; empty if there is no such place."""
     message: str
+    """What is wrong, and what to type instead."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message

@@ -23,18 +23,15 @@ _LONGEST_TRACEBACK: Final = 20_000
 
 
 class Failure(NamedTuple):
-    """The reason why a step has no result.
-
-    Attributes:
-        reason: what happened, on one line; the exception's message in it has at most 2,000 characters.
-        timed_out: whether the step took too long.
-        traceback: where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is
-            left out; empty if a process died.
-    """
+    """The reason why a step has no result."""
 
     reason: str
+    """What happened, on one line; the exception's message in it has at most 2,000 characters."""
     timed_out: bool = False
+    """Whether the step took too long."""
     traceback: str = ""
+    """Where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is left out;
+    empty if a process died."""
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
@@ -81,21 +78,18 @@ def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
 
 
 class Heartbeat(NamedTuple):
-    """The present activity of a process.
-
-    Attributes:
-        tokenizer: the tokenizer whose code runs, or an empty string.
-        verb: such as ``encoding``.
-        place: such as ``corpus c, group en``.
-        number: how many heartbeats there were before. As long as it stays, the process is doing the same thing.
-        ended: how the process ended, if it ended itself for a reason that it knew.
-    """
+    """The present activity of a process."""
 
     tokenizer: str = ""
+    """The tokenizer whose code runs, or an empty string."""
     verb: str = ""
+    """Such as ``encoding``."""
     place: str = ""
+    """Such as ``corpus c, group en``."""
     number: int = 0
+    """How many heartbeats there were before. As long as it stays, the process is doing the same thing."""
     ended: str = ""
+    """How the process ended, if it ended itself for a reason that it knew."""
 
 
 HEARTBEAT_BYTES: Final = 1 << 14
@@ -106,31 +100,25 @@ _LONGEST: Final = 2000
 
 
 class _Now:
-    """The heartbeat of this process, and what goes with it.
-
-    Attributes:
-        heartbeat: the present activity.
-        memory: the memory that outlives the process, if there is one.
-        inspect: looks after a tokenizer's turn whether the process is still sound.
-        raised: the last exception that left a block of :func:`doing`.
-        raised_in: the innermost activity that it left.
-    """
+    """The heartbeat of this process, and what goes with it."""
 
     heartbeat = Heartbeat()
+    """The present activity."""
     memory: mmap.mmap | None = None
+    """The memory that outlives the process, if there is one."""
     inspect: Callable[[], None] | None = None
+    """Looks after a tokenizer's turn whether the process is still sound."""
     raised: BaseException | None = None
+    """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
+    """The innermost activity that it left."""
 
 
 class Copies:
-    """Counts how many ``os.fork`` lie between this process and the one that imported tokbench.
-
-    Attributes:
-        number: the count; a loop over calls of foreign code ends where it has changed, see :func:`end_copy`.
-    """
+    """Counts how many ``os.fork`` lie between this process and the one that imported tokbench."""
 
     number = 0
+    """The count; a loop over calls of foreign code ends where it has changed, see :func:`end_copy`."""
 
 
 def _count_copy() -> None:

@@ -41,28 +41,26 @@ def silent(*_: object) -> None:
 
 @dataclass
 class Step:
-    """A step of a run, such as the training of one tokenizer or the measuring of one corpus.
-
-    Attributes:
-        name: the step in words, such as ``measuring pud``.
-        corpus, tokenizer: the corpus or tokenizer that it is about; empty if it is about none, or several.
-        done, total: how far it has come; in documents x tokenizers while a corpus is measured; ``total`` is ``None``
-            if it is not known.
-        n_bytes: the UTF-8 bytes that tokenizers have encoded in it, those of a document once for each tokenizer.
-        from_store: the documents x tokenizers whose numbers came from the store, which are in ``done``, too.
-        began: the time of its first sign of life, seconds of the monotonic clock.
-        ended: the time at which it reached its total; ``None`` before.
-    """
+    """A step of a run, such as the training of one tokenizer or the measuring of one corpus."""
 
     name: str
+    """The step in words, such as ``measuring pud``."""
     corpus: str = ""
+    """The corpus that it is about; empty if it is about none, or several."""
     tokenizer: str = ""
+    """The tokenizer that it is about, likewise."""
     done: float = 0.0
+    """How far it has come, in documents x tokenizers while a corpus is measured."""
     total: float | None = None
+    """How far it has to come; ``None`` if that is not known."""
     n_bytes: int = 0
+    """The UTF-8 bytes that tokenizers have encoded in it, those of a document once for each tokenizer."""
     from_store: int = 0
+    """The documents x tokenizers whose numbers came from the store, which are in ``done``, too."""
     began: float = field(default_factory=lambda: _now())  # noqa: PLW0108 - looked up when it is called
+    """The time of its first sign of life, seconds of the monotonic clock."""
     ended: float | None = None
+    """The time at which it reached its total; ``None`` before."""
 
     @property
     def seconds(self) -> float:
@@ -76,15 +74,12 @@ class Step:
 
 
 class TimeLeft(NamedTuple):
-    """An estimate of the time that the rest of a run takes.
-
-    Attributes:
-        seconds: the time of all phases that can be estimated; ``None`` if there is no such phase left.
-        unknown: the phases that are to come and cannot be estimated yet; ``seconds`` is without them.
-    """
+    """An estimate of the time that the rest of a run takes."""
 
     seconds: float | None
+    """The time of all phases that can be estimated; ``None`` if there is no such phase left."""
     unknown: tuple[Phase, ...]
+    """The phases that are to come and cannot be estimated yet; ``seconds`` is without them."""
 
 
 class RunProgress:
@@ -92,14 +87,6 @@ class RunProgress:
 
     Args:
         show: called with a step whenever it has moved.
-
-    Attributes:
-        steps: all steps so far, by name, in the order of their beginning.
-        current: the step that moved last; ``None`` at the very beginning.
-        at_work: the tokenizers at work, as far as that is known.
-        seconds: wall time of the phases that have ended, whichever way.
-        phases: the phases that were begun, in order.
-        from_store: documents x tokenizers whose numbers came from the store, over all corpora.
 
     >>> progress = RunProgress()
     >>> progress.expect({"mine": 10}, {"pud": 40}, {})
@@ -114,11 +101,17 @@ class RunProgress:
 
     def __init__(self, show: Callable[[Step], object] = silent) -> None:
         self.steps: dict[str, Step] = {}
+        """All steps so far, by name, in the order of their beginning."""
         self.current: Step | None = None
+        """The step that moved last; ``None`` at the very beginning."""
         self.at_work: tuple[str, ...] = ()
+        """The tokenizers at work, as far as that is known."""
         self.seconds: dict[Phase, float] = {}
+        """Wall time of the phases that have ended, whichever way."""
         self.phases: list[Phase] = []
+        """The phases that were begun, in order."""
         self.from_store = 0
+        """Documents x tokenizers whose numbers came from the store, over all corpora."""
         self._show = show
         self._began: float | None = None
         self._counted = 0.0

@@ -66,21 +66,18 @@ class Damaged(Exception):  # noqa: N818 - a finding about a file
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """A result in the store.
-
-    Attributes:
-        path: its file.
-        kind: the sort of work, such as ``training``.
-        key: what it was made from.
-        size: bytes of the file.
-        used: seconds since 1970 of the last use.
-    """
+    """A result in the store."""
 
     path: Path
+    """Its file."""
     kind: str
+    """The sort of work, such as ``training``."""
     key: Key
+    """What it was made from."""
     size: int
+    """Bytes of the file."""
     used: float
+    """Seconds since 1970 of the last use."""
 
 
 class Store:

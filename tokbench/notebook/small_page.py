@@ -175,16 +175,13 @@ def find_corpora(report: Report, name: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table of groups.
-
-    Attributes:
-        corpus, group: the place.
-        cells: by tokenizer, the cell and its level on the colour scale; ``None`` if it has no colour.
-    """
+    """One row of a table of groups."""
 
     corpus: str
     group: str
+    """The place."""
     cells: dict[str, tuple[DisplayCell, int | None]]
+    """By tokenizer, the cell and its level on the colour scale; ``None`` if it has no colour."""
 
 
 def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
@@ -234,19 +231,13 @@ _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", 
 
 
 class _Shown:
-    """The data, the styles and the texts of a table, each a row for each group and a column for each tokenizer.
-
-    Attributes:
-        numbers: the numbers, NaN where there is none.
-        styles: the CSS of each.
-        texts: what is shown.
-        names: the tokenizers.
-    """
+    """The data, the styles and the texts of a table, each a row for each group and a column for each tokenizer."""
 
     def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
         import pandas as pd
 
         self._rows, self._order, self.names = rows, order, [visible(who) for who in order]
+        """The tokenizers."""
         names = [(visible(row.corpus), visible(group_name(row.group))) for row in rows]
         self._index = (
             pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
@@ -254,8 +245,11 @@ class _Shown:
             else pd.Index([group for _, group in names], name="group")
         )
         self.numbers = self._frame(_number)
+        """The numbers, NaN where there is none."""
         self.styles = self._frame(_css)
+        """The CSS of each."""
         self.texts = self._frame(_text)
+        """What is shown."""
 
     def _frame(self, entry: Callable[[DisplayCell | None, int | None], object]) -> pd.DataFrame:
         import pandas as pd

@@ -16,15 +16,12 @@ _MOST_DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The way in which the numbers of one column are written.
-
-    Attributes:
-        kind: a whole number, a share shown in percent, or any other number.
-        decimals: digits after the point; ``None``: three significant digits, whatever the size.
-    """
+    """The way in which the numbers of one column are written."""
 
     kind: Literal["count", "share", "number"]
+    """A whole number, a share shown in percent, or any other number."""
     decimals: int | None = None
+    """Digits after the point; ``None``: three significant digits, whatever the size."""
 
     def show(self, value: float) -> str:
         """Return the number without its unit.

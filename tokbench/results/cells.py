@@ -45,35 +45,36 @@ class TokenizerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of a run.
-
-    Attributes:
-        tokenizer, corpus, group, metric: the place of the number; group ``*`` is the whole corpus.
-        value: the number, ``None`` unless ``status`` is ``ok``; never NaN.
-        unit: its unit. Where words are counted, the unit names the definition of a word.
-        ci_low, ci_high: its 95 % interval, ``None`` where there is none.
-        n: the number of documents (for speed: rounds) that the value rests on.
-        status: ``ok``, or why there is no value.
-        reason: the same in words; empty if the status is ``ok``.
-        in_sample: the share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown.
-            Reports mark it from :data:`TRAINED_ON_FROM` on.
-        measured: the share of the documents of its group that the value rests on, above 0 and below 1, if the run was
-            stopped before it had measured the others; ``None`` if the value rests on all of them.
-    """
+    """One number of a run."""
 
     tokenizer: str
+    """The tokenizer."""
     corpus: str
+    """The corpus."""
     group: str
+    """The group; ``*`` is the whole corpus."""
     metric: str
+    """The id of the metric."""
     value: float | None = None
+    """The number, ``None`` unless ``status`` is ``ok``; never NaN."""
     unit: str = ""
+    """Its unit. Where words are counted, the unit names the definition of a word."""
     ci_low: float | None = None
+    """The lower end of its 95 % interval; ``None`` where there is none."""
     ci_high: float | None = None
+    """The upper end, likewise."""
     n: int = 0
+    """The number of documents (for speed: rounds) that the value rests on."""
     status: Status = Status.OK
+    """``ok``, or why there is no value."""
     reason: str = ""
+    """The same in words; empty if the status is ``ok``."""
     in_sample: float | None = None
+    """The share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown. Reports mark
+    it from :data:`TRAINED_ON_FROM` on."""
     measured: float | None = None
+    """The share of the documents of its group that the value rests on, above 0 and below 1, if the run was stopped
+    before it had measured the others; ``None`` if the value rests on all of them."""
 
 
 def group_name(group: str) -> str:

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 class CurvePoint:
     """A place on a curve. Metrics of one family with the same ``name`` and ``quantity`` are one line a tokenizer.
 
-    Attributes:
-        name: the name of the curve, a word or two.
-        at: the place of the metric on the axis.
-        axis: the name of the axis, with its unit.
-        quantity: the quantity that the values are, a few words; curves of one quantity stand together.
-        start: the value at 0 of the axis, where it follows from the definition; ``None`` if it does not.
-
     >>> CurvePoint(name="typos", at=2, axis="places changed, %", quantity="tokens").start is None
     True
     """
 
     name: str
+    """The name of the curve, a word or two."""
     at: float
+    """The place of the metric on the axis."""
     axis: str
+    """The name of the axis, with its unit."""
     quantity: str
+    """The quantity that the values are, a few words; curves of one quantity stand together."""
     start: float | None = None
+    """The value at 0 of the axis, where it follows from the definition; ``None`` if it does not."""

@@ -47,61 +47,63 @@ class Results:
     """The whole of ``results.json``; each block is documented by its class.
 
     After a run, ``written`` has the files that this run wrote into its folder; they do not stand in the file itself.
-
-    Attributes:
-        name: the run's name.
-        created: when it began, ISO 8601, UTC.
-        config, environment, plugins: what ran, and where.
-        corpora, tokenizers, metrics: by name, in the order of the configuration.
-        cells: the numbers.
-        losses: for each tokenizer and group with texts that did not come back, how many and why.
-        own_texts: for metrics that bring texts of their own, whether these come back from each tokenizer.
-        differences: for each tokenizer whose ids should be those of another and are not, where and how.
-        pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
-        matrices: numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share.
-        studies: by study, its block: what it found beyond the cells.
-        failed_studies: by study, the reasons why it or a part of it could not be made; each makes the run fail.
-        notes: what a reader of the numbers must know, such as a warning about noise.
-        from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
-        families: by name, the metric families of the run with their options.
-        states: the raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are
-            asked for; :class:`~tokbench.foundation.errors.ResultsError` says then if the file is missing.
-        states_file: the file that holds the states; ``None`` if they stand here.
-        tracebacks: by the reason of failed cells, where the code failed.
-        seconds: how long the run took.
-        durations: how long each phase took.
-        interrupted: whether it was stopped before it was through.
-        partial: how far it came if it was stopped; ``None`` if it was not.
-        problems: files that could not be made or written.
     """
 
     name: str
+    """The run's name."""
     created: str = ""
+    """When it began, ISO 8601, UTC."""
     config: RunConfig = field(default_factory=RunConfig)
+    """What ran."""
     environment: Environment = field(default_factory=Environment)
+    """Where it ran."""
     plugins: list[PluginInfo] = field(default_factory=list)
+    """The plugins that were there."""
     corpora: dict[str, CorpusInfo] = field(default_factory=dict)
+    """By name, in the order of the configuration."""
     tokenizers: dict[str, TokenizerInfo] = field(default_factory=dict)
+    """By name, in the order of the configuration."""
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
+    """By name, in the order of the configuration."""
     cells: list[Cell] = field(default_factory=list)
+    """The numbers."""
     losses: list[LossInfo] = field(default_factory=list)
+    """For each tokenizer and group with texts that did not come back, how many and why."""
     own_texts: list[OwnTexts] = field(default_factory=list)
+    """For metrics that bring texts of their own, whether these come back from each tokenizer."""
     differences: list[Difference] = field(default_factory=list)
+    """For each tokenizer whose ids should be those of another and are not, where and how."""
     pairs: list[PairComparison] = field(default_factory=list)
+    """For each two tokenizers and group, which needs fewer tokens, and how sure that is."""
     matrices: list[PairMatrix] = field(default_factory=list)
+    """Numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share."""
     studies: StudyBlocks = field(default_factory=StudyBlocks)
+    """By study, its block: what it found beyond the cells."""
     failed_studies: dict[str, list[str]] = field(default_factory=dict)
+    """By study, the reasons why it or a part of it could not be made; each makes the run fail."""
     notes: list[str] = field(default_factory=list)
+    """What a reader of the numbers must know, such as a warning about noise."""
     from_store: list[str] = field(default_factory=list)
+    """What the run took from the store instead of computing it, in sentences; no number depends on it."""
     families: dict[str, FamilyInfo] = field(default_factory=dict)
+    """By name, the metric families of the run with their options."""
     states: RawStates = field(default_factory=RawStates)
+    """The raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are asked for;
+    :class:`~tokbench.foundation.errors.ResultsError` says then if the file is missing."""
     states_file: StatesFile | None = None
+    """The file that holds the states; ``None`` if they stand here."""
     tracebacks: dict[str, str] = field(default_factory=dict)
+    """By the reason of failed cells, where the code failed."""
     seconds: float = 0.0
+    """How long the run took."""
     durations: Durations = field(default_factory=Durations)
+    """How long each phase took."""
     interrupted: bool = False
+    """Whether it was stopped before it was through."""
     partial: PartialRun | None = None
+    """How far it came if it was stopped; ``None`` if it was not."""
     problems: list[str] = field(default_factory=list)
+    """Files that could not be made or written."""
 
     def __post_init__(self) -> None:
         """Begin with no file written; a list of states may be given, too."""
@@ -168,15 +170,12 @@ class Results:
 
 
 class NamedRun(NamedTuple):
-    """The results of a run, and the name by which messages call it.
-
-    Attributes:
-        name: the path as it was given.
-        results: the results.
-    """
+    """The results of a run, and the name by which messages call it."""
 
     name: str
+    """The path as it was given."""
     results: Results
+    """The results."""
 
     @classmethod
     def read(cls, path: str | Path) -> NamedRun:

@@ -12,24 +12,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReporterSpec:
-    """The description of a report format, which a plugin registers.
-
-    Attributes:
-        name: the word under ``report: formats:`` in a configuration.
-        summary: one line for ``tokbench list``.
-        filename: the name of the file in the folder of the run.
-        render: ``render(results)`` returns the text of the file, or its bytes if it is not text. It is a pure function
-            and measures nothing.
-        requires: distributions that it needs; where one is missing, a run that asks for the format is refused.
-        install: what to type to get them; default: ``pip install`` with their names.
-    """
+    """The description of a report format, which a plugin registers."""
 
     name: str
+    """The word under ``report: formats:`` in a configuration."""
     summary: str
+    """One line for ``tokbench list``."""
     filename: str
+    """The name of the file in the folder of the run."""
     render: Callable[[Results], str | bytes]
+    """``render(results)`` returns the text of the file, or its bytes if it is not text. It is a pure function and
+    measures nothing."""
     requires: tuple[str, ...] = ()
+    """Distributions that it needs; where one is missing, a run that asks for the format is refused."""
     install: str = ""
+    """What to type to get them; default: ``pip install`` with their names."""
 
     def content(self, results: Results) -> bytes:
         r"""Return the content of the file; text is UTF-8, and halves of surrogate pairs are written out.

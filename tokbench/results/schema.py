@@ -29,7 +29,7 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description.
 
     >>> json_schema()["$defs"]["Cell"]["properties"]["unit"]["description"]
-    'its unit. Where words are counted, the unit names the definition of a word.'
+    'Its unit. Where words are counted, the unit names the definition of a word.'
     """
     kinds = list(blocks)
     schema: Json = TypeAdapter(Results).json_schema(mode="serialization")

@@ -14,21 +14,18 @@ if TYPE_CHECKING:
 
 
 class TokenSpan(NamedTuple):
-    """One token of a text.
-
-    Attributes:
-        id: its id.
-        own: the bytes that the id stands for.
-        span: where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known.
-        data: the bytes of the text between these places; ``own`` if they are not known.
-        merges: the merges by which BPE makes it, each as its parts, in order; empty if nobody asked.
-    """
+    """One token of a text."""
 
     id: int
+    """Its id."""
     own: bytes
+    """The bytes that the id stands for."""
     span: tuple[int, int] | None
+    """Where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known."""
     data: bytes
+    """The bytes of the text between these places; ``own`` if they are not known."""
     merges: list[list[str]]
+    """The merges by which BPE makes it, each as its parts, in order; empty if nobody asked."""
 
     @property
     def partial(self) -> bool:
@@ -42,30 +39,27 @@ class TokenSpan(NamedTuple):
 
 @dataclass(kw_only=True)
 class Segmentation:
-    """One text, cut by one tokenizer.
-
-    Attributes:
-        tokenizer: its name.
-        ids: the ids.
-        pieces: for each id the bytes that it stands for, in hexadecimal digits; empty in the results of a run where
-            they are the bytes of the text between the ends.
-        ends: for each id, the number of UTF-8 bytes of the text before the end of its token; empty if the tokens
-            cannot be aligned with the text.
-        comes_back: ``True`` if decoding the ids gives the text, and no id is the unknown token.
-        back: what decoding gives, if that is not the text.
-        merges: for each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody
-            asked, or if the tokenizer lists no merges.
-        reason: why there are no tokens, or no merges that were asked for; an empty string if there are.
-    """
+    """One text, cut by one tokenizer."""
 
     tokenizer: str
+    """Its name."""
     ids: list[int] = field(default_factory=list)
+    """The ids."""
     pieces: list[str] = field(default_factory=list)
+    """For each id the bytes that it stands for, in hexadecimal digits; empty in the results of a run where they are the
+    bytes of the text between the ends."""
     ends: list[int] = field(default_factory=list)
+    """For each id, the number of UTF-8 bytes of the text before the end of its token; empty if the tokens cannot be
+    aligned with the text."""
     comes_back: bool = True
+    """``True`` if decoding the ids gives the text, and no id is the unknown token."""
     back: str = ""
+    """What decoding gives, if that is not the text."""
     merges: list[list[list[str]]] = field(default_factory=list)
+    """For each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody asked, or if
+    the tokenizer lists no merges."""
     reason: str = ""
+    """Why there are no tokens, or no merges that were asked for; an empty string if there are."""
 
     def spans(self) -> list[tuple[int, int]]:
         """Return where each token begins and ends in the bytes of the text; nothing if that is not known.
@@ -101,24 +95,22 @@ class Segmentation:
 
 @dataclass(kw_only=True)
 class SegmentedText:
-    """A text, and how each tokenizer cuts it.
-
-    Attributes:
-        label: a name for it, such as the file or the document where it stands; empty if it has none.
-        text: the text.
-        segmentations: one for each tokenizer.
-        corpus, group: where it is from; empty for texts that somebody names.
-        mark: the hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken.
-        whole: ``False`` if it is a part of a document.
-    """
+    """A text, and how each tokenizer cuts it."""
 
     label: str = ""
+    """A name for it, such as the file or the document where it stands; empty if it has none."""
     text: str
+    """The text."""
     segmentations: list[Segmentation]
+    """One for each tokenizer."""
     corpus: str = ""
+    """The corpus that it is from; empty for texts that somebody names."""
     group: str = ""
+    """The group that it is from, likewise."""
     mark: str = ""
+    """The hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken."""
     whole: bool = True
+    """``False`` if it is a part of a document."""
 
     def shared_spans(self) -> set[tuple[int, int]]:
         """Return the tokens, by their place, that all tokenizers have whose tokens have places.
@@ -136,27 +128,25 @@ class SegmentedText:
 
 @dataclass(kw_only=True)
 class WorstDocument:
-    """A document that is among the worst of its corpus for a tokenizer, by its size or beside another tokenizer.
-
-    Attributes:
-        tokenizer: the tokenizer.
-        number: how many documents of the group come before it.
-        tokens, bytes: of the whole document.
-        shown: the document, or the part of it with the most tokens; its first segmentation is that of the tokenizer.
-            The second one is that of the tokenizer that needs the fewest tokens for this text and gives it back; it is
-            missing if that is the same tokenizer.
-        by_size: ``True`` if the tokenizer makes the most tokens of it by its size, of the documents of the corpus.
-        beside_best: ``True`` if, of the documents that are worst by their size in a group, the tokenizer makes the most
-            tokens of the text that is shown beside the tokenizer that needs the fewest, and a tenth more at least.
-    """
+    """A document that is among the worst of its corpus for a tokenizer, by its size or beside another tokenizer."""
 
     tokenizer: str
+    """The tokenizer."""
     number: int
+    """How many documents of the group come before it."""
     tokens: int
+    """The tokens of the whole document."""
     bytes: int
+    """The UTF-8 bytes of the whole document."""
     shown: SegmentedText
+    """The document, or the part of it with the most tokens; its first segmentation is that of the tokenizer. The second
+    one is that of the tokenizer that needs the fewest tokens for this text and gives it back; it is missing if that is
+    the same tokenizer."""
     by_size: bool = True
+    """``True`` if the tokenizer makes the most tokens of it by its size, of the documents of the corpus."""
     beside_best: bool = False
+    """``True`` if, of the documents that are worst by their size in a group, the tokenizer makes the most tokens of the
+    text that is shown beside the tokenizer that needs the fewest, and a tenth more at least."""
 
     @property
     def times_the_fewest(self) -> float:

@@ -48,9 +48,6 @@ class TokenizerCatalogue:
 
     Args:
         any_value: let the page open ``backend:value`` for any value that is not a file; otherwise only what is listed.
-
-    Attributes:
-        first: the names that the page shows at first.
     """
 
     def __init__(self, *, any_value: bool = True) -> None:
@@ -63,6 +60,7 @@ class TokenizerCatalogue:
         self._models = dict(_models(self._registry))
         self._installed = list(_installed(self._registry))
         self.first: tuple[str, ...] = tuple(name for name in DEFAULTS if name in self._models)
+        """The names that the page shows at first."""
 
     def close(self) -> None:
         """Delete the dropped files."""

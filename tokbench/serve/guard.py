@@ -69,26 +69,24 @@ class Refusal(TokbenchError):  # noqa: N818 - an answer, not a fault
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The limits of the guard.
-
-    Attributes:
-        host: the address at which the server listens.
-        token: the secret that a request must have; empty for none, which is for loopback alone.
-        body: bytes of a request to the API.
-        file: bytes of a dropped file.
-        seconds: seconds until all of a request must have arrived.
-        whole: seconds until it must be answered.
-        rate, burst: requests of one address, for each second and at once.
-    """
+    """The limits of the guard."""
 
     host: str = "127.0.0.1"
+    """The address at which the server listens."""
     token: str = ""
+    """The secret that a request must have; empty for none, which is for loopback alone."""
     body: int = 2_000_000
+    """Bytes of a request to the API."""
     file: int = 64_000_000
+    """Bytes of a dropped file."""
     seconds: float = 10.0
+    """Seconds until all of a request must have arrived."""
     whole: float = 120.0
+    """Seconds until it must be answered."""
     rate: float = 100.0
+    """The requests of one address for each second."""
     burst: float = 300.0
+    """The requests of one address at once."""
 
 
 def is_loopback(host: str) -> bool:

@@ -22,13 +22,10 @@ _END_SECONDS: Final = 3
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 that hangs up on a client whose headers do not arrive in time.
-
-    Attributes:
-        header_seconds: seconds from the connection, or from the last answer, to the last header.
-    """
+    """HTTP/1.1 that hangs up on a client whose headers do not arrive in time."""
 
     header_seconds = 10.0
+    """Seconds from the connection, or from the last answer, to the last header."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -42,16 +42,13 @@ _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
 
 
 class Spans(NamedTuple):
-    """Spans of text, such as words, in UTF-8 bytes of a shard's documents joined end to end.
-
-    Attributes:
-        starts, ends: int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``, inside one document.
-        documents: int64[s], the document of each span.
-    """
+    """Spans of text, such as words, in UTF-8 bytes of a shard's documents joined end to end."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
+    """int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``, inside one document."""
     documents: NDArray[np.int64]
+    """int64[s], the document of each span."""
 
     def where(self, chosen: NDArray[Any]) -> Spans:
         """Return the spans that a mask or an array of indices chooses."""

@@ -17,18 +17,15 @@ GOLD_UNITS: Final = frozenset({"gold", "gold_nonpunct"})
 
 
 class GoldWords(NamedTuple):
-    """The words that people marked.
-
-    Attributes:
-        words: the places of the words.
-        punctuation: bool[w], ``True`` for words that are punctuation.
-        morphemes: int64[m], the bytes inside words where one morpheme ends and the next begins, rising; ``None`` if
-            nobody marked morphemes.
-    """
+    """The words that people marked."""
 
     words: Spans
+    """The places of the words."""
     punctuation: NDArray[np.bool_]
+    """bool[w], ``True`` for words that are punctuation."""
     morphemes: NDArray[np.int64] | None
+    """int64[m], the bytes inside words where one morpheme ends and the next begins, rising; ``None`` if nobody marked
+    morphemes."""
 
     def unit(self, name: str) -> Spans:
         """Return the words of one of the gold units."""

@@ -120,16 +120,13 @@ def cluster_breaks(kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
 
 
 class Clusters(NamedTuple):
-    """The grapheme clusters of several documents, white space left out, in one byte of memory for each of the text.
-
-    Attributes:
-        counts: int64[d], the number of clusters of each document.
-        inside: bool[n + 1], ``True`` for the positions strictly inside a cluster, in UTF-8 bytes of the documents
-            joined end to end.
-    """
+    """The grapheme clusters of several documents, white space left out, in one byte of memory for each of the text."""
 
     counts: NDArray[np.int64]
+    """int64[d], the number of clusters of each document."""
     inside: NDArray[np.bool_]
+    """bool[n + 1], ``True`` for the positions strictly inside a cluster, in UTF-8 bytes of the documents joined end to
+    end."""
 
 
 def find_clusters(texts: Sequence[str], size: int = _PIECE) -> Clusters:

@@ -25,56 +25,50 @@ _WIDE: Final = 50.0
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """One group.
-
-    Attributes:
-        group: its name.
-        language: the English name of the language that it is; empty if it is not a language.
-        documents: the number of its documents, if it is known.
-        unit: the unit of the row; empty if all rows share one.
-        cells: each cell with its level on the colour scale; ``None`` if it has no colour.
-    """
+    """One group."""
 
     group: str
+    """Its name."""
     language: str
+    """The English name of the language that it is; empty if it is not a language."""
     documents: int | None
+    """The number of its documents, if it is known."""
     unit: str
+    """The unit of the row; empty if all rows share one."""
     cells: Sequence[tuple[DisplayCell, int | None]]
+    """Each cell with its level on the colour scale; ``None`` if it has no colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """One metric of one corpus.
-
-    Attributes:
-        metric, label: the metric.
-        family: its family, or ``main`` for a headline metric of the study's subject.
-        unit: the unit of all cells; empty if it differs from row to row.
-        direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the
-            run did not check for losses, because then no number is known to be good.
-        shared: whether all rows share one scale; if not, each unit has its own.
-        low, high: the numbers that the weakest and the strongest colour stand for.
-        tokenizers: the columns, best first by their value for the whole corpus, or by compression if there is no such
-            value.
-        absent: tokenizers without any number here, and the word for it.
-        rows: the whole corpus first, if there is a value for it.
-        left_out: a sentence on the groups that have no row; empty if all have one.
-        levels: the number of colours.
-    """
+    """One metric of one corpus."""
 
     metric: str
     label: str
+    """The metric."""
     family: str
+    """Its family, or ``main`` for a headline metric of the study's subject."""
     unit: str
+    """The unit of all cells; empty if it differs from row to row."""
     direction: str
+    """``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the run did not
+    check for losses, because then no number is known to be good."""
     shared: bool
+    """Whether all rows share one scale; if not, each unit has its own."""
     low: str
+    """The number that the weakest colour stands for."""
     high: str
+    """The number that the strongest colour stands for."""
     tokenizers: Sequence[str]
+    """The columns, best first by their value for the whole corpus, or by compression if there is no such value."""
     absent: Sequence[tuple[str, str]]
+    """Tokenizers without any number here, and the word for it."""
     rows: Sequence[HeatRow]
+    """The whole corpus first, if there is a value for it."""
     left_out: str = ""
+    """A sentence on the groups that have no row; empty if all have one."""
     levels: int = LEVELS
+    """The number of colours."""
 
     @property
     def legends(self) -> list[str]:

@@ -15,27 +15,24 @@ _STAR: Final = 21.0
 
 
 class ProfileLine(NamedTuple):
-    """The line of one tokenizer.
-
-    Attributes:
-        name: the tokenizer.
-        style: the number of its colour and dashes.
-        values: a number for each place.
-        texts: the numbers in words, for the tooltip.
-        intervals: for each place the ends of the interval, or ``None``; empty if no place has one.
-        lossy: ``True`` for hollow dots: the numbers do not compete.
-        rings: the numbers of the places that have a ring.
-        star: the number of the place that has a star below its interval; ``None`` for no star.
-    """
+    """The line of one tokenizer."""
 
     name: str
+    """The tokenizer."""
     style: int
+    """The number of its colour and dashes."""
     values: Sequence[float]
+    """A number for each place."""
     texts: Sequence[str]
+    """The numbers in words, for the tooltip."""
     intervals: Sequence[tuple[float, float] | None] = ()
+    """For each place the ends of the interval, or ``None``; empty if no place has one."""
     lossy: bool = False
+    """``True`` for hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
+    """The numbers of the places that have a ring."""
     star: int | None = None
+    """The number of the place that has a star below its interval; ``None`` for no star."""
 
     @property
     def ends(self) -> list[float]:

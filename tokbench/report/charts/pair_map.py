@@ -22,16 +22,13 @@ _NARROWEST: Final = 960
 
 
 class Joint(NamedTuple):
-    """A joint of a dendrogram.
-
-    Attributes:
-        left, right: the two parts: a thing by its number, or the joint k as n + k, where n is the number of things.
-        height: the mean distance between the things of both.
-    """
+    """A joint of a dendrogram."""
 
     left: int
     right: int
+    """The two parts: a thing by its number, or the joint k as n + k, where n is the number of things."""
     height: float
+    """The mean distance between the things of both."""
 
 
 def average_linkage(distances: NDArray[np.float64]) -> list[Joint]:

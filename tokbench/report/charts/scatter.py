@@ -34,21 +34,18 @@ _REACH: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """The chart of one corpus.
-
-    Attributes:
-        corpus: its name.
-        drawing: the chart.
-        backends: the key: name of each backend, and its mark.
-        legends: the meaning of the marks beside the names; the points of those that lose text are hollow.
-        left_out: tokenizers with many unknown tokens, whose compression cannot be compared.
-    """
+    """The chart of one corpus."""
 
     corpus: str
+    """Its name."""
     drawing: Drawing
+    """The chart."""
     backends: Sequence[tuple[str, Drawing]]
+    """The key: name of each backend, and its mark."""
     legends: Sequence[str]
+    """The meaning of the marks beside the names; the points of those that lose text are hollow."""
     left_out: Sequence[str]
+    """Tokenizers with many unknown tokens, whose compression cannot be compared."""
 
 
 def scatter(tables: CellTables, corpus: str) -> Scatter | None:

@@ -34,35 +34,32 @@ _MOST_GROUPS: Final = 4
 
 @dataclass(slots=True, kw_only=True)
 class Loss:
-    """The texts of a tokenizer and corpus that did not come back for one cause, and the first of them.
-
-    Attributes:
-        tokenizer, corpus: the place.
-        cause: the label of the cause.
-        repair: the options with which to train so that it is prevented; empty if none are known.
-        documents: the number of texts whose first difference has this cause.
-        taking_part: the number of texts in which the cause takes part.
-        by_group: the share of each group in ``documents``.
-        origin: where a person finds the first text.
-        position: the place of its first difference, in characters.
-        context: what both texts have in common just before it, made visible.
-        expected, got: how each text goes on, made visible.
-        change: the code points at the first difference, as two texts may look the same.
-    """
+    """The texts of a tokenizer and corpus that did not come back for one cause, and the first of them."""
 
     tokenizer: str
     corpus: str
+    """The place."""
     cause: str
+    """The label of the cause."""
     repair: str = ""
+    """The options with which to train so that it is prevented; empty if none are known."""
     documents: int = 0
+    """The number of texts whose first difference has this cause."""
     taking_part: int = 0
+    """The number of texts in which the cause takes part."""
     by_group: dict[str, int] = field(default_factory=dict)
+    """The share of each group in ``documents``."""
     origin: str = ""
+    """Where a person finds the first text."""
     position: int = 0
+    """The place of its first difference, in characters."""
     context: str = ""
+    """What both texts have in common just before it, made visible."""
     expected: str = ""
     got: str = ""
+    """How each text goes on, made visible."""
     change: str = ""
+    """The code points at the first difference, as two texts may look the same."""
 
     @property
     def groups(self) -> str:
@@ -78,38 +75,32 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class LossRow:
-    """The losses of one tokenizer and corpus.
-
-    Attributes:
-        tokenizer, corpus: the place.
-        documents: the number of texts that did not come back; the first counts add up to it.
-        tested: the number of texts that were tested; ``None`` if it is not known.
-        counts: for each cause of the table, the number of texts whose first difference it explains, and of texts in
-            which it takes part.
-    """
+    """The losses of one tokenizer and corpus."""
 
     tokenizer: str
     corpus: str
+    """The place."""
     documents: int
+    """The number of texts that did not come back; the first counts add up to it."""
     tested: int | None
+    """The number of texts that were tested; ``None`` if it is not known."""
     counts: Sequence[tuple[int, int]]
+    """For each cause of the table, the number of texts whose first difference it explains, and of texts in which it
+    takes part."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossSection:
-    """The whole section.
-
-    Attributes:
-        examples: the losses that have a text to show, with hostile text made visible.
-        causes: the causes that occur, the columns of the table.
-        rows: a row for each tokenizer and corpus.
-        without_loss: the sentence to show if there are no examples.
-    """
+    """The whole section."""
 
     examples: Sequence[Loss]
+    """The losses that have a text to show, with hostile text made visible."""
     causes: list[str]
+    """The causes that occur, the columns of the table."""
     rows: Sequence[LossRow]
+    """A row for each tokenizer and corpus."""
     without_loss: str
+    """The sentence to show if there are no examples."""
 
 
 _EXAMPLE_COLUMNS: Final = (

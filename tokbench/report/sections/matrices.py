@@ -49,47 +49,41 @@ _COLUMNS: Final = {"groups": "tokenizer", "tokenizers": "group"}
 
 @dataclass(frozen=True, slots=True)
 class PairMap:
-    """One matrix.
-
-    Attributes:
-        name: the name of the map among the maps of the section.
-        metric, label: the metric.
-        within: the tokenizer under which groups are compared, or the group in which tokenizers are.
-        mean: the mean over all pairs.
-        closest, farthest: the two ends, in words.
-        drawing: the map.
-    """
+    """One matrix."""
 
     name: str
+    """The name of the map among the maps of the section."""
     metric: str
     label: str
+    """The metric."""
     within: str
+    """The tokenizer under which groups are compared, or the group in which tokenizers are."""
     mean: str
+    """The mean over all pairs."""
     closest: str
     farthest: str
+    """The two ends, in words."""
     drawing: Drawing
+    """The map."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixSection:
-    """The maps of one corpus, of groups or of tokenizers.
-
-    Attributes:
-        corpus: its name.
-        of: the kind of things that are compared.
-        title, explanation: the text before the maps.
-        columns: the heads of the table of ends.
-        maps: the maps.
-        left_out: a sentence on groups that have no row; empty if all have one.
-    """
+    """The maps of one corpus, of groups or of tokenizers."""
 
     corpus: str
+    """Its name."""
     of: str
+    """The kind of things that are compared."""
     title: str
     explanation: str
+    """The text before the maps."""
     columns: Sequence[str]
+    """The heads of the table of ends."""
     maps: Sequence[PairMap]
+    """The maps."""
     left_out: str = ""
+    """A sentence on groups that have no row; empty if all have one."""
 
 
 def matrix_sections(tables: CellTables) -> list[MatrixSection]:

@@ -18,17 +18,14 @@ _SMALL: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PairDifference:
-    """The tokens of one tokenizer beside those of another.
-
-    Attributes:
-        text: the difference in percent.
-        title: the tooltip.
-        differ: whether the two differ significantly.
-    """
+    """The tokens of one tokenizer beside those of another."""
 
     text: str
+    """The difference in percent."""
     title: str
+    """The tooltip."""
     differ: bool
+    """Whether the two differ significantly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +40,22 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """One corpus.
-
-    Attributes:
-        corpus: its name.
-        comparisons: the largest number of comparisons in a group, over which the correction goes.
-        standings: the groups, the whole corpus first.
-        left_out: a sentence on the groups that have no row; empty if all have one.
-        legends: the meaning of the marks in them.
-        names: the tokenizers compared on the whole corpus, fewest tokens first.
-        matrix: by row and column, the tokens of the row beside those of the column; ``None`` on the diagonal.
-    """
+    """One corpus."""
 
     corpus: str
+    """Its name."""
     comparisons: int
+    """The largest number of comparisons in a group, over which the correction goes."""
     standings: Sequence[Standing]
+    """The groups, the whole corpus first."""
     left_out: str
+    """A sentence on the groups that have no row; empty if all have one."""
     legends: Sequence[str]
+    """The meaning of the marks in them."""
     names: Sequence[str]
+    """The tokenizers compared on the whole corpus, fewest tokens first."""
     matrix: Sequence[Sequence[PairDifference | None]]
+    """By row and column, the tokens of the row beside those of the column; ``None`` on the diagonal."""
 
     @property
     def explanation(self) -> str:

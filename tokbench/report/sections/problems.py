@@ -31,23 +31,21 @@ class MissingCells:
     """Cells that have no value for one and the same reason.
 
     Reasons are the same if they differ only in the group, the document, or a number of documents.
-
-    Attributes:
-        status, reason: the word, and the reason of the first cell.
-        tokenizers, corpora, metrics: the places, in the order of the cells.
-        cells: the number of cells.
-        groups: the number of groups, over all corpora, without whole corpora.
-        alike: the number of reasons that are shown as one.
     """
 
     status: str
     reason: str
+    """The word, and the reason of the first cell."""
     tokenizers: Sequence[str]
     corpora: Sequence[str]
     metrics: Sequence[str]
+    """The places, in the order of the cells."""
     cells: int
+    """The number of cells."""
     groups: int
+    """The number of groups, over all corpora, without whole corpora."""
     alike: int
+    """The number of reasons that are shown as one."""
 
     @property
     def count(self) -> str:
@@ -69,17 +67,14 @@ class MissingCells:
 
 @dataclass(frozen=True, slots=True)
 class ProblemSection:
-    """The whole section.
-
-    Attributes:
-        tokenizers: name, state and reason of every tokenizer that was not ready.
-        cells: the cells without a value, those of one reason together; failures first.
-        plugins: the plugins that cannot be used.
-    """
+    """The whole section."""
 
     tokenizers: Sequence[tuple[str, str, str]]
+    """Name, state and reason of every tokenizer that was not ready."""
     cells: Sequence[MissingCells]
+    """The cells without a value, those of one reason together; failures first."""
     plugins: Sequence[PluginInfo]
+    """The plugins that cannot be used."""
 
 
 def problems(results: Results) -> ProblemSection:

@@ -31,7 +31,7 @@ from tokbench.config.model import (
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
 from tokbench.registry.plugins import hookspecs, load_registry
-from tokbench.report.cells import LOSSY, NO_INTERVAL
+from tokbench.report.cells import LOSSY
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
@@ -102,7 +102,7 @@ def without_speed():
 def marked(tables, corpus, group, name):
     """Return the bytes per token of a tokenizer at a place, with its marks, those of missing intervals left out."""
     cell = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus, group).cells[name]
-    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks.replace(NO_INTERVAL, '')}"
+    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks}"
 
 
 def quickstart(results):

@@ -187,7 +187,7 @@ def test_speed_has_intervals_and_marks(hostile):
     pytest.importorskip("altair")
     chart = hostile.plot.speed("pud").to_dict(validate=False)
     points = {
-        point["name"].rstrip("†‡◦"): point for point in values(chart["layer"][0] if "data" not in chart else chart)
+        point["name"].rstrip("†‡"): point for point in values(chart["layer"][0] if "data" not in chart else chart)
     }
     cell = {c.tokenizer: c for c in hostile.cells if (c.corpus, c.group, c.metric) == ("pud", "*", "encode_mb_per_s")}
     assert points["o200k"]["speed"] == cell["o200k"].value

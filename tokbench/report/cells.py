@@ -13,18 +13,18 @@ from typing import Final
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
-IN_SAMPLE, LOSSY, UNCHECKED, NO_INTERVAL, PARTIAL = "†", "‡", "?", "◦", "◐"
+IN_SAMPLE, LOSSY, UNCHECKED, PARTIAL = "†", "‡", "?", "◐"
 
 LEGENDS: Final[Mapping[str, str]] = {
     LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
     UNCHECKED: "? not known to give every text back here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
-    NO_INTERVAL: "◦ no interval: too few documents; the tooltip has the reason",
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
 UNBOUND: Final = "–"
+_NO_INTERVAL_LEGEND: Final = "grey, without an interval: too few documents for one"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
@@ -100,8 +100,7 @@ class DisplayCell:
     @property
     def marks(self) -> str:
         """The marks beside the number; :func:`legends` explains them."""
-        trained, interval = IN_SAMPLE * bool(self.in_sample), NO_INTERVAL * self.no_interval
-        return trained + _MARKS.get(self.comes_back, "") + PARTIAL * self.partial + interval
+        return IN_SAMPLE * bool(self.in_sample) + _MARKS.get(self.comes_back, "") + PARTIAL * self.partial
 
     @property
     def partial(self) -> bool:
@@ -209,6 +208,7 @@ def legends(cells: Iterable[DisplayCell]) -> list[str]:
     marks = set("".join(cell.marks for cell in some))
     trained = in_sample_legend([cell.in_sample for cell in some if cell.in_sample])
     lines = [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
+    lines += [_NO_INTERVAL_LEGEND] if any(cell.no_interval for cell in some) else []
     return lines + ([_UNBOUND_LEGEND] if any(cell.unbound for cell in some) else [])
 
 

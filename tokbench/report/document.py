@@ -201,9 +201,9 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "lead", "legend", "bad", "ids"] = ""
-    """``advice`` is narrower than other text, ``lead`` stands out, ``legend`` is small, ``bad`` says what went wrong,
-    ``ids`` are numbers of one width."""
+    kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids"] = ""
+    """``advice`` is narrower than other text, ``headline`` is what a reader repeats to a colleague, ``lead`` stands
+    out, ``legend`` is small, ``bad`` says what went wrong, ``ids`` are numbers of one width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +331,8 @@ class Figure:
     """The name of the box around it for a screen reader; empty for no box."""
     beside: bool = False
     """``True`` to write the caption beside the chart, each piece on a line of its own, where there is room."""
+    narrow: Picture | None = None
+    """The same chart for a phone; ``None`` if one serves for both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +341,7 @@ class Multiples:
 
     pictures: Sequence[Picture | Figure]
     look: str = ""
-    """Classes of the style sheet: ``wide``, ``profiles``, ``panes``."""
+    """Classes of the style sheet: ``wide``, ``profiles``, ``panes``, ``first``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,6 +445,8 @@ class Section:
     title: Line
     """Empty for none."""
     nodes: Sequence[Node]
+    folded: bool = True
+    """``False`` to show it on a page before a reader unfolds it."""
 
 
 def measured_column(series: Series, name: str = "", below: str = "") -> Column:

@@ -117,7 +117,6 @@ _LATEX: Final = str.maketrans(
         '"': r"{''}",
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
-        "◦": r"$\circ$",
         "◐": r"$\odot$",
         "×": r"$\times$",
         "–": "--",

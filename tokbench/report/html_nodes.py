@@ -96,6 +96,14 @@ class HtmlNodes:
         title = Markup("<h2>{}</h2>\n").format(self.line(section.title)) if section.title else ""
         return Markup("<section{}>\n{}{}</section>\n").format(place, title, self.nodes(section.nodes))
 
+    def foldable(self, section: Section) -> Markup:
+        """Return a section that a reader folds and unfolds."""
+        return Markup(
+            '<section id="{}">\n<details class="fold"{}>\n<summary><h2>{}</h2></summary>\n{}</details>\n</section>\n'
+        ).format(
+            section.id, "" if section.folded else Markup(" open"), self.line(section.title), self.nodes(section.nodes)
+        )
+
     def nodes(self, nodes: Sequence[Node]) -> Markup:
         """Return several nodes, one below the other."""
         return Markup("").join(map(self.node, nodes))
@@ -215,7 +223,18 @@ class HtmlNodes:
         cell = shown.cell
         absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
         colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
-        look = " ".join(filter(None, ["" if shown.heat else "n", colour, "best" * cell.best, absent]))
+        look = " ".join(
+            filter(
+                None,
+                [
+                    "" if shown.heat else "n",
+                    colour,
+                    "best" * cell.best,
+                    "soft" * (cell.no_interval and not shown.heat),
+                    absent,
+                ],
+            )
+        )
         attributes = _class(look)
         if cell.value is not None and not shown.heat:
             attributes += Markup(' data-v="{}"').format(cell.value)
@@ -238,6 +257,10 @@ class HtmlNodes:
 
     def _drawn(self, figure: Figure) -> Markup:
         drawing = Markup("{}\n").format(_markup(figure.picture))
+        if figure.narrow:
+            drawing = Markup('<div class="broad">{}</div>\n<div class="narrow">{}</div>\n').format(
+                drawing, _markup(figure.narrow)
+            )
         if figure.label:
             drawing = Markup('<div class="box" tabindex="0" role="region" aria-label="{}">\n{}\n</div>\n').format(
                 _text(figure.label), drawing

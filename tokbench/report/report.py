@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tokbench.report.document import Line, Note, Section
 from tokbench.report.section import SectionSpec
-from tokbench.report.sections.answer import answer_section
+from tokbench.report.sections.answer import answer, answer_section
 from tokbench.report.sections.core import CORE_SECTIONS
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.partial import partial_note
@@ -78,6 +78,11 @@ class Report:
         """The sections of a format without charts, in order."""
         specs = (spec for spec in self.ordered_specs if not spec.page_only)
         return [section for spec in specs for section in spec.sections(self.tables)]
+
+    @cached_property
+    def cautions(self) -> list[Line]:
+        """All that a reader must know before trusting the numbers: what to distrust, and the notes of the run."""
+        return [*answer(self.tables).distrust, *self.notes]
 
     @cached_property
     def notes(self) -> list[Line]:

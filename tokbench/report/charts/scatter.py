@@ -9,12 +9,12 @@ from typing import Final
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import legends
 from tokbench.report.charts.labels import Box, place
-from tokbench.report.charts.svg import COLOURS, Axis, Drawing
+from tokbench.report.charts.plane import Plane, ends_of, linear_axis, log_axis
+from tokbench.report.charts.svg import COLOURS, Drawing
 from tokbench.report.document import ChartKey, Figure, Node, Paragraph, legend_lines, names_line
 from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.statistics.front import pareto_front
 
 _WIDTH, _HEIGHT, _FRAME = 960, 520, Box(56.0, 14.0, 944.0, 470.0)
 _SHAPES: Final = {
@@ -28,8 +28,6 @@ _SHAPES: Final = {
 _LONGEST: Final = 24
 _FEWEST: Final = 2
 """A front needs so many tokenizers."""
-_REACH: Final = 7.0
-"""An interval shorter than this is hidden by its own point and not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +103,26 @@ def _scatter(
     if not names:
         return None
     pairs = [(_cell(tables, across, corpus, name), _cell(tables, ratio, corpus, name)) for name in names]
-    x_ends = [end for cell, _ in pairs for end in _ends(cell)]
-    x_axis = _log_axis(x_ends) if competing is None else _linear_axis(x_ends, _FRAME.left, _FRAME.right)
-    y_axis = _linear_axis([end for _, cell in pairs for end in _ends(cell)], _FRAME.bottom, _FRAME.top)
-    spots = [(x_axis.at(x.value or 0), y_axis.at(y.value or 0)) for x, y in pairs]
+    x_ends = [end for cell, _ in pairs for end in ends_of(cell)]
+    axis = log_axis if competing is None else linear_axis
+    y_axis = linear_axis([end for _, cell in pairs for end in ends_of(cell)], _FRAME.bottom, _FRAME.top)
+    plane = Plane(_FRAME, axis(x_ends, _FRAME.left, _FRAME.right), y_axis)
+    spots = [(plane.x.at(x.value or 0), plane.y.at(y.value or 0)) for x, y in pairs]
     short = [cut(visible(name), _LONGEST) + y_cells[name].marks for name in names]
     labels = place([(x, y, text) for (x, y), text in zip(spots, short, strict=True)], _FRAME)
     backends = [plain(tables.tokenizer(name).backend) for name in names]
     styles = {backend: number for number, backend in enumerate(dict.fromkeys(backends))}
     drawing = Drawing(_WIDTH, _HEIGHT, title)
-    drawing.grid(_FRAME, x_axis.ticks(), y_axis.ticks(), titles=(x_title, "compression, bytes/token"))
+    drawing.grid(_FRAME, plane.x.ticks(), plane.y.ticks(), titles=(x_title, "compression, bytes/token"))
     if competing:
         values = {name: (x.value or 0, y.value or 0) for name, (x, y) in zip(names, pairs, strict=True)}
-        _front(drawing, [values[name] for name in competing if name in values], x_axis, y_axis)
+        plane.draw_front(drawing, [values[name] for name in competing if name in values])
     for name, backend, spot, cells, label in zip(names, backends, spots, pairs, labels, strict=True):
         tooltip = f"{name} ({backend}): {y_cells[name].title}; {x_cells[name].title}"
         lossy = " lossy" if y_cells[name].aside else ""
         with drawing.group(f"p{styles[backend] % COLOURS}{lossy}", tooltip):
-            _intervals(drawing, spot, cells, x_axis, y_axis)
+            plane.draw_level_interval(drawing, spot, cells[0])
+            plane.draw_upright_interval(drawing, spot, cells[1])
             drawing.label(label)  # its leader begins below the mark
             _mark(drawing, styles[backend], spot)
     left_out = [name for name in both if y_cells[name].unknown]
@@ -134,50 +134,6 @@ def _cell(tables: CellTables, metric: str, corpus: str, name: str) -> Cell:
     cell = tables.cell(metric, corpus, WHOLE, name)
     assert cell is not None
     return cell
-
-
-def _ends(cell: Cell) -> list[float]:
-    return [end for end in (cell.ci_low, cell.value, cell.ci_high) if end is not None]
-
-
-def _log_axis(values: Sequence[float]) -> Axis:
-    positive = [value for value in values if value > 0]
-    return Axis(min(positive) / 1.3, max(positive) * 1.5, _FRAME.left, _FRAME.right, log=True)
-
-
-def _linear_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    # The axis does not begin at 0: compression starts at about 1, and the differences are what matters.
-    margin = (max(values) - min(values)) * 0.06 or 0.5
-    return Axis(min(values) - margin, max(values) + margin, start, end)
-
-
-def _front(drawing: Drawing, points: Sequence[tuple[float, float]], x_axis: Axis, y_axis: Axis) -> None:
-    """Draw the stairs between what can be had and what cannot: lower to the left, and higher up, is better."""
-    if not points:
-        return
-    kept = pareto_front(points, ["lower", "higher"])
-    corners = sorted({point for point, on_front in zip(points, kept, strict=True) if on_front})
-    steps = "".join(f"H{x_axis.at(x)}V{y_axis.at(y)}" for x, y in corners)
-    path = f"M{x_axis.at(corners[0][0])} {_FRAME.bottom:g}{steps}"
-    with drawing.group("grid"):
-        drawing.draw("path", css="one", d=f"{path}H{_FRAME.right:g}")
-
-
-def _intervals(
-    drawing: Drawing, spot: tuple[float, float], cells: tuple[Cell, Cell], x_axis: Axis, y_axis: Axis
-) -> None:
-    x, y = spot
-    if ends := _interval(cells[0], x_axis):
-        drawing.draw("path", css="bar", d=f"M{ends[0]} {y}H{ends[1]}")
-    if ends := _interval(cells[1], y_axis):
-        drawing.draw("path", css="bar", d=f"M{x} {ends[0]}V{ends[1]}")
-
-
-def _interval(cell: Cell, axis: Axis) -> tuple[float, float] | None:
-    if cell.ci_low is None or cell.ci_high is None:
-        return None
-    ends = axis.at(cell.ci_low), axis.at(cell.ci_high)
-    return ends if abs(ends[1] - ends[0]) > _REACH else None
 
 
 def _mark(drawing: Drawing, style: int, spot: tuple[float, float]) -> None:

@@ -22,6 +22,8 @@ from tokbench.report.document import (
     sentence_paragraphs,
 )
 from tokbench.report.sections.answer_subject import MOST_NAMES, names, shown, subject_sentences
+from tokbench.report.sections.first_charts import first_charts
+from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables, intervals_overlap
@@ -30,6 +32,7 @@ from tokbench.results.model import Results
 from tokbench.statistics.jackknife import LEAST_UNITS
 
 _MOST_COSTS: Final = 12
+_IN_WORDS: Final = "Each corpus in words, with what every other tokenizer costs"
 _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
 
 
@@ -106,15 +109,24 @@ def answer(tables: CellTables) -> Answer:
 def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | None:
     """Return the answer as every format shows it; ``None`` if nothing can be said.
 
+    A page has what to distrust at its head, and the words for each corpus folded below the charts.
+
     Args:
         tables: the cells.
         leads: what plugins say first, such as the vocabulary size to take.
     """
     given = answer(tables)
     cards = [_corpus_card(corpus) for corpus in given.corpora]
-    if given.distrust:
-        cards.append([Heading("What to distrust"), Bullets(given.distrust)])
-    nodes: list[Node] = [*leads, *([Cards(cards)] if cards else [])]
+    doubts: list[Sequence[Node]] = [[Heading("What to distrust"), Bullets(given.distrust)]] if given.distrust else []
+    sentences = headline_sentences(tables)
+    charts = first_charts(tables) if sentences else []
+    words: list[Node] = [Cards(cards)] if cards else []
+    page = [*charts, Details(_IN_WORDS, words)] if charts and words else words
+    nodes: list[Node] = [
+        *leads,
+        *(Paragraph(sentence, "headline") for sentence in sentences),
+        *([Rich(page, plain=[Cards([*cards, *doubts])])] if cards or doubts else []),
+    ]
     return Section("answer", "The answer", nodes) if nodes else None
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.definitions import definitions_document
+from tokbench.report.sections.first_charts import first_pictures
 from tokbench.report.sections.groups import group_charts, groups_document
 from tokbench.report.sections.losses import losses_document
 from tokbench.report.sections.matrices import matrices_document, matrix_charts
@@ -17,7 +18,7 @@ from tokbench.report.sections.provenance import provenance_document
 from tokbench.report.sections.same_ids import same_ids_document
 
 CORE_SECTIONS: Final = (
-    SectionSpec(name="overview", place=10, build=overview_document),
+    SectionSpec(name="overview", place=10, build=overview_document, charts=first_pictures),
     SectionSpec(name="groups", place=20, build=groups_document, charts=group_charts),
     SectionSpec(name="pairs", place=40, build=pairs_document),
     SectionSpec(name="matrices", place=50, build=matrices_document, charts=matrix_charts),

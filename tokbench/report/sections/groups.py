@@ -7,10 +7,14 @@ from functools import partial
 from typing import Final
 
 from tokbench.measuring.metric import Role
+from tokbench.report.charts.group_dots import group_dots
 from tokbench.report.charts.heat import HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
 from tokbench.report.document import (
+    ChartKey,
     Chooser,
     Column,
+    Details,
+    Figure,
     Gloss,
     Heading,
     Inline,
@@ -43,7 +47,7 @@ _PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus f
 
 def groups_document(tables: CellTables) -> Section:
     """Return the section as every format shows it; only a page has the maps of all metrics."""
-    return Section("groups", "By group", [Rich(partial(_page, tables), _compression(tables))])
+    return Section("groups", "By group", [Rich(partial(_page, tables), _compression(tables))], folded=False)
 
 
 def _page(tables: CellTables) -> list[Node]:
@@ -51,10 +55,19 @@ def _page(tables: CellTables) -> list[Node]:
     if not by_corpus:
         return [Paragraph("No metric has a number for any group.")]
     panes = [
-        Pane(corpus, [Heading(Name(corpus)), _metrics(maps, corpus, number)])
+        Pane(corpus, [Heading(Name(corpus)), *_dots(tables, corpus), _metrics(maps, corpus, number)])
         for number, (corpus, maps) in enumerate(by_corpus.items())
     ]
     return [Paragraph(_EXPLANATION), Chooser("Corpus", "groups-of", panes, key="corpus")]
+
+
+def _dots(tables: CellTables, corpus: str) -> list[Node]:
+    """Return the chart of dots, which a reader opens; nothing if there are too few groups."""
+    chart = group_dots(tables, corpus)
+    if chart is None:
+        return []
+    figure = Figure(chart.drawing, [ChartKey(mark, name) for name, mark in chart.keys], f"Dots of {corpus}")
+    return [Details(f"As dots: {chart.title}, a row a group, a dot a tokenizer", [figure])]
 
 
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
@@ -125,7 +138,9 @@ def _row(row: HeatRow) -> Row:
 
 
 def group_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the heat map of each corpus and metric."""
+    """Yield the dots of each corpus, and the heat map of each metric."""
     for corpus in tables.corpora:
+        if dots := group_dots(tables, corpus):
+            yield Chart(f"dots-{corpus}", dots.drawing, tuple(dots.keys))
         for shown in heat_maps(tables, corpus):
             yield Chart(f"heat-{corpus}-{shown.metric}", heat_drawing(shown, corpus))

@@ -61,7 +61,7 @@ def overview_document(tables: CellTables) -> Section:
     plain = [Paragraph(f"{explanation.format('beside')}; {tables.best_legend}."), *main]
     small = short_vocabularies(tables.results)
     smaller = [Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
-    return Section("overview", "Overview", [Rich(page, plain), *smaller])
+    return Section("overview", "Overview", [Rich(page, plain), *smaller], folded=False)
 
 
 def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:

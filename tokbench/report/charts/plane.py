@@ -1,0 +1,75 @@
+"""A plane with two axes: the points of cells in it, their intervals, and the front of what no other beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokbench.report.charts.labels import Box
+from tokbench.report.charts.svg import Axis, Drawing
+from tokbench.results.cells import Cell
+from tokbench.statistics.front import pareto_front
+
+_REACH: Final = 7.0
+"""An interval shorter than this is hidden by its own point and not drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The place of a chart in its picture, with the scale of each direction."""
+
+    frame: Box
+    """The plane."""
+    x: Axis
+    """The scale from left to right."""
+    y: Axis
+    """The scale from bottom to top."""
+
+    def draw_front(self, drawing: Drawing, points: Sequence[tuple[float, float]]) -> None:
+        """Draw the stairs between what can be had and what cannot: lower to the left, and higher up, is better."""
+        if not points:
+            return
+        kept = pareto_front(points, ["lower", "higher"])
+        corners = sorted({point for point, on_front in zip(points, kept, strict=True) if on_front})
+        steps = "".join(f"H{self.x.at(x)}V{self.y.at(y)}" for x, y in corners)
+        path = f"M{self.x.at(corners[0][0])} {self.frame.bottom:g}{steps}"
+        with drawing.group("grid"):
+            drawing.draw("path", css="one", d=f"{path}H{self.frame.right:g}")
+
+    def draw_level_interval(self, drawing: Drawing, spot: tuple[float, float], cell: Cell) -> None:
+        """Draw the interval of a cell from left to right through its point."""
+        if ends := _drawn_ends(cell, self.x):
+            drawing.draw("path", css="bar", d=f"M{ends[0]} {spot[1]}H{ends[1]}")
+
+    def draw_upright_interval(self, drawing: Drawing, spot: tuple[float, float], cell: Cell) -> None:
+        """Draw the interval of a cell from bottom to top through its point."""
+        if ends := _drawn_ends(cell, self.y):
+            drawing.draw("path", css="bar", d=f"M{spot[0]} {ends[0]}V{ends[1]}")
+
+
+def ends_of(cell: Cell) -> list[float]:
+    """Return the value of a cell and the ends of its interval, as far as there are any."""
+    return [end for end in (cell.ci_low, cell.value, cell.ci_high) if end is not None]
+
+
+def log_axis(values: Sequence[float], start: float, end: float) -> Axis:
+    """Return a logarithmic scale with some room on both sides; values that are not positive have no place on it."""
+    positive = [value for value in values if value > 0]
+    return Axis(min(positive) / 1.3, max(positive) * 1.5, start, end, log=True)
+
+
+def linear_axis(values: Sequence[float], start: float, end: float) -> Axis:
+    """Return a scale with some room on both sides.
+
+    It does not begin at 0: compression starts at about 1, and the differences are what matters.
+    """
+    margin = (max(values) - min(values)) * 0.06 or 0.5
+    return Axis(min(values) - margin, max(values) + margin, start, end)
+
+
+def _drawn_ends(cell: Cell, axis: Axis) -> tuple[float, float] | None:
+    if cell.ci_low is None or cell.ci_high is None:
+        return None
+    ends = axis.at(cell.ci_low), axis.at(cell.ci_high)
+    return ends if abs(ends[1] - ends[0]) > _REACH else None

@@ -1,0 +1,154 @@
+"""Ranked bars: the text that a token stands for under each tokenizer, with its interval and what the others cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from tokbench.measuring.metric import Role
+from tokbench.report.cells import ComesBack, DisplayCell, Series
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.escaping import cut, visible
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE, Cell
+
+_TALL, _LOW, _MANY = 26, 22, 16
+"""The height of a row, that of a row where there are many, and how many that are."""
+_MOST: Final = 40
+"""Tokenizers beyond these stand in the tables alone."""
+_BLOCK: Final = 22
+"""The height of a line between two blocks."""
+_TOP: Final = 4
+_DIGITS: Final = 3
+_BROKEN: Final = 20
+"""The part of a bar beyond the scale that is drawn."""
+_LOSSY: Final = "do not give every text back: not ranked"
+_WIDE: Final = 600
+"""A picture of fewer units is for a phone: it has shorter names, and says of others only how much more they cost."""
+
+
+class BarBlock(NamedTuple):
+    """Tokenizers that stand together, best first."""
+
+    heading: str
+    """The reason why they stand apart from those that compete; empty for these."""
+    names: Sequence[str]
+    """The tokenizers."""
+
+    @property
+    def lossy(self) -> bool:
+        """``True`` if their numbers compare with no others, because text is lost."""
+        return self.heading == _LOSSY
+
+
+def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
+    """Return the chart of a corpus: those that compete, best first, then the others; ``None`` if there is no number.
+
+    Args:
+        tables: the cells.
+        corpus: the name of the corpus.
+        width: the width of the picture.
+    """
+    metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    series = tables.series(metric, corpus, digits=_DIGITS) if metric else None
+    blocks = list(_blocks(series)) if series else []
+    if series is None or not blocks:
+        return None
+    rows = sum(len(block.names) for block in blocks)
+    step = _LOW if rows > _MANY else _TALL
+    lines = sum(bool(block.heading) for block in blocks)
+    what = f"{series.label} on {corpus}, {series.unit_label}"
+    title = f"{what}, best first, with 95 % intervals; the numbers are in the tables"
+    chart = _Bars(tables, series, Drawing(width, _TOP + rows * step + lines * _BLOCK, title, css="rank"), step)
+    chart.draw(blocks)
+    return chart.drawing
+
+
+def _blocks(series: Series) -> Iterator[BarBlock]:
+    """Yield the blocks of tokenizers with a number."""
+    places: dict[str, list[str]] = {}
+    for name in series.ranked():
+        cell = series.cells[name]
+        if cell.value is not None and sum(map(len, places.values())) < _MOST:
+            places.setdefault(_reason(cell), []).append(name)
+    for heading in sorted(places, key=bool):
+        values = {name: series.cells[name].value or 0.0 for name in places[heading]}
+        yield BarBlock(heading, sorted(values, key=lambda name: -values[name]))
+
+
+def _reason(cell: DisplayCell) -> str:
+    """Return why a tokenizer is not ranked; empty if it is."""
+    if cell.partial:
+        return "measured in part"
+    if cell.comes_back == ComesBack.NO:
+        return _LOSSY
+    if cell.comes_back != ComesBack.YES:
+        return "not known to give every text back: not ranked"
+    if cell.in_sample:
+        return "trained on these documents: not ranked"
+    return "baselines, for proportion" if cell.baseline else ""
+
+
+class _Bars:
+    """One chart while it is drawn."""
+
+    def __init__(self, tables: CellTables, series: Series, drawing: Drawing, step: int) -> None:
+        self.drawing = drawing
+        self._tables = tables
+        self._series = series
+        self._step = step
+        width = drawing.size[0]
+        self._is_wide = width >= _WIDE
+        self._left = 168 if self._is_wide else 118
+        self._right = width - (196 if self._is_wide else 96)
+        self._level = tables.level_with_best(series.metric, series.corpus)
+        self._longest = 24 if self._is_wide else 15
+
+    def draw(self, blocks: Sequence[BarBlock]) -> None:
+        """Draw all blocks, one below the other."""
+        cells = {name: self._cell(name) for block in blocks for name in block.names}
+        # Those that lose text may have far longer bars, which are broken off.
+        fair = [cells[name] for block in blocks if not block.lossy for name in block.names] or list(cells.values())
+        highest = max(max(cell.value or 0.0, cell.ci_high or 0.0) for cell in fair)
+        scale = (self._right - self._left) / (highest or 1.0)
+        best = cells[blocks[0].names[0]].value if not blocks[0].heading else None
+        y = float(_TOP)
+        for block in blocks:
+            if block.heading:
+                self._heading(block.heading, y)
+                y += _BLOCK
+            for name in block.names:
+                css = "aside" if block.heading else "top" if name in self._level else ""
+                with self.drawing.group(css, f"{name}: {self._series.cells[name].title}"):
+                    self._row(cells[name], y, scale, None if block.lossy else best)
+                y += self._step
+
+    def _cell(self, name: str) -> Cell:
+        cell = self._tables.cell(self._series.metric, self._series.corpus, WHOLE, name)
+        assert cell is not None
+        return cell
+
+    def _heading(self, text: str, y: float) -> None:
+        self.drawing.draw("path", css="rule", d=f"M0 {y + 5:g}H{self.drawing.size[0]:g}")
+        self.drawing.text(0, y + 18, text, css="soft small")
+
+    def _row(self, cell: Cell, y: float, scale: float, best: float | None) -> None:
+        """Draw the bar of a tokenizer, its interval, its value, and the tokens that it needs beyond the best one."""
+        value, middle = cell.value or 0.0, y + self._step / 2
+        end = min(round(self._left + value * scale, 1), self._right + _BROKEN)
+        self.drawing.text(self._left - 8, middle + 4, cut(visible(cell.tokenizer), self._longest), "end", "name")
+        size = {"width": round(end - self._left, 1), "height": self._step - 8}
+        self.drawing.draw("rect", "", x=self._left, y=round(y + 4, 1), rx=2, **size)
+        after = end
+        if end > self._right:
+            slash = f"M{end - 12:g} {y + self._step - 2:g}l6 {4 - self._step:g}"
+            self.drawing.draw("path", css="break", d=slash)
+        elif cell.ci_low is not None and cell.ci_high is not None:
+            low, after = (round(self._left + limit * scale, 1) for limit in (cell.ci_low, cell.ci_high))
+            self.drawing.draw("path", css="whisker", d=f"M{low:g} {middle:g}H{after:g}")
+        text = self._series.cells[cell.tokenizer].text
+        x = max(end, after) + 7
+        self.drawing.text(round(x, 1), middle + 4, text, css="value")
+        if best and value and value != best:
+            more = f"{100 * (best / value - 1):+.0f} %{' tokens' if self._is_wide else ''}"
+            self.drawing.text(round(x + 8.2 * len(text) + 4, 1), middle + 4, more, css="soft")

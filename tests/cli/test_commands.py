@@ -98,7 +98,7 @@ def run_main(*args, cwd):
 def test_exit_codes_and_streams(write_config, tmp_path):
     (tmp_path / "reports" / "test").mkdir(parents=True)
     (tmp_path / "reports" / "test" / "report.html").write_text("of an earlier run")
-    good = run_main("run", str(write_config()), cwd=tmp_path)
+    good = run_main("run", str(write_config()), "-v", cwd=tmp_path)
     assert good.returncode == 0, good.stderr
     first, *lines = good.stderr.splitlines()
     assert first.startswith("reading "), "plain lines outside a terminal, no bars"

@@ -279,7 +279,7 @@ def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     path = write_config(corpora=corpus, tokenizers=ONE, extra="show: {documents: 0}\n")
     run(path)
     counted("")
-    command = [sys.executable, "-m", "tokbench", "run", "-w0", str(path), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "tokbench", "run", "-w0", str(path), "-o", str(tmp_path / "out"), "-v"]
     for option, times in ((["--no-store"], 4), ([], 0)):
         done = subprocess.run([*command, *option], check=True, capture_output=True, text=True)
         assert encoded() == times

@@ -18,6 +18,7 @@ from tokbench.foundation.errors import InputError
 from tokbench.report.pictures import pictures, write_pictures
 
 METRICS = ("compression_ratio", "roundtrip_exact", "encode_mb_per_s")
+FIRST = ("ranked-code", "size-code")
 
 
 def markups(results):
@@ -26,9 +27,11 @@ def markups(results):
 
 def test_each_chart_is_a_picture_with_its_key():
     made = markups(few(build(hostile=False), metrics=METRICS))
-    assert list(made) == ["heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code"]
     texts = {name: list(ET.fromstring(markup).itertext()) for name, markup in made.items()}
-    heat, _, speed = texts.values()
+    assert list(made) == [*FIRST, "dots-code", "heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code"]
+    bars, front, _, heat, _, speed = texts.values()
+    assert {"cl100k", "naive-1k", "do not give every text back: not ranked"} <= set(bars)
+    assert {"cl100k", "naive-1k", "vocabulary, ids"} <= set(front)
     assert {"python", "naive-1k", "whole corpus"} <= set(heat)
     assert any(text.startswith("‡ does not give every text back") for text in heat)
     assert {"encoding, MB/s", "utf8_bytes", "naive_bpe"} <= set(speed)
@@ -106,7 +109,10 @@ def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
     )
     assert [path.name for path in one] == [
         f"{name}.{ending}"
-        for name in ("heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code")
+        for name in (
+            *FIRST,
+            *("dots-code", "heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code"),
+        )
         for ending in ("svg", "png")
     ]  # fmt: skip
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
@@ -121,7 +127,7 @@ def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
         assert not re.search(r"var\(|url\(|@import|:is\(|:not\(", style)
         assert not [part for part in drawn.iter() if {"href", "src"} & {name.split("}")[-1] for name in part.attrib}]
         used = {name for part in drawn.iter() for name in part.get("class", "").split()}
-        assert {"mark", "p0", "grid"} <= used or {"heatmap", "h8"} <= used
+        assert {"mark", "p0", "grid"} <= used or {"heatmap", "h8"} <= used or {"rank", "top"} <= used
 
 
 @pytest.mark.parametrize("arguments", [["report", "no-such-run"], ["run", "no-such.yaml"]])
@@ -140,7 +146,7 @@ def test_report_writes_pictures_beside_the_other_formats(tmp_path):
         command, ["report", str(tmp_path), "--format", "csv", "--pictures", "-o", str(tmp_path / "o")]
     )
     assert outcome.exit_code == 0, outcome.output
-    assert len(list((tmp_path / "o" / "pictures").iterdir())) == 6
+    assert len(list((tmp_path / "o" / "pictures").iterdir())) == 12
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +160,9 @@ def test_a_report_can_have_all_of_its_sections_at_once(whole):
 
 def test_no_chart_of_the_page_is_forgotten(whole):
     """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
-    shown = {section.id: drawings_of(section) for section in whole.sections}
+    shown = {section.id: drawings_of(section) for section in [whole.answer, *whole.sections]}
     numbers = {
-        "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
+        "answer": 4, "groups": 2, "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 7, "tradeoff": 2,
     }  # fmt: skip
     assert {name: len(drawings) for name, drawings in shown.items() if drawings} == numbers
     written = {chart.drawing.__html__() for chart in pictures(whole)}
@@ -167,5 +173,3 @@ def test_no_chart_of_the_page_is_forgotten(whole):
         if drawing.__html__() not in written
     ]
     assert forgotten == []
-    assert whole.answer
-    assert drawings_of(whole.answer) == []

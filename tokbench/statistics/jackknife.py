@@ -192,7 +192,8 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
     [5.5, nan, 4.5]
     """
     rest = below.sum() - below
-    ratios = np.where(below > 0, np.inf, np.nan)  # a single unit leaves nothing, and has no interval
+    # A single unit leaves nothing: the ratio of all stands for it, so that it is counted.
+    ratios = np.where(below > 0, above.sum() / (below.sum() or 1.0), np.nan)
     np.divide(above.sum() - above, rest, out=ratios, where=(below > 0) & (rest > 0))
     return ratios
 

@@ -58,7 +58,8 @@ def size_front(tables: CellTables, corpus: str, width: int) -> Drawing | None:
     ranked = [point for point in points if point.shown.competes]
     pairs = [(float(point.size), point.cell.value or 0.0) for point in ranked]
     plane.draw_front(drawing, pairs)
-    leading = {point for point, kept in zip(ranked, pareto_front(pairs, ["lower", "higher"]), strict=True) if kept}
+    kept = pareto_front(pairs, ["lower", "higher"]).tolist() if pairs else []
+    leading = {point for point, on_front in zip(ranked, kept, strict=True) if on_front}
     spots = [(plane.x.at(point.size), plane.y.at(point.cell.value or 0.0)) for point in points]
     names = [cut(visible(point.cell.tokenizer), _LONGEST) for point in points]
     labels = place([(x, y, name) for (x, y), name in zip(spots, names, strict=True)], frame)

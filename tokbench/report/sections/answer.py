@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 from tokbench.measuring.metric import Role
@@ -119,15 +120,20 @@ def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | 
     cards = [_corpus_card(corpus) for corpus in given.corpora]
     doubts: list[Sequence[Node]] = [[Heading("What to distrust"), Bullets(given.distrust)]] if given.distrust else []
     sentences = headline_sentences(tables)
-    charts = first_charts(tables) if sentences else []
-    words: list[Node] = [Cards(cards)] if cards else []
-    page = [*charts, Details(_IN_WORDS, words)] if charts and words else words
+    page = partial(_page, tables, cards, charted=bool(sentences))
     nodes: list[Node] = [
         *leads,
         *(Paragraph(sentence, "headline") for sentence in sentences),
         *([Rich(page, plain=[Cards([*cards, *doubts])])] if cards or doubts else []),
     ]
     return Section("answer", "The answer", nodes) if nodes else None
+
+
+def _page(tables: CellTables, cards: Sequence[Sequence[Node]], *, charted: bool) -> list[Node]:
+    """Return the charts, and the words folded below them; the words alone where no chart carries the answer."""
+    words: list[Node] = [Cards(cards)] if cards else []
+    charts = first_charts(tables) if charted else []
+    return [*charts, Details(_IN_WORDS, words)] if charts and words else words
 
 
 def _corpus_card(corpus: CorpusAnswer) -> Sequence[Node]:

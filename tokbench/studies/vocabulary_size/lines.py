@@ -27,7 +27,6 @@ from tokbench.plugin import (
     tokens_of_each,
 )
 
-
 _SPANS: Final = re.compile(rb"\S\s+\S")
 """A token that spans words."""
 

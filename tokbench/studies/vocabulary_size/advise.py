@@ -150,10 +150,8 @@ def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> s
     >>> _loses({"prose": 1.1, "code": 0.9}, {"prose": 1.0, "code": 1.0}, "mine")
     'a byte of text costs more than with mine on most of the text (prose 10 % more, code 10 % less)'
     """
-    parts = (
-        f"{corpus} {100 * abs(own[corpus] / other[corpus] - 1):.0f} % {'more' if own[corpus] >= other[corpus] else 'less'}"
-        for corpus in own
-    )
+    beyond = {corpus: own[corpus] / other[corpus] - 1 for corpus in own}
+    parts = (f"{corpus} {100 * abs(more):.0f} % {'more' if more >= 0 else 'less'}" for corpus, more in beyond.items())
     return f"a byte of text costs more than with {name} on most of the text ({', '.join(parts)})"
 
 

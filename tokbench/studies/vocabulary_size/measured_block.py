@@ -176,14 +176,14 @@ class MeasuredSizes:
         """Return why no size is called best in a setting; empty if one is."""
         if best.edge:
             return (
-                f"{best.best:,} has the fewest bits per byte and is the {best.edge} size that was tried, so that the best "
-                "one may lie beyond"
+                f"{best.best:,} has the fewest bits per byte and is the {best.edge} size that was tried, so that the "
+                "best one may lie beyond"
             )
         tokens = self.tokens_for_an_id(best)
         if tokens is not None and tokens < FEWEST_TOKENS:
             return (
-                f"{best.best:,} has the fewest bits per byte and only {tokens:.0f} training tokens for an id, and below "
-                f"{FEWEST_TOKENS} more text moves the best size"
+                f"{best.best:,} has the fewest bits per byte and only {tokens:.0f} training tokens for an id, and "
+                f"below {FEWEST_TOKENS} more text moves the best size"
             )
         return ""
 

@@ -51,8 +51,9 @@ class Mixture:
     def as_counts(self, per_byte: NDArray[np.float64], vocab_size: int) -> NDArray[np.int64]:
         """Return ids of a byte of the mixed text as the counts of a text; ids that are not given have none.
 
-        The text is as large as one in which each id would vary as much as it does here: where a small corpus has a large
-        weight, that is less than all corpora together (Kish 1965, "Survey Sampling", on the effective size of a sample).
+        The text is as large as one in which each id would vary as much as it does here: where a small corpus has a
+        large weight, that is less than all corpora together (Kish 1965, "Survey Sampling", on the effective size of a
+        sample).
         """
         n_bytes = 1 / sum(weight**2 / self.n_bytes[corpus] for corpus, weight in self.weights.items())
         counts = np.zeros(max(vocab_size, len(per_byte)), dtype=np.int64)

@@ -1,10 +1,10 @@
 """Estimates which share of the ids training meets too rarely, from a text that is far smaller than the training.
 
-A text of n tokens shows the rates of ids down to about 10 / n. Below, rates are fitted: the logarithms of the rates of the
-ids are taken to be normally distributed (Preston 1948, "The Commonness, and Rarity, of Species", where ids are species),
-and an id occurs in bursts, as the same id stands several times in one document (its counts have the variance of a
-negative binomial, ``burst`` times that of a Poisson). Mean and deviation are those with the highest likelihood of the
-counts, ids that the text does not hold among them, since the number of ids is known.
+A text of n tokens shows the rates of ids down to about 10 / n. Below, rates are fitted: the logarithms of the rates of
+the ids are taken to be normally distributed (Preston 1948, "The Commonness, and Rarity, of Species", where ids are
+species), and an id occurs in bursts, as the same id stands several times in one document (its counts have the variance
+of a negative binomial, ``burst`` times that of a Poisson). Mean and deviation are those with the highest likelihood of
+the counts, ids that the text does not hold among them, since the number of ids is known.
 
 The fit is checked on the text itself: fitted on a tenth, it predicts how many ids the whole holds fewer than 10 times.
 The error that is stated is the larger one of that and of 10 points, for each tenfold that the limit lies beyond what
@@ -107,13 +107,13 @@ def rare_ids(counts: Counts, tenth: Counts, training_tokens: float) -> RareIds:
 
 
 def stated_error(counts: Counts, tenth: Counts) -> float:
-    """Return the error for a tenfold: that of the fit on a tenth where it predicts the whole, or 10 points if that is more."""
+    """Return the error for a tenfold: that of the fit on a tenth, which predicts the whole, or 10 points if more."""
     predicted = fitted(tenth, np.zeros(0, dtype=np.int64), burst(counts, tenth)).fewer(SHOWN, float(counts.sum()))
     return max(ERROR, abs(predicted - float((counts < SHOWN).mean())))
 
 
 def burst(counts: Counts, tenth: Counts) -> float:
-    """Return the variance of the counts beside that of ids that come one by one, from how a tenth of the text shares them."""
+    """Return the variance of the counts, beside that of ids that come one by one, from their counts in a tenth."""
     some = (counts >= _BURSTS[0]) & (counts <= _BURSTS[1])
     if not tenth.sum() or not some.any():
         return 1.0

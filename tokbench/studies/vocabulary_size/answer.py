@@ -16,7 +16,7 @@ from tokbench.studies.vocabulary_size.block import (
     VocabularySizes,
 )
 from tokbench.studies.vocabulary_size.plateau import ENOUGH
-from tokbench.studies.vocabulary_size.published import LAW_WEIGHS
+from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
 from tokbench.studies.vocabulary_size.section_measured import measured_advice
 
 _BESIDE: Final = 2
@@ -120,7 +120,7 @@ class _Wording:
             yield f"Take {_name(taken)}: {ratio} {self._over()}."
         else:
             if sizes.enough_bytes is not None:
-                yield _too_small(sizes)
+                yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
             yield from _range(sizes, self._over())
             yield f"One of them is {taken.vocab_size:,}: {ratio}."
         if taken.worst_ratio is not None:
@@ -173,6 +173,8 @@ class _Wording:
         yield f"{LAW_WEIGHS}."
         if self._study.law and any(optimum.caution for optimum in self._study.law.optima):
             yield "The law is extrapolated: this model is outside the range in which it was measured."
+        if self._recommendation.ranges:
+            yield PRACTISED
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
         """Yield how many ids are too rare, and whether the texts are too small for the size."""
@@ -272,10 +274,11 @@ def _range(sizes: SizeRange, over: str) -> Iterator[str]:
         yield f"It has no smaller size than {sizes.smallest:,}, and a smaller one may cost as little."
 
 
-def _too_small(sizes: SizeRange) -> str:
+def _too_small(sizes: SizeRange, *, mixed: bool) -> str:
     trained, enough = sizes.training_bytes or 0.0, sizes.enough_bytes or 0.0
+    so_mixed = " of text that is so mixed" if mixed else ""
     return (
-        f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}, which are "
+        f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}{so_mixed}, which are "
         f"{trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed. About "
         f"{byte_size(about_number(enough))} would decide it. As far as this text goes:"
     )

@@ -35,6 +35,12 @@ COMPUTE: Final = Published(
 )
 """What was found of the best length of a token."""
 
+PRACTISED: Final = (
+    "In practice Llama 2 has 32,000, GPT-2 50,257 and Llama 3 128,256 tokens, and nanochat went from 65,536 to 32,768. "
+    "With more compute the best tokens have fewer bytes, by 988 models (Limisiewicz et al. 2026)."
+)
+"""Both in two sentences."""
+
 LAW_WEIGHS: Final = (
     "It weighs the loss of a model on English text at a fixed budget of FLOPs, so it is no ceiling for a model that is "
     "trained on more text than such a budget calls for"

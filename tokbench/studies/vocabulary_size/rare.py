@@ -37,6 +37,9 @@ _STEPS: Final = 7
 _BURSTS: Final = (2, 20)
 """The counts of the ids from which bursts are estimated."""
 
+_BOUNDS: Final = 25
+"""The limits between the lowest rate that a text shows and the one asked for, at which bounds are looked at."""
+
 _NO_BURST: Final = 1.01
 
 Floats = NDArray[np.float64]
@@ -98,12 +101,16 @@ def rare_ids(counts: Counts, tenth: Counts, training_tokens: float) -> RareIds:
     if rate * tokens >= SHOWN:
         share = float((counts < rate * tokens).mean())
         return RareIds(share, share, share, shown=True)
-    share = fitted(counts, tenth).below(rate)
-    most = float((counts < SHOWN).mean())  # a lower limit holds no more ids than the lowest that the text shows
+    tail, lowest = fitted(counts, tenth), SHOWN / tokens
+    most = float((counts < SHOWN).mean())
+    share = min(tail.below(rate), most)
     if not tenth.sum():
-        return RareIds(min(share, most), 0.0, most, shown=False)
-    error = stated_error(counts, tenth) * math.log10(SHOWN / (rate * tokens))
-    return RareIds(min(share, most), max(0.0, min(share, most) - error), min(most, share + error), shown=False)
+        return RareIds(share, 0.0, most, shown=False)
+    error, tenfolds = stated_error(counts, tenth), math.log10(lowest / rate)
+    # A lower limit holds no more ids than a higher one, so the least of the bounds at all limits above it holds.
+    bounds = (tail.below(lowest / 10**way) + error * way for way in np.linspace(0.0, tenfolds, _BOUNDS).tolist())
+    high = max(share, min(most, *bounds))
+    return RareIds(share, max(0.0, share - error * tenfolds), high, shown=False)
 
 
 def stated_error(counts: Counts, tenth: Counts) -> float:

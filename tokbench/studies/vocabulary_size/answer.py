@@ -278,8 +278,8 @@ def _too_small(sizes: SizeRange, *, mixed: bool) -> str:
     trained, enough = sizes.training_bytes or 0.0, sizes.enough_bytes or 0.0
     so_mixed = " of text that is so mixed" if mixed else ""
     return (
-        f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}{so_mixed}, which are "
-        f"{trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed. About "
+        f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}{so_mixed}, which "
+        f"are {trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed. About "
         f"{byte_size(about_number(enough))} would decide it. As far as this text goes:"
     )
 

@@ -97,11 +97,12 @@ def rare_ids(counts: Counts, tenth: Counts, training_tokens: float) -> RareIds:
         training_tokens: the tokens of the training.
     """
     tokens = int(counts.sum())
-    rate = FEW / training_tokens
-    if rate * tokens >= SHOWN:
-        share = float((counts < rate * tokens).mean())
+    expected = FEW * tokens / training_tokens  # in one step, as whole numbers are exact
+    if expected >= SHOWN:
+        share = float((counts < expected).mean())
         return RareIds(share, share, share, shown=True)
-    tail, lowest = fitted(counts, tenth), SHOWN / tokens
+    rate, lowest = FEW / training_tokens, SHOWN / tokens
+    tail = fitted(counts, tenth)
     most = float((counts < SHOWN).mean())
     share = min(tail.below(rate), most)
     if not tenth.sum():

@@ -9,6 +9,7 @@ import pytest
 from tokbench.corpus.shards import BUCKETS
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.advise import Candidates, recommendation, with_measured
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
@@ -20,13 +21,14 @@ from tokbench.studies.vocabulary_size.block import (
 from tokbench.studies.vocabulary_size.costs import law
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
-from tokbench.studies.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
+from tokbench.studies.vocabulary_size.mixture import Mixture, mix
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.rows import TextTotals
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
 
-MODEL = Model(width=512, layers=6, context=512, tied=True, training_tokens=1e9)
+MODEL = Model(width=512, layers=6, context=512, tied=True, training_tokens=5e6)
+"""So few tokens that the counts below show which ids are rare."""
 
 
 def text(documents=400):
@@ -46,10 +48,16 @@ def held_at(held, size):
     return held.get(size, 1.0) if isinstance(held, dict) else held
 
 
-def study(
-    lines, *, weights=(), model=MODEL, documents=400, left_out=(), infos=(), law_of=None, measured=None, **changes
-):
+def study(lines, *, infos=(), law_of=None, measured=None, changes=(), **candidates):
     """The answer to a study of sizes, from the line of each tokenizer on each corpus."""
+    advice, published = advised(lines, law_of=law_of, **candidates)
+    advice = replace(advice, **dict(changes))
+    advice = with_measured(advice, measured) if measured else advice
+    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+
+
+def advised(lines, *, weights=(), model=MODEL, documents=400, law_of=None, left_out=(), **facts):
+    """The recommendation and the published law."""
     corpora = dict.fromkeys(corpus for line in lines.values() for corpus in line)
     mixture = Mixture.of({corpus: text(documents) for corpus in corpora}, dict(weights))
     mixed = {name: mix(name, line, mixture, model) for name, line in lines.items()}
@@ -59,10 +67,9 @@ def study(
         for key, by_corpus in ratios.items()
     }
     published = law_of or (law(model) if model else None)
-    advice = recommendation(mixture, mixed, dict(left_out), worst, published)
-    advice = replace(advice, weighted=bool(weights), **changes)
-    advice = with_measured(advice, measured) if measured else advice
-    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+    candidates = Candidates(mixed, dict(left_out), worst, **facts)
+    advice = recommendation(mixture, candidates, model, published)
+    return replace(advice, weighted=bool(weights), equal=not weights), published
 
 
 def results_of(sizes, infos=()):

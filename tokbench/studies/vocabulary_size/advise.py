@@ -17,6 +17,7 @@ UNSPLIT: Final = 0.01
 """The share of tokens that span words from which on a vocabulary has no split."""
 
 _NO_SPLIT: Final = "it has no split, so that its tokens span words, and many are phrases of its training text"
+_ALL_RARE: Final = "each of its sizes has too many ids that training holds fewer than 100 times"
 
 Chosen = tuple[str, int]
 """A line and a size."""
@@ -74,6 +75,10 @@ def recommendation(
         return replace(advice, bases=bases)
     allowed = allowed_rare([choice.rare_low for choice in choices])
     ranges = _ranges(mixture, candidates, model, _largest(choices, allowed))
+    some_allowed = {choice.line for choice in choices if _allows(allowed, choice)}
+    ranges = [
+        sizes if sizes.refused or sizes.line in some_allowed else replace(sizes, refused=_ALL_RARE) for sizes in ranges
+    ]
     advice = replace(advice, bases=bases, allowed_rare=allowed, ranges=ranges)
     open_lines = {sizes.line for sizes in ranges if not sizes.refused}
     free = [choice for choice in choices if choice.line in open_lines and _allows(allowed, choice)]

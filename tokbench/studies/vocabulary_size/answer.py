@@ -122,7 +122,11 @@ class _Wording:
             if sizes.enough_bytes is not None:
                 yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
             yield from _range(sizes, self._over())
-            yield f"One of them is {taken.vocab_size:,}: {ratio}."
+            allowed = self._recommendation.allowed_rare
+            if sizes.capped and allowed is not None:
+                yield f"Of larger sizes, more than {percent(allowed)} of the ids are too rare."
+            one_size = sizes.smallest == sizes.largest
+            yield f"{'That gives' if one_size else f'One of them is {taken.vocab_size:,}:'} {ratio}."
         if taken.worst_ratio is not None:
             group = f"{taken.worst_group} of {taken.worst_corpus}"
             yield f"Its worst group is {group}, {taken.worst_ratio:.3f} bytes per token."
@@ -251,12 +255,13 @@ class _Wording:
 
 def _range(sizes: SizeRange, over: str) -> Iterator[str]:
     """Yield the sizes to take, and what smaller and larger ones need."""
-    ends = f"{about(sizes.smallest)} to {about(sizes.largest)}"
-    ends = f"{sizes.best:,}" if sizes.smallest == sizes.largest else ends
-    yield (
-        f"Take {sizes.line} with {ends} tokens {over}: the cost of a byte of text is within 2 % of the least there, "
-        f"which {about(sizes.best)} have."
-    )
+    if sizes.smallest == sizes.largest:
+        yield f"Take {sizes.line} with {sizes.best:,} tokens {over}: a byte of text costs least there."
+    else:
+        yield (
+            f"Take {sizes.line} with {about(sizes.smallest)} to {about(sizes.largest)} tokens {over}: the cost of a "
+            f"byte of text is within 2 % of the least there, which {about(sizes.best)} have."
+        )
     parts = []
     if sizes.below:
         parts.append(f"smaller needs more tokens ({about(sizes.below.vocab_size)}: {_beyond(sizes.below.tokens)})")

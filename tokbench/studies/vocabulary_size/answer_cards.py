@@ -42,7 +42,7 @@ _LINE_COLUMNS: Final = (
 _LINES: Final = "Sizes of each line that cost at most 2 % more than its best"
 _CHART: Final = (
     "The sizes to take are shaded: a byte of text costs at most 2 % more there than at the best size. Higher up "
-    "it costs more FLOPs."
+    "it costs more FLOPs. Costs of more than 50 % beyond the least are not drawn."
 )
 _BESIDE_COLUMNS: Final = (Column("beside it"), Column("sizes"), Column("source"))
 _BESIDE: Final = "What is published of vocabulary sizes"

@@ -305,6 +305,8 @@ class SizeRange:
     """``True`` if the range begins with the smallest size of the line, so that smaller ones are not known."""
     open_above: bool = False
     """``True`` if the range ends with the largest size of the line, so that larger ones are not known."""
+    capped: bool = False
+    """``True`` if the range ends with a size of which larger ones have too many rare ids."""
     by_corpus: dict[str, float] = field(default_factory=dict)
     """By corpus, the least cost there beyond that of the best line, as a share of it."""
     refused: str = ""

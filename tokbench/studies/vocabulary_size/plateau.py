@@ -50,7 +50,8 @@ def plateau(
     near = np.flatnonzero(costs <= (1 + NEAR) * costs[best])
     first, last = int(near[0]), int(near[-1])
     below, above = _outside(sizes, first, last)
-    drawn = np.unique(np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64)) - 1
+    spread_out = np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64) - 1
+    drawn = np.unique([*spread_out, first, best, last])
     near_least = SizeRange(
         line=name,
         smallest=int(sizes[first]),
@@ -58,7 +59,8 @@ def plateau(
         best=int(sizes[best]),
         flops_per_byte=float(costs[best]),
         open_below=first == 0,
-        open_above=last == len(sizes) - 1,
+        open_above=last == len(line.every) - 1,
+        capped=last == len(sizes) - 1 < len(line.every) - 1,
         below=None if below is None else _beside(sizes, per_byte, costs, first, below),
         above=None if above is None else _beside(sizes, per_byte, costs, last, above),
         training_bytes=trained_bytes,

@@ -31,8 +31,9 @@ ERROR: Final = 0.10
 _CAP: Final = 50
 """Counts from here on are one class: the fit is of the rare ids, not of the frequent ones."""
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(48)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+# Equal steps, as the nodes of Gauss and Hermite lie too far apart for counts near the cap.
+_NODES: Final = np.linspace(-6.0, 6.0, 121)
+_WEIGHTS: Final = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
 _STEPS: Final = 7
 _BURSTS: Final = (2, 20)
 """The counts of the ids from which bursts are estimated."""

@@ -36,6 +36,10 @@ def test_ten_occurrences_are_the_lowest_rate_that_a_text_shows():
     assert not rare_ids(counts, NONE, 10_001).shown
 
 
+def test_ids_that_are_all_frequent_are_not_rare_however_long_the_training():
+    assert rare_ids(np.full(9, 10), NONE, 1e12) == (0.0, 0.0, 0.0, True)
+
+
 def test_without_a_tenth_nothing_is_known_but_a_bound():
     rare = rare_ids(drawn(20_000), NONE, 1e9)
     assert (rare.low, rare.shown) == (0.0, False)

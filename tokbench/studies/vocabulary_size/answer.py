@@ -275,7 +275,7 @@ def _range(sizes: SizeRange, over: str) -> Iterator[str]:
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if sizes.open_above and sizes.enough_bytes is None:
         yield f"It has no larger size than {sizes.largest:,}, and a larger one may cost as little."
-    if sizes.open_below and sizes.smallest < sizes.largest:
+    if sizes.open_below:
         yield f"It has no smaller size than {sizes.smallest:,}, and a smaller one may cost as little."
 
 

@@ -102,9 +102,11 @@ def rare_ids(counts: Counts, tenth: Counts, training_tokens: float) -> RareIds:
     if expected >= SHOWN:
         share = float((counts < expected).mean())
         return RareIds(share, share, share, shown=True)
+    most = float((counts < SHOWN).mean())
+    if not most:
+        return RareIds(0.0, 0.0, 0.0, shown=True)
     rate, lowest = FEW / training_tokens, SHOWN / tokens
     tail = fitted(counts, tenth)
-    most = float((counts < SHOWN).mean())
     share = min(tail.below(rate), most)
     if not tenth.sum():
         return RareIds(share, 0.0, most, shown=False)

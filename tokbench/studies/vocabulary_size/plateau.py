@@ -18,8 +18,8 @@ NEAR: Final = 0.02
 """The cost beyond the least, as a share of it, within which sizes are equally good."""
 
 ENOUGH: Final = 100
-"""Bytes of training text for an id. With so many, the ends of a range differ by a twentieth from those of far more text;
-with half of them by an eighth, or the vocabulary ends there. The README of this folder has the figures."""
+"""Bytes of training text for an id. With so many, the ends of a range differ by a twentieth from those of far more
+text; with half of them by an eighth, or the vocabulary ends there. The README of this folder has the figures."""
 
 _POINTS: Final = 80
 """The sizes of a chart."""

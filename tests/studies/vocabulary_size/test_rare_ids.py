@@ -83,7 +83,7 @@ def texts(data):
 
 
 def parts(documents, tokenizer):
-    """How often each id is in all documents, in a tenth of them, and in a tenth of that."""
+    """The counts of the ids in all documents, in a tenth of them, and in a tenth of that."""
     ids = [np.array(tokenizer.encode(document), dtype=np.int64) for document in documents]
     shuffled = np.random.default_rng(0).permutation(len(ids))
     shares = (shuffled[: round(len(ids) * share)] for share in (1, 0.1, 0.01))

@@ -284,7 +284,7 @@ class SizeBeside:
     cost: float
     """Its FLOPs of a byte of text beyond those at the end of the range, as a share of them."""
     times: float | None = None
-    """How often training meets an id between the end of the range and this size, on average; ``None`` if unknown."""
+    """The mean number of times that training meets an id between the end of the range and this size; ``None`` if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,7 +300,7 @@ class SizeRange:
     best: int
     """The size that costs least."""
     flops_per_byte: float
-    """What it costs."""
+    """The FLOPs of a byte of text at that size."""
     open_below: bool = False
     """``True`` if the range begins with the smallest size of the line, so that smaller ones are not known."""
     open_above: bool = False
@@ -310,7 +310,7 @@ class SizeRange:
     by_corpus: dict[str, float] = field(default_factory=dict)
     """By corpus, the least cost there beyond that of the best line, as a share of it."""
     refused: str = ""
-    """Why the line is shown and not recommended; empty if it may be."""
+    """The reason why the line is shown and not recommended; empty if it may be."""
     below: SizeBeside | None = None
     """A size of the line that is smaller than the range."""
     above: SizeBeside | None = None

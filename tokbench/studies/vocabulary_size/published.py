@@ -6,17 +6,14 @@ from typing import Final, NamedTuple
 
 
 class Published(NamedTuple):
-    """A row of what is published.
-
-    Attributes:
-        what: the model, or the finding.
-        sizes: its vocabulary sizes, in words.
-        source: the publication.
-    """
+    """A row of what is published."""
 
     what: str
+    """The model, or the finding."""
     sizes: str
+    """Its vocabulary sizes, in words."""
     source: str
+    """The publication."""
 
 
 PRACTICE: Final = (
@@ -25,7 +22,7 @@ PRACTICE: Final = (
     Published("Llama 3", "128,256", 'Grattafiori et al. 2024, "The Llama 3 Herd of Models", arXiv 2407.21783'),
     Published("nanochat", "32,768, earlier 65,536", "github.com/karpathy/nanochat, scripts/tok_train.py"),
 )
-"""What practitioners chose."""
+"""The sizes that practitioners chose."""
 
 COMPUTE: Final = Published(
     "compute-optimal tokens",
@@ -33,7 +30,7 @@ COMPUTE: Final = Published(
     'Limisiewicz et al. 2026, "Compute Optimal Tokenization", arXiv 2605.01188: 988 models of 50 million to 7 billion '
     "parameters",
 )
-"""What was found of the best length of a token."""
+"""The finding on the best length of a token."""
 
 PRACTISED: Final = (
     "In practice Llama 2 has 32,000, GPT-2 50,257 and Llama 3 128,256 tokens, and nanochat went from 65,536 to 32,768. "
@@ -45,4 +42,4 @@ LAW_WEIGHS: Final = (
     "It weighs the loss of a model on English text at a fixed budget of FLOPs, so it is no ceiling for a model that is "
     "trained on more text than such a budget calls for"
 )
-"""What the published law of sizes weighs, as the beginning of a sentence."""
+"""The beginning of a sentence on what the published law of sizes weighs."""

@@ -48,31 +48,27 @@ Counts = NDArray[np.int64]
 
 
 class RareIds(NamedTuple):
-    """The share of the ids that training is expected to hold fewer than 100 times.
-
-    Attributes:
-        share: the estimate, 0 … 1.
-        low, high: the share less and plus its error.
-        shown: ``True`` if the text shows rates as low as this needs; otherwise they are fitted.
-    """
+    """The share of the ids that training is expected to hold fewer than 100 times."""
 
     share: float
+    """The estimate, 0 … 1."""
     low: float
+    """The share less its error."""
     high: float
+    """The share plus its error."""
     shown: bool
+    """``True`` if the text shows rates as low as this needs; otherwise they are fitted."""
 
 
 class Tail(NamedTuple):
-    """The rates of the ids of a vocabulary, as a text of some tokens makes them likely.
-
-    Attributes:
-        middle, deviation: of the natural logarithms of the rates.
-        burst: the variance of the counts, as a multiple of what it were if ids came one by one.
-    """
+    """The rates of the ids of a vocabulary, as a text of some tokens makes them likely."""
 
     middle: float
+    """The mean of the natural logarithms of the rates."""
     deviation: float
+    """Their standard deviation."""
     burst: float
+    """The variance of the counts, as a multiple of what it were if ids came one by one."""
 
     def below(self, rate: float) -> float:
         """Return the share of the ids with a smaller rate.

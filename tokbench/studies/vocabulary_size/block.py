@@ -284,7 +284,7 @@ class SizeBeside:
     cost: float
     """Its FLOPs of a byte of text beyond those at the end of the range, as a share of them."""
     times: float | None = None
-    """The mean number of times that training meets an id between the end of the range and this size; ``None`` if unknown."""
+    """The mean number of times that training meets an id between the end of the range and this size, if known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,8 @@ from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts
 SIZES = [256, 512, 1024, 2048]
 
 
-SMALLEST = "the smallest size measured, 256, is best, and the best one may lie beyond."
-LARGEST = "the largest size measured, 2,048, is best, and the best one may lie beyond."
 UNDECIDED = "it cannot be decided where the best size goes"
-HOLDS, HOLDS_NOT = "The law's direction holds here.", "The law's direction does not hold here."
+HOLDS = "The law's direction holds here."
 LAW = "The law says 0.40 doublings."
 
 
@@ -60,33 +58,44 @@ def moved(before, after, interval, verdict, *, doublings=0.0, law=0.4):
     return sentence.removeprefix("cut, tiny, from 250 kB to 1.00 MB: ")
 
 
-@pytest.mark.parametrize(("size", "edge"), [(2048, "largest"), (256, "smallest")])
 @pytest.mark.parametrize(
-    ("interval", "verdict"),
-    [((0.0, 0.0), "undecided"), ((-0.0004, 0.0), "undecided"), ((-1.0, 0.7), "undecided"), (None, "unknown")],
+    ("places", "expected"),
+    [
+        ((2048, 512), "with 250 kB 2,048 has the fewest bits per byte and is the largest size that was tried"),
+        ((512, 256), "with 1.00 MB 256 has the fewest bits per byte and is the smallest size that was tried"),
+    ],
 )
-def test_no_direction_is_told_if_both_best_sizes_lie_at_the_same_edge(size, edge, interval, verdict):
-    assert moved(size, size, interval, verdict) == (
-        f"the {edge} size measured, {size:,}, is best in both. "
-        f"The best one may lie beyond it, so no direction can be told. {LAW}"
-    )
+@pytest.mark.parametrize(
+    ("interval", "verdict"), [((-1.0, 0.7), "undecided"), ((0.9, 2.0), "grows"), (None, "unknown")]
+)
+def test_no_direction_is_told_if_a_best_size_lies_at_an_edge(places, expected, interval, verdict):
+    beyond = "so that the best one may lie beyond"
+    assert moved(*places, interval, verdict) == f"no direction can be told, because {expected}, {beyond}. {LAW}"
+
+
+def trainings(tokens):
+    """The training of 512, which learned from so many tokens."""
+    row = TrainedSize(
+        line="cut", vocab_size=512, body="tiny", seed=0, share=1.0, n_bytes=250_000, bits_per_byte=2.0, tokens=tokens,
+        flops=9, learning_rate=0.008, seconds=1.0,
+    )  # fmt: skip
+    return [row]
+
+
+@pytest.mark.parametrize(("tokens", "refused"), [(512 * 50, False), (512 * 50 - 1, True)])
+def test_fifty_training_tokens_for_an_id_are_needed_for_a_best_size(tokens, refused):
+    measured = study(best=[best(512)], trained=trainings(tokens))
+    page, text = shown(measured)
+    assert bool(measured.refusal(best(512))) == refused
+    reason = "512 has the fewest bits per byte and only 50 training tokens for an id, and below 50 more text moves the"
+    assert (reason in text) == refused
+    assert ("★" in page) != refused
+    assert ("| cut | tiny | bytes | 250 kB | none | none | none | 2.000 | 3,000 |" in text) == refused
 
 
 @pytest.mark.parametrize(
     ("places", "interval", "verdict", "doublings", "expected"),
     [
-        (
-            *((512, 2048), (0.9, 2.0), "grows", 1.5),
-            f"the best size grows by at least 1.50 doublings [0.90, 2.00]. With 1.00 MB {LARGEST} {HOLDS}",
-        ),
-        (
-            *((2048, 1024), (-1.6, -0.5), "shrinks", -1.0),
-            f"the best size shrinks by at least 1.00 doublings [-1.60, -0.50]. With 250 kB {LARGEST} {HOLDS_NOT}",
-        ),
-        (
-            *((256, 2048), (-0.2, 3.0), "undecided", 3.0),
-            f"{UNDECIDED}: 3.00 doublings [-0.20, 3.00]. With 250 kB {SMALLEST} With 1.00 MB {LARGEST} {LAW}",
-        ),
         (
             *((512, 1024), (0.3, 1.4), "grows", 0.8),
             f"the best size grows by 0.80 doublings [0.30, 1.40]. {HOLDS}",
@@ -97,10 +106,6 @@ def test_no_direction_is_told_if_both_best_sizes_lie_at_the_same_edge(size, edge
             f"the best size does not move: 0.00 doublings [0.00, 0.00]. {LAW}",
         ),
         ((512, 1024), None, "unknown", 0.8, f"{UNDECIDED}, because there is no interval."),
-        (
-            *((512, 2048), None, "unknown", 1.5),
-            f"{UNDECIDED}, because there is no interval. With 1.00 MB {LARGEST}",
-        ),
     ],
 )
 def test_every_other_move_in_words(places, interval, verdict, doublings, expected):
@@ -164,7 +169,8 @@ def test_where_bits_are_fewest_is_a_table_and_the_charts_are_for_a_page_alone():
     assert '<div class="multiples panes">' in page
     assert 'aria-label="Bits per byte by vocabulary size, cut, tiny"' in page
     assert "| cut | tiny | bytes | 250 kB | 512 | none | none | 2.000 | 3,000 (extrapolated) |" in text
-    assert "| cut | tiny | bytes | 1.00 MB | 2,048 (largest measured) | none | none | 2.000 | 3,000 |" in text
+    assert "| cut | tiny | bytes | 1.00 MB | none | none | none | 2.000 | 3,000 |" in text
+    assert "cut, tiny, 1.00 MB: 2,048 has the fewest bits per byte and is the largest size that was tried" in text
     assert "star" not in text
 
 

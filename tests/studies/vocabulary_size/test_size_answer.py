@@ -9,6 +9,7 @@ import pytest
 from tokbench.corpus.shards import BUCKETS
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.advise import Candidates, recommendation, with_measured
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
@@ -20,13 +21,16 @@ from tokbench.studies.vocabulary_size.block import (
 from tokbench.studies.vocabulary_size.costs import law
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
-from tokbench.studies.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
+from tokbench.studies.vocabulary_size.mixture import Mixture, mix
 from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
 from tokbench.studies.vocabulary_size.rows import TextTotals
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
 
-MODEL = Model(width=512, layers=6, context=512, tied=True, training_tokens=1e9)
+MODEL = Model(width=512, layers=6, context=512, tied=True, training_tokens=5e6)
+"""So few tokens that the counts below show which ids are rare."""
+LARGER = Model(width=1024, layers=16, context=1024, tied=True, training_tokens=1e12)
 
 
 def text(documents=400):
@@ -46,10 +50,16 @@ def held_at(held, size):
     return held.get(size, 1.0) if isinstance(held, dict) else held
 
 
-def study(
-    lines, *, weights=(), model=MODEL, documents=400, left_out=(), infos=(), law_of=None, measured=None, **changes
-):
+def study(lines, *, infos=(), law_of=None, measured=None, changes=(), **candidates):
     """The answer to a study of sizes, from the line of each tokenizer on each corpus."""
+    advice, published = advised(lines, law_of=law_of, **candidates)
+    advice = replace(advice, **dict(changes))
+    advice = with_measured(advice, measured) if measured else advice
+    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+
+
+def advised(lines, *, weights=(), model=MODEL, documents=400, law_of=None, left_out=(), **facts):
+    """The recommendation and the published law."""
     corpora = dict.fromkeys(corpus for line in lines.values() for corpus in line)
     mixture = Mixture.of({corpus: text(documents) for corpus in corpora}, dict(weights))
     mixed = {name: mix(name, line, mixture, model) for name, line in lines.items()}
@@ -59,10 +69,9 @@ def study(
         for key, by_corpus in ratios.items()
     }
     published = law_of or (law(model) if model else None)
-    advice = recommendation(mixture, mixed, dict(left_out), worst, published)
-    advice = replace(advice, weighted=bool(weights), **changes)
-    advice = with_measured(advice, measured) if measured else advice
-    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+    candidates = Candidates(mixed, dict(left_out), worst, **facts)
+    advice = recommendation(mixture, candidates, model, published)
+    return replace(advice, weighted=bool(weights), equal=not weights), published
 
 
 def results_of(sizes, infos=()):
@@ -79,46 +88,121 @@ def law_at(*sizes):
 
 
 PROSAIC = {"prose": line_of({4000: 4.0, 8000: 4.4}), "code": line_of({4000: 2.5, 8000: 2.7})}
+LEAST = "the cost of a byte of text is within 2 % of the least there, which"
 CODER = {"prose": line_of({4000: 2.5, 8000: 2.7}), "code": line_of({4000: 4.0, 8000: 4.4})}
 
 
 @pytest.mark.parametrize(
-    ("weights", "taken"),
+    ("weights", "taken", "over", "refused"),
     [
-        ({"prose": 3, "code": 1}, "Take prosaic with 8,000 tokens: 3.802 bytes per token over 2 corpora by the weights given (75 % prose, 25 % code)."),
-        ({"prose": 1, "code": 3}, "Take coder with 8,000 tokens: 3.802 bytes per token over 2 corpora by the weights given (25 % prose, 75 % code)."),
-        ({"code": 1}, "Take coder with 8,000 tokens: 4.400 bytes per token on code."),
+        ({"prose": 3, "code": 1}, "prosaic", "over 2 corpora by the weights given (75 % prose, 25 % code)", "coder"),
+        ({"prose": 1, "code": 3}, "coder", "over 2 corpora by the weights given (25 % prose, 75 % code)", "prosaic"),
+        ({"code": 1}, "coder", "on code", "prosaic"),
     ],
-)  # fmt: skip
-def test_weights_turn_the_recommendation(weights, taken):
-    assert study({"prosaic": PROSAIC, "coder": CODER}, weights=weights).sentences[0] == taken
+)
+def test_weights_turn_the_recommendation(weights, taken, over, refused):
+    sentences = study({"prosaic": PROSAIC, "coder": CODER}, weights=weights).sentences
+    assert sentences[0] == f"Take {taken} with 4,000 to 8,000 tokens {over}: {LEAST} 8,000 have."
+    assert sentences[-1].startswith(
+        f"{refused} is shown and not recommended: a byte of text costs more than with {taken}"
+    )
 
 
-def test_without_weights_the_bytes_count():
-    first = study({"prosaic": PROSAIC, "worse": {c: line_of({4000: 2.0, 8000: 2.1}) for c in PROSAIC}}).sentences[0]
-    assert first.endswith("over 2 corpora by their bytes (50 % prose, 50 % code).")
+def test_without_weights_corpora_count_alike_whatever_their_bytes():
+    lines = {"prosaic": PROSAIC, "worse": {corpus: line_of({4000: 2.0, 8000: 2.1}) for corpus in PROSAIC}}
+    assert "over 2 corpora that count alike (prose and code): " in study(lines).sentences[0]
+    few = TextTotals(400, BYTES / 100.0, None, "")
+    assert Mixture.of({"prose": text(400), "code": few}, {}).weights == {"prose": 0.5, "code": 0.5}
 
 
 GROWING = {2000: 3.0, 4000: 3.6, 8000: 4.2, 16000: 5.0}
+BEYOND = (
+    "Take mine with 4,000 tokens on prose: a byte of text costs least there.",
+    "Smaller needs more tokens (2,000: 20.0 % more).",
+    "Of larger sizes, more than 5 % of the ids are too rare.",
+)
+SMOOTH = {round(2 ** (k / 2)): 2.0 + 2.6 * (1 - 0.9 ** (k - 16)) for k in range(16, 33)}
+"""By size bytes per token, which grow less and less."""
+
+
+def test_the_answer_is_a_range_with_its_reason_in_a_sentence():
+    sentences = study({"mine": {"prose": line_of(SMOOTH)}}, model=LARGER).sentences
+    assert sentences[:2] == [
+        f"Take mine with 8,200 to 23,000 tokens on prose: {LEAST} 16,000 have.",
+        "Smaller needs more tokens (4,100: 6.1 % more); larger widens the output layer (46,000: 6.4 % more FLOPs per byte).",
+    ]
+    advice, _ = advised({"mine": {"prose": line_of(SMOOTH)}}, model=LARGER)
+    costs = {choice.vocab_size: choice.flops_per_byte for choice in advice.choices}
+    near = [size for size, cost in costs.items() if cost <= 1.02 * min(costs.values())]
+    assert (advice.range.smallest, advice.range.largest) == (near[0], near[-1])
+    assert costs[advice.range.best] == min(costs.values())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        (slice(0, 11), "It has no larger size than 8,192, and a larger one may cost as little."),
+        (slice(12, 17), "It has no smaller size than 16,384, and a smaller one may cost as little."),
+    ],
+)
+def test_a_range_at_the_end_of_what_is_known_says_so(sizes, sentence):
+    ratios = dict(list(SMOOTH.items())[sizes])
+    assert sentence in study({"mine": {"prose": line_of(ratios)}}, model=LARGER).sentences
+
+
+def test_a_text_that_is_too_small_decides_no_size():
+    sentences = study({"mine": {"prose": line_of(GROWING)}}, trained_bytes={"mine": 2e5}).sentences
+    assert sentences[0] == (
+        "The text is too small to decide a size: mine was trained on 200 kB, which are 12 bytes for an id of 16,000, and "
+        "100 are needed. About 1.60 MB would decide it. As far as this text goes:"
+    )
+    assert "Take mine with 16,000 tokens" in sentences[1]
+    enough = study({"mine": {"prose": line_of(GROWING)}}, trained_bytes={"mine": 1.6e6}).sentences
+    assert enough[0] == sentences[1]
+
+
+def test_a_line_without_a_split_is_shown_and_not_recommended():
+    lines = {"mine": {"prose": line_of(GROWING)}, "whole": {"prose": line_of({4000: 4.6, 16000: 6.0})}}
+    answer = study(lines, spans={"mine": 0.009, "whole": 0.2})
+    assert answer.sentences[0].startswith("Take mine with 16,000 tokens")
+    assert answer.sentences[-1].startswith(
+        "whole is shown and not recommended: it has no split, so that its tokens span"
+    )
+    assert [(row.line, row.size) for row in answer.options][-1] == ("whole", 16000)
+
+
+def test_a_line_of_which_every_size_has_too_many_rare_ids_is_not_recommended():
+    lines = {"mine": {"prose": line_of(GROWING)}, "other": {"prose": line_of(GROWING, held=0.5)}}
+    assert study(lines).sentences[-1] == (
+        "other is shown and not recommended: each of its sizes has too many ids that training holds fewer than 100 times."
+    )
+
+
+def test_what_the_text_is_too_small_to_show_is_unknown_and_excludes_no_size():
+    """Half of the ids do not occur, and training is so long that they may well occur often enough in it."""
+    long = MODEL.model_copy(update={"training_tokens": 1e12})
+    answer = study({"mine": {"prose": line_of(GROWING, held=0.5)}}, model=long)
+    assert (
+        "Whether that is more than the published limit of 5 % is unknown, which excludes no size." in answer.sentences
+    )
+    assert answer.options[-1].rare.endswith("(0 % to 50 %)")
 
 
 def test_a_size_beyond_the_text_is_not_taken():
     """Half of the ids of the largest size do not occur in the text; its cost alone would speak for it."""
     answer = study({"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}, law_of=law_at(3000, 5000))
-    assert answer.sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
-    assert answer.sentences[1].startswith("It is the smallest size with at most 5 % of its ids too rare that costs")
-    assert answer.sentences[2] == "Its worst group is g of prose, 3.600 bytes per token."
-    assert answer.sentences[3].startswith(
-        "Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: "
-    )
-    # 2 FLOPs for each weight: 40,894,464 without the output layer, and 1,024 for each row of it
-    assert answer.sentences[3].endswith(
-        "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids too rare."
-    )
-    assert answer.sentences[4:6] == [
-        "The published scaling law points to 3,000 to 5,000 tokens.",
-        "The size taken lies there.",
+    assert answer.sentences[:5] == [
+        *BEYOND,
+        "That gives 3.600 bytes per token.",
+        "Its worst group is g of prose, 3.600 bytes per token.",
     ]
+    # 2 FLOPs for each weight: 40,894,464 without the output layer, and 1,024 for each row of it
+    assert answer.sentences[5] == (
+        "Chosen by compression alone it would be mine with 16,000 tokens: "
+        "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids or more too rare."
+    )
+    assert answer.sentences[7].startswith("The published scaling law points to 3,000 to 5,000 tokens.")
+    assert "Training holds 0 % of its ids fewer than 100 times, as the text shows." in answer.sentences
     assert [(row.size, row.rare) for row in answer.options] == [
         (2000, "0 %"),
         (4000, "0 %"),
@@ -165,11 +249,13 @@ def test_all_grounds_are_named_compression_the_law_and_what_was_measured(measure
     lines = {"mine": {"prose": line_of(GROWING, held={8000: 0.94, 16000: 0.5})}}
     answer = study(lines, law_of=law_at(3000, 5000), measured=measured)
     sentences = answer.sentences
-    assert sentences[0] == "Take mine with 4,000 tokens: 3.600 bytes per token on prose."
-    assert sentences[3].startswith("Chosen by compression alone or by cost alone it would be mine with 16,000 tokens: ")
-    assert sentences[4:10] == [
+    assert tuple(sentences[:3]) == BEYOND
+    assert sentences[5].startswith("Chosen by compression alone it would be mine with 16,000 tokens: ")
+    assert sentences[6:14] == [
+        "Chosen by cost alone it is the same size.",
         "The published scaling law points to 3,000 to 5,000 tokens.",
-        "The size taken lies there.",
+        f"{LAW_WEIGHS}.",
+        PRACTISED,
         "Its ground is compression and FLOPs alone, measured on text, not the loss of a model.",
         f"{BY_BITS}, mine is best with {interval} tokens.",
         beside,
@@ -186,6 +272,16 @@ def test_without_a_model_what_was_measured_is_the_answer_and_compression_is_besi
         NOT_EXTRAPOLATED,
         "Chosen by compression alone it would be mine with 16,000 tokens, 5.000 bytes per token.",
     ]
+
+
+def test_a_measured_size_at_the_edge_is_not_called_best():
+    lines = {"mine": {"prose": line_of(GROWING)}}
+    sentences = study(lines, measured=measured_best(16000, no_interval="one seed", edge="largest")).sentences
+    assert (
+        "What was measured gives no best size of mine: 16,000 has the fewest bits per byte and is the largest size that "
+        "was tried, so that the best one may lie beyond." in sentences
+    )
+    assert not any("is best with" in sentence for sentence in sentences)
 
 
 def test_a_measured_size_that_is_no_candidate_has_no_row():
@@ -212,8 +308,6 @@ def test_where_no_size_keeps_the_limit_that_is_said():
     assert (
         "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it." in sentences
     )
-    [small] = [sentence for sentence in sentences if "too small for this size" in sentence]
-    assert small.endswith("6,400 of 16,000 ids do not occur in it. More text may carry a larger size.")
 
 
 def test_a_training_text_that_gave_fewer_ids_than_were_asked_for_is_named():
@@ -225,10 +319,13 @@ def test_a_training_text_that_gave_fewer_ids_than_were_asked_for_is_named():
     )
 
 
-def test_the_law_differs_and_says_why():
+def test_what_is_known_stands_beside_the_size():
     sentences = study({"mine": {"prose": line_of(GROWING)}}, law_of=law_at(100_000)).sentences
     at = sentences.index("The published scaling law points to 100,000 tokens.")
-    assert sentences[at + 1].startswith("It differs, because it weighs the loss of a model on English text")
+    assert sentences[at + 1 : at + 3] == [f"{LAW_WEIGHS}.", PRACTISED]
+    assert "no ceiling" in LAW_WEIGHS
+    for known in ("32,000", "50,257", "128,256", "nanochat", "Limisiewicz et al. 2026"):
+        assert known in PRACTISED
 
 
 def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
@@ -247,7 +344,9 @@ def test_the_sizes_around_have_an_interval_or_the_reason_is_said():
 
 def test_one_corpus_failed():
     sentences = study(
-        {"mine": {"prose": line_of(GROWING)}}, left_out={"other": "not measured on every corpus"}, missing=["code"]
+        {"mine": {"prose": line_of(GROWING)}},
+        left_out={"other": "not measured on every corpus"},
+        changes={"missing": ["code"]},
     ).sentences
     assert "Nothing could be measured on code, so that no sentence here speaks of it." in sentences
     assert sentences[-1] == "other cannot be recommended: not measured on every corpus."
@@ -264,7 +363,7 @@ def test_without_a_model_only_compression_speaks():
 
 def test_nothing_is_recommended_where_every_vocabulary_loses_text():
     mixture = Mixture.of({"prose": text()}, {})
-    advice = recommendation(mixture, {}, {"words": "text of prose is lost"}, {}, law(MODEL))
+    advice = recommendation(mixture, Candidates({}, {"words": "text of prose is lost"}, {}), MODEL, law(MODEL))
     assert size_answer(results_of(VocabularySizes(recommendation=advice))).sentences == [
         "No size is recommended, because no vocabulary can be.",
         "words cannot be recommended: text of prose is lost.",

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tokbench.foundation.errors import InputError
-from tokbench.studies.vocabulary_size.recommend import SizeCandidate, pareto_front, recommend
+from tokbench.studies.vocabulary_size.recommend import (
+    SizeCandidate,
+    allowed_rare,
+    beaten,
+    pareto_front,
+    recommend,
+)
 from tokbench.studies.vocabulary_size.trainable import trainable
 
 
@@ -91,32 +97,25 @@ def candidate(name, size, cost, mean, worst, rare=None):
 
 
 def test_the_rule_step_by_step():
-    cheap = candidate("cheap", 40_000, 100, 3.0, 1.0)
-    fair = candidate("fair", 60_000, 105, 3.1, 2.0)
-    small = candidate("small", 50_000, 104, 3.2, 1.9)
-    unfair = candidate("unfair", 30_000, 103, 3.3, 1.89)
-    dear = candidate("dear", 10_000, 105.1, 4.0, 3.0)
-    beaten = candidate("beaten", 5_000, 105, 3.1, 1.99)
-    found = recommend([dear, cheap, beaten, unfair, fair, small])
-    assert found.candidate is small  # unfair is beyond 5 % of 2.0, dear beyond 5 % of 100, beaten by fair
-    assert beaten not in found.front
-    assert len(found.front) == 5
-    assert found.cheapest is cheap
-    assert found.allowed_rare is None
+    dear = candidate("own", 64_000, 103, 4.0, 3.0)  # beyond 2 % of 100
+    cheap = candidate("own", 40_000, 100, 3.0, 1.0)
+    fair = candidate("own", 60_000, 102, 3.1, 2.0)
+    small = candidate("own", 50_000, 101, 3.2, 1.9)
+    unfair = candidate("own", 30_000, 101, 3.3, 1.89)  # beyond 5 % of 2.0
+    other = candidate("other", 5_000, 90, 4.1, 3.1)
+    advice = recommend([dear, cheap, unfair, fair, small], "own")
+    assert advice.candidate is small
+    assert advice.front == (dear, cheap, unfair, fair, small)
+    advice = recommend([dear, cheap, unfair, fair, small, other], "own")
+    assert advice.candidate is small, "what another line has only decides the front"
+    assert advice.front == (other,)
 
 
-def test_ids_too_rare_to_be_trained_are_not_taken():
-    half = candidate("half", 32_000, 90, 4.0, 3.0, 0.5)
-    few = candidate("few", 8_000, 100, 3.5, 2.5, 0.05)
-    found = recommend([half, few])
-    assert (found.candidate, found.front, found.allowed_rare) == (few, (few,), 0.05)
-    unknown = recommend([half._replace(too_rare=None), few])  # then the share decides nothing
-    assert (unknown.candidate.name, unknown.allowed_rare) == ("half", None)
-    most = candidate("most", 64_000, 80, 5.0, 4.0, 0.7)
-    near = candidate("near", 16_000, 95, 3.8, 2.8, 0.54)
-    none = recommend([half, most, near])  # none keeps 5 %: those within 5 points of the least share count
-    assert none.front == (half,)
-    assert none.allowed_rare == pytest.approx(0.55)
+@pytest.mark.parametrize(
+    ("shares", "allowed"), [([0.5, 0.05], 0.05), ([0.5, None], None), ([0.5, 0.7, 0.54], 0.55), ([], None)]
+)
+def test_the_share_of_rare_ids_with_which_a_size_is_taken(shares, allowed):
+    assert allowed_rare(shares) == (allowed if allowed is None else pytest.approx(allowed))
 
 
 @given(
@@ -126,16 +125,38 @@ def test_ids_too_rare_to_be_trained_are_not_taken():
         max_size=12,
     )
 )
-def test_the_recommended_is_on_the_front_and_in_any_order_the_same(rows):
-    table = [candidate(f"c{i}", *row) for i, row in enumerate(rows)]
-    found = recommend(table)
-    assert found.candidate in found.front
-    assert found.candidate == recommend(table[::-1]).candidate
-    assert found.candidate.flops_per_byte <= 1.05 * min(each.flops_per_byte for each in table)
+def test_the_recommended_costs_little_and_is_the_same_in_any_order(rows):
+    table = [candidate("own", *row) for row in rows]
+    advice = recommend(table, "own")
+    assert advice.candidate.vocab_size == recommend(table[::-1], "own").candidate.vocab_size
+    assert advice.candidate.flops_per_byte <= 1.02 * min(row[1] for row in rows)
 
 
 def test_nothing_to_recommend():
     with pytest.raises(InputError, match="no candidates"):
-        recommend([])
+        recommend([], "own")
     with pytest.raises(InputError, match="cost and compression"):
-        recommend([candidate("x", 300, 0, 1, 1)])
+        recommend([candidate("own", 300, 0, 1, 1)], "own")
+
+
+WEIGHTS = {"prose": 0.5, "code": 0.25, "talk": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("costs", "expected"),
+    [
+        ({"a": [1, 9, 9], "b": [5, 1, 1]}, {}),  # each costs less on half of the text
+        ({"a": [1, 1, 9], "b": [5, 5, 1]}, {"b": "a"}),
+        ({"a": [1.0, 1.0, 1.0], "b": [1.019, 1.019, 1.019]}, {}),  # not by 2 %
+        ({"a": [1.0, 1.0, 1.0], "b": [1.03, 1.03, 1.0]}, {"b": "a"}),
+    ],
+)
+def test_a_line_that_costs_more_on_most_of_the_text_is_beaten(costs, expected):
+    by_corpus = {line: dict(zip(WEIGHTS, values, strict=True)) for line, values in costs.items()}
+    assert beaten(by_corpus, WEIGHTS) == expected
+
+
+def test_where_every_line_is_beaten_none_is():
+    thirds = dict.fromkeys(WEIGHTS, 1 / 3)
+    costs = {"a": [1, 2, 3], "b": [2, 3, 1], "c": [3, 1, 2]}
+    assert beaten({line: dict(zip(thirds, values, strict=True)) for line, values in costs.items()}, thirds) == {}

@@ -170,7 +170,13 @@ def test_costs_and_advice(ran):
     own = {(each.line, each.vocab_size): each for each in found.choices}
     assert own["both", 600].compression_ratio == pytest.approx(row.compression_ratio)
     assert own["both", 600].flops_per_byte == pytest.approx(row.flops_per_byte)
-    assert (own["both", 600].unseen, own["both", 600].too_rare) == (row.unseen, pytest.approx(row.too_rare))
+    assert own["both", 600].unseen == row.unseen
+    assert 0 <= own["both", 600].rare_low <= own["both", 600].too_rare <= own["both", 600].rare_high <= 1
+    [sizes] = [sizes for sizes in found.ranges if sizes.line == "both"]
+    assert found.range is sizes
+    assert sizes.smallest <= sizes.best <= sizes.largest
+    assert sizes.by_corpus == {"talk": 0.0}
+    assert sizes.enough_bytes > sizes.training_bytes, "a text of some kilobytes decides no size"
     assert own[found.take].more == 0
     assert [each.basis for each in found.bases] == ["compression alone", "cost alone", "law", "compression and cost"]
     assert own["both", 600].more == pytest.approx(own[found.take].compression_ratio / row.compression_ratio - 1)
@@ -232,6 +238,10 @@ def test_curve_csv_has_every_size(ran):
     whole = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", WHOLE)]
     assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"300", "400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
+    sizes = Results.read(folder / "results.json").studies.get(VOCABULARY_SIZES).recommendation.range
+    assert {int(r["vocab_size"]) for r in both if r["in_range"] == "True"} == {
+        *range(sizes.smallest, sizes.largest + 1)
+    }
     chosen = Results.read(folder / "results.json")
     sizes = chosen.studies.get(VOCABULARY_SIZES)
     chosen.studies.put(VOCABULARY_SIZES, dataclasses.replace(sizes, points="sizes"))
@@ -255,7 +265,10 @@ def test_reports_are_a_function_of_the_file(ran):
     text = markdown.render(again)
     assert "## Vocabulary size" in text
     assert "<h3>Vocabulary size</h3>" in page
-    assert "Take " in text
+    assert "Take both with " in text
+    assert "The text is too small to decide a size: both was trained on " in text
+    assert 'aria-label="Cost of a byte of text by vocabulary size"' in page
+    assert "| Llama 3 | 128,256 |" in text
 
 
 def test_without_a_study_there_is_none(write_config, tmp_path):

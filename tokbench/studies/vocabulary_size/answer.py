@@ -1,4 +1,4 @@
-"""The recommended vocabulary size, in sentences, with the cost and compression of the sizes around it."""
+"""The recommended vocabulary sizes, in sentences, with the cost and compression of the sizes around one of them."""
 
 from __future__ import annotations
 
@@ -6,27 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.plugin import (
-    Cards,
-    Column,
-    Heading,
-    Node,
-    Paragraph,
-    Results,
-    Row,
-    Table,
-    captioned,
-    names,
-    percent,
-    sentence_paragraphs,
-)
+from tokbench.plugin import Results, byte_size, names, percent
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     SizeBasis,
     SizeChoice,
+    SizeRange,
     SizeRecommendation,
     VocabularySizes,
 )
+from tokbench.studies.vocabulary_size.plateau import ENOUGH
+from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
 from tokbench.studies.vocabulary_size.section_measured import measured_advice
 
 _BESIDE: Final = 2
@@ -44,7 +34,6 @@ _NO_MODEL: Final = (
     "Write a 'model' under 'study: vocabulary:'."
 )
 
-_FEW_UNSEEN: Final = 0.05
 _LIMIT: Final = 0.05
 """The published limit of ids that are too rare."""
 
@@ -82,32 +71,6 @@ class SizeAnswer:
     """The size taken, the sizes around it, and those to which other bases point."""
 
 
-_COLUMNS: Final = (
-    *(Column("line"), Column("size", numeric=True), Column("chosen by")),
-    *(Column(name, numeric=True) for name in ("bytes/token", "tokens", "FLOPs/byte")),
-    *(Column(name, numeric=True) for name in ("share of the model", "ids too rare")),
-)
-_CAPTION: Final = "The size taken, those around it, and those to which other ways of choosing point"
-_LEGEND: Final = (
-    "All corpora together. Tokens and FLOPs are beside those of the size taken, tokens with the paired 95\u00a0% "
-    "interval where there is one."
-)
-
-
-def size_cards(answer: SizeAnswer) -> Cards:
-    """Return the answer as every format shows it."""
-    cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
-    if answer.options:
-        table = Table(_CAPTION, _COLUMNS, [_option_row(option) for option in answer.options])
-        cards.append([captioned(table), Paragraph(_LEGEND, "legend")])
-    return Cards(cards, wide=True)
-
-
-def _option_row(option: SizeOption) -> Row:
-    taken = option.line, f"{option.size:,}", option.basis, f"{option.ratio:.3f}"
-    return Row([*taken, option.tokens, option.cost, option.share, option.rare])
-
-
 def size_answer(results: Results) -> SizeAnswer | None:
     """Return the answer, or ``None`` if the run has no study of vocabulary sizes or is of an earlier version."""
     study = results.studies.get(VOCABULARY_SIZES)
@@ -129,8 +92,7 @@ class _Wording:
     def sentences(self) -> Iterator[str]:
         """Yield all sentences, the size to take first."""
         if self._taken:
-            yield f"Take {_name(self._taken)}: {self._taken.compression_ratio:.3f} bytes per token {self._over()}."
-            yield from self._rule(self._taken)
+            yield from self._take(self._taken)
         measured = list(self._measured())
         if not self._taken:  # what was measured is then the answer
             yield from measured
@@ -150,25 +112,34 @@ class _Wording:
             yield from measured_advice(measured, self._recommendation.take)
             yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
+    def _take(self, taken: SizeChoice) -> Iterator[str]:
+        """Yield the sizes to take, and one of them with its worst group."""
+        ratio = f"{taken.compression_ratio:.3f} bytes per token"
+        sizes = self._recommendation.range
+        if sizes is None:  # of an earlier version
+            yield f"Take {_name(taken)}: {ratio} {self._over()}."
+        else:
+            if sizes.enough_bytes is not None:
+                yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
+            yield from _range(sizes, self._over())
+            allowed = self._recommendation.allowed_rare
+            if sizes.capped and allowed is not None:
+                yield f"Of larger sizes, more than {percent(allowed)} of the ids are too rare."
+            one_size = sizes.smallest == sizes.largest
+            yield f"{'That gives' if one_size else f'One of them is {taken.vocab_size:,}:'} {ratio}."
+        if taken.worst_ratio is not None:
+            group = f"{taken.worst_group} of {taken.worst_corpus}"
+            yield f"Its worst group is {group}, {taken.worst_ratio:.3f} bytes per token."
+
     def _over(self) -> str:
         weights = self._recommendation.weights
         if len(weights) == 1:
             return f"on {next(iter(weights))}"
+        if self._recommendation.equal:
+            return f"over {len(weights)} corpora that count alike ({names(list(weights))})"
         shares = ", ".join(f"{percent(share)} {name}" for name, share in weights.items())
         by = "the weights given" if self._recommendation.weighted else "their bytes"
         return f"over {len(weights)} corpora by {by} ({shares})"
-
-    def _rule(self, taken: SizeChoice) -> Iterator[str]:
-        """Yield the rule, and how the size taken keeps it."""
-        rare = self._recommendation.allowed_rare
-        limit = "" if rare is None else f" with at most {100 * rare:.0f} % of its ids too rare"
-        yield (
-            f"It is the smallest size{limit} that costs at most 5 % more FLOPs per byte than the cheapest such size, "
-            "and that compresses its worst group within 5 % of the best of those."
-        )
-        if taken.worst_ratio is not None:
-            group = f"{taken.worst_group} of {taken.worst_corpus}"
-            yield f"Its worst group is {group}, {taken.worst_ratio:.3f} bytes per token."
 
     def _other_bases(self) -> Iterator[str]:
         """Yield the sizes to which other ways of choosing point, and what they give and cost."""
@@ -194,41 +165,37 @@ class _Wording:
         cost = _cost(choice, self._taken)
         if cost:
             parts.append(f"{cost} FLOPs per byte")
-        if (
-            self._recommendation.allowed_rare is not None
-            and (choice.too_rare or 0.0) > self._recommendation.allowed_rare
-        ):
-            parts.append(f"{percent(choice.too_rare or 0.0)} of its ids too rare")
+        allowed = self._recommendation.allowed_rare
+        rare = choice.too_rare if choice.rare_low is None else choice.rare_low
+        if allowed is not None and rare is not None and rare > allowed:
+            parts.append(f"{percent(rare)} of its ids or more too rare")
         return f": {', '.join(parts)}" if parts else f", {choice.compression_ratio:.3f} bytes per token"
 
     def _law(self, law: SizeBasis) -> Iterator[str]:
         between = f"{law.smallest:,} to {law.largest:,}" if law.smallest < law.largest else f"{law.smallest:,}"
         yield f"The published scaling law points to {between} tokens."
-        if self._taken and law.smallest <= self._taken.vocab_size <= law.largest:
-            yield "The size taken lies there."
-        elif self._taken:
-            yield (
-                "It differs, because it weighs the loss of a model on English text against its parameters. It knows "
-                "neither these corpora, nor the cost of a byte, nor ids that are rare."
-            )
+        yield f"{LAW_WEIGHS}."
         if self._study.law and any(optimum.caution for optimum in self._study.law.optima):
             yield "The law is extrapolated: this model is outside the range in which it was measured."
+        if self._recommendation.ranges:
+            yield PRACTISED
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
         """Yield how many ids are too rare, and whether the texts are too small for the size."""
-        unseen = taken.unseen / taken.vocab_size
         if taken.too_rare is None:
             yield "It is not known how often ids are trained: give the model 'training_tokens' or 'training_bytes'."
+        elif taken.rare_low is None or taken.rare_high is None:  # of an earlier version
+            yield f"Of its ids {percent(taken.too_rare)} are too rare, if all ids are that the text does not hold."
+        elif taken.rare_shown:
+            yield f"Training holds {_share(taken.too_rare)} of its ids fewer than 100 times, as the text shows."
         else:
             yield (
-                f"Of its ids {percent(taken.too_rare)} are too rare: nothing shows that training holds each of them "
-                "100 times. An id that the measured text does not hold counts as too rare."
+                f"By a fit, training holds {_share(taken.too_rare)} of its ids fewer than 100 times "
+                f"({_share(taken.rare_low)} to {_share(taken.rare_high)}): the text is too small to show "
+                "ids that are so rare."
             )
-        if unseen > _FEW_UNSEEN:
-            yield (
-                f"The measured text is too small for this size, or is not of its kind: {taken.unseen:,} of "
-                f"{taken.vocab_size:,} ids do not occur in it. More text may carry a larger size."
-            )
+            if taken.rare_low <= _LIMIT < taken.rare_high:
+                yield "Whether that is more than the published limit of 5 % is unknown, which excludes no size."
         if (self._recommendation.allowed_rare or 0.0) > _LIMIT:
             yield "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it."
 
@@ -247,6 +214,9 @@ class _Wording:
         if recommendation.missing:
             missing = names(recommendation.missing)
             yield f"Nothing could be measured on {missing}, so that no sentence here speaks of it."
+        for sizes in recommendation.ranges:
+            if sizes.refused:
+                yield f"{sizes.line} is shown and not recommended: {sizes.refused}."
         by_reason: dict[str, list[str]] = {}
         for line, reason in recommendation.left_out.items():
             by_reason.setdefault(reason, []).append(line)
@@ -279,8 +249,90 @@ class _Wording:
                 tokens="" if more is None or choice is taken else _beyond(more, choice.more_low, choice.more_high),
                 cost="" if choice is taken else _cost(choice, taken),
                 share="" if choice.share is None else percent(choice.share),
-                rare="" if choice.too_rare is None else percent(choice.too_rare),
+                rare=_rare_words(choice),
             )
+
+
+def _range(sizes: SizeRange, over: str) -> Iterator[str]:
+    """Yield the sizes to take, and what smaller and larger ones need."""
+    if sizes.smallest == sizes.largest:
+        yield f"Take {sizes.line} with {sizes.best:,} tokens {over}: a byte of text costs least there."
+    else:
+        yield (
+            f"Take {sizes.line} with {about(sizes.smallest)} to {about(sizes.largest)} tokens {over}: the cost of a "
+            f"byte of text is within 2 % of the least there, which {about(sizes.best)} have."
+        )
+    parts = []
+    if sizes.below:
+        parts.append(f"smaller needs more tokens ({about(sizes.below.vocab_size)}: {_beyond(sizes.below.tokens)})")
+    if sizes.above:
+        met = sizes.above.times
+        spends = "" if met is None else f" and spends it on ids that training meets {_times(met)}"
+        cost = _beyond(sizes.above.cost)
+        parts.append(f"larger widens the output layer{spends} ({about(sizes.above.vocab_size)}: {cost} FLOPs per byte)")
+    if parts:
+        sentence = "; ".join(parts)
+        yield f"{sentence[0].upper()}{sentence[1:]}."
+    if sizes.open_above and sizes.enough_bytes is None:
+        yield f"It has no larger size than {sizes.largest:,}, and a larger one may cost as little."
+    if sizes.open_below:
+        yield f"It has no smaller size than {sizes.smallest:,}, and a smaller one may cost as little."
+
+
+def _too_small(sizes: SizeRange, *, mixed: bool) -> str:
+    trained, enough = sizes.training_bytes or 0.0, sizes.enough_bytes or 0.0
+    so_mixed = " of text that is so mixed" if mixed else ""
+    return (
+        f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}{so_mixed}, which "
+        f"are {trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed. About "
+        f"{byte_size(about_number(enough))} would decide it. As far as this text goes:"
+    )
+
+
+def about_number(number: float) -> float:
+    """Return a number with two digits.
+
+    >>> about_number(15_711), about_number(7.46e6)
+    (16000.0, 7500000.0)
+    """
+    return float(f"{number:.1e}")
+
+
+def about(size: int) -> str:
+    """Return a size as it stands in a sentence, with two digits.
+
+    >>> about(15_711), about(257)
+    ('16,000', '260')
+    """
+    return f"{about_number(size):,.0f}"
+
+
+def _times(met: float) -> str:
+    """Return how often, in words.
+
+    >>> _times(12_345), _times(0.4)
+    ('12,000 times on average', 'less than once on average')
+    """
+    return "less than once on average" if met < 1 else f"{about_number(met):,.0f} times on average"
+
+
+def _share(share: float) -> str:
+    """Return a share with a digit where it is small.
+
+    >>> _share(0.004), _share(0.27), _share(0.0), _share(0.00001)
+    ('0.4 %', '27 %', '0 %', 'less than 0.1 %')
+    """
+    if 0 < share < 0.0005:  # noqa: PLR2004
+        return "less than 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.05 else percent(share)  # noqa: PLR2004
+
+
+def _rare_words(choice: SizeChoice) -> str:
+    if choice.too_rare is None:
+        return ""
+    if choice.rare_shown or choice.rare_low is None or choice.rare_high is None:
+        return percent(choice.too_rare)
+    return f"{_share(choice.too_rare)} ({_share(choice.rare_low)} to {_share(choice.rare_high)})"
 
 
 def _name(choice: SizeChoice) -> str:

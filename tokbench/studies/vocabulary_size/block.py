@@ -22,6 +22,7 @@ class SizeLine:
         reason: why it cannot be cut; empty if it can.
         spaces, spaces_from: the longest run of spaces that is one token, and the size from which on there is a
             token of two spaces; ``None`` if there is none.
+        spans: the share of tokens that span words, among the first half of the merges or of the ids.
     """
 
     line: str
@@ -33,6 +34,7 @@ class SizeLine:
     reason: str = ""
     spaces: int = 0
     spaces_from: int | None = None
+    spans: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +140,7 @@ class SizeCost:
         training_flops: FLOPs of the training; ``None`` if the model does not say how long it is trained.
         unseen, never, few, some, enough: ids by how often the training text will hold them; ``None`` likewise.
         bound: occurrences from which on an id counts as trained.
-        too_rare: the share of ids below it.
+        too_rare: the share of ids below it, in files of earlier versions, which count all unseen ids among them.
         training_tokens: tokens of the training text at this size.
     """
 
@@ -219,8 +221,10 @@ class SizeChoice:
         flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer
             in the model; ``None`` without a model.
         unseen: ids that no corpus with a weight holds.
-        too_rare: the share of ids that training is expected to hold fewer than 100 times; ids that no corpus holds are
-            among them. ``None`` if it is not known how long the model is trained.
+        too_rare, rare_low, rare_high: the share of ids that training is expected to hold fewer than 100 times, less and
+            plus its error; ``None`` if it is not known how long the model is trained. Files of earlier versions have
+            no error, and count all ids among them that no corpus holds.
+        rare_shown: ``True`` if the text is large enough to show it; ``False`` if it is fitted.
         more, more_low, more_high: tokens beyond those of the size taken, as a share of them, with the paired 95 %
             interval; ``None`` where there is none.
     """
@@ -236,6 +240,9 @@ class SizeChoice:
     share: float | None = None
     unseen: int = 0
     too_rare: float | None = None
+    rare_low: float | None = None
+    rare_high: float | None = None
+    rare_shown: bool = False
     more: float | None = None
     more_low: float | None = None
     more_high: float | None = None
@@ -267,15 +274,71 @@ class SizeBasis:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizeBeside:
+    """A size outside of a range, beside the end of the range."""
+
+    vocab_size: int
+    """The size."""
+    tokens: float
+    """Its tokens of a text beyond those at the end of the range, as a share of them."""
+    cost: float
+    """Its FLOPs of a byte of text beyond those at the end of the range, as a share of them."""
+    times: float | None = None
+    """The mean number of times that training meets an id between the end of the range and this size, if known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeRange:
+    """The sizes of a line at which a byte of text costs nearly least, over all corpora together."""
+
+    line: str
+    """The line."""
+    smallest: int
+    """The smallest size that costs at most 2 % more FLOPs per byte than the best."""
+    largest: int
+    """The largest such size."""
+    best: int
+    """The size that costs least."""
+    flops_per_byte: float
+    """The FLOPs of a byte of text at that size."""
+    open_below: bool = False
+    """``True`` if the range begins with the smallest size of the line, so that smaller ones are not known."""
+    open_above: bool = False
+    """``True`` if the range ends with the largest size of the line, so that larger ones are not known."""
+    capped: bool = False
+    """``True`` if the range ends with a size of which larger ones have too many rare ids."""
+    by_corpus: dict[str, float] = field(default_factory=dict)
+    """By corpus, the least cost there beyond that of the best line, as a share of it."""
+    refused: str = ""
+    """The reason why the line is shown and not recommended; empty if it may be."""
+    below: SizeBeside | None = None
+    """A size of the line that is smaller than the range."""
+    above: SizeBeside | None = None
+    """A size of the line that is larger than the range."""
+    training_bytes: float | None = None
+    """The text that the line was trained on in this run; ``None`` if it was trained elsewhere."""
+    enough_bytes: float | None = None
+    """The text that would decide the size, about; ``None`` if the training text is enough, or it is not known."""
+    sizes: list[int] = field(default_factory=list)
+    """Some sizes of the line, for charts."""
+    costs: list[float] = field(default_factory=list)
+    """FLOPs of a byte of text at each of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SizeRecommendation:
-    """The one size to take, over all corpora together.
+    """The sizes to take, over all corpora together.
 
     Attributes:
         weights: the share of each corpus in the text; they add up to 1.
-        weighted: ``True`` if the configuration gives the weights; otherwise they are the bytes of the corpora.
+        weighted: ``True`` if the configuration gives the weights.
+        equal: ``True`` if all corpora count the same; if neither, which is so in files of earlier versions, the weights
+            are the bytes of the corpora.
         choices: the candidates: sizes of lines that lose no text and were measured on every corpus with a weight.
         front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
-        take: ``(line, size)`` of the size to take; ``None`` without a model or without a candidate.
+        take: ``(line, size)`` of one size to take; ``None`` without a model or without a candidate.
+        ranges: by line, the sizes that cost nearly least, the cheapest line first; that of the line in ``take`` is the
+            answer. Empty without a model, and in files of earlier versions.
         bases: the sizes to which each way of choosing points.
         allowed_rare: the largest share of ids too rare with which a candidate is taken; ``None`` if it is not known.
         left_out: by line that is not a candidate, the reason.
@@ -286,15 +349,22 @@ class SizeRecommendation:
 
     weights: dict[str, float]
     weighted: bool = False
+    equal: bool = False
     choices: list[SizeChoice] = field(default_factory=list)
     front: list[tuple[str, int]] = field(default_factory=list)
     take: tuple[str, int] | None = None
+    ranges: list[SizeRange] = field(default_factory=list)
     bases: list[SizeBasis] = field(default_factory=list)
     allowed_rare: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     trained_on: bool = False
     no_interval: str = ""
+
+    @property
+    def range(self) -> SizeRange | None:
+        """The range of the line that is taken; ``None`` if no size is, or in files of earlier versions."""
+        return next((sizes for sizes in self.ranges if self.take and sizes.line == self.take[0]), None)
 
 
 @dataclass(frozen=True, kw_only=True)

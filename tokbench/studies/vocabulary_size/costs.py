@@ -85,7 +85,6 @@ def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
         some=int(rarity.some),
         enough=int(rarity.enough),
         bound=float(rarity.bound),
-        too_rare=float(rarity.too_rare),
     )
 
 

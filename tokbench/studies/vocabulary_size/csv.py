@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CURVE_COLUMNS = (
     "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
-    "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample",
+    "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample", "in_range",
 )  # fmt: skip
 
 _OF_ROW = (
@@ -43,7 +43,14 @@ def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:
             for group in [*lines.groups(corpus), WHOLE]:
                 cell = tables.cell(ratio, corpus, group, line.tokenizers[0])
                 for row in _of_group(lines, line.line, corpus, group):
-                    yield [line.line, corpus, group, *row, cell.in_sample if cell else None]
+                    in_sample = cell.in_sample if cell else None
+                    yield [line.line, corpus, group, *row, in_sample, _in_range(lines, line.line, row[0])]
+
+
+def _in_range(lines: SizeLines, line: str, size: int) -> bool | None:
+    """Tell whether a size is one of those to take; ``None`` if none are."""
+    sizes = lines.study.recommendation.range if lines.study.recommendation else None
+    return None if sizes is None else line == sizes.line and sizes.smallest <= size <= sizes.largest
 
 
 def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[list[Any]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,12 @@ from tokbench.plugin import (
     tokens_of_each,
 )
 
+_SPANS: Final = re.compile(rb"\S\s+\S")
+"""A token that spans words."""
+
+_TENTH: Final = round(BUCKETS / 10)
+"""The jackknife groups of documents that are about a tenth of a text: those with the first numbers."""
+
 
 class Built(NamedTuple):
     """The way a vocabulary is built.
@@ -35,6 +43,7 @@ class Built(NamedTuple):
         reason: why it cannot be cut; empty if it can.
         spaces: the longest run of spaces that is one token, 0 if there is none.
         spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
+        spans: the share of tokens that span words, among the first half of the merges, or else of the ids.
     """
 
     order: MergeOrder | None
@@ -42,6 +51,7 @@ class Built(NamedTuple):
     reason: str = ""
     spaces: int = 0
     spaces_from: int | None = None
+    spans: float = 0.0
 
 
 def _built(tokenizer: Tokenizer) -> Built:
@@ -54,9 +64,20 @@ def _built(tokenizer: Tokenizer) -> Built:
     try:
         order = merge_order(tokenizer, tokens)
     except ContractError as error:
-        return Built(None, sum(map(bool, tokens)), str(error), longest)
+        return Built(None, sum(map(bool, tokens)), str(error), longest, spans=_spans(list(filter(None, tokens))))
     two = [order.base + int(order.rank_of[i]) + 1 for i, length in runs.items() if length == len(b"  ")]
-    return Built(order, order.base + len(order), "", longest, min(two, default=None))
+    merged = [tokens[made] for made in order.made.tolist()]
+    return Built(order, order.base + len(order), "", longest, min(two, default=None), _spans(merged))
+
+
+def _spans(tokens: Sequence[bytes]) -> float:
+    """Return the share of tokens that span words in the first half; superwords come in the second.
+
+    >>> _spans([b"of", b"of the", b"the", b" of", b"that is", b"it is"])
+    0.3333333333333333
+    """
+    first = tokens[: (len(tokens) + 1) // 2]
+    return sum(bool(_SPANS.search(token)) for token in first) / max(len(first), 1)
 
 
 def read_merges(names: Sequence[str], context: StudyContext) -> dict[str, Built | Failure]:
@@ -83,12 +104,15 @@ class Line:
         tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
         curve: the curve of every size; ``None`` if the vocabulary cannot be cut.
         counts_by_size: for each size how often each id occurs; empty if there is a curve.
+        tenth: the counts of about a tenth of the documents, as they were encoded: one for a curve, else by size; empty
+            if they are not known.
     """
 
     sizes: NDArray[np.int64]
     tokens: NDArray[np.float64]
     curve: Curve | None = None
     counts_by_size: tuple[NDArray[np.int64], ...] = ()
+    tenth: tuple[NDArray[np.int64], ...] = ()
 
     def at(self, size: int) -> int:
         """Return the place of a size in ``sizes``."""
@@ -99,6 +123,16 @@ class Line:
         if self.curve is None:
             return self.counts_by_size[k]
         return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
+
+    def counts_of_tenth(self, k: int) -> NDArray[np.int64]:
+        """Return how often about a tenth of the documents holds each id at the size number ``k``; 0 if not known."""
+        if self._curve_of_tenth is not None:
+            return self._curve_of_tenth.counts_at(int(self.sizes[k]) - self._curve_of_tenth.order.base)
+        return self.tenth[k] if self.tenth else np.zeros_like(self.counts(k))
+
+    @cached_property
+    def _curve_of_tenth(self) -> Curve | None:
+        return Curve(self.curve.order, self.tenth[0]) if self.curve is not None and self.tenth else None
 
 
 def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -115,7 +149,8 @@ def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int6
         weights = tokens_of_each(order, size - order.base)
         for text, state in enumerate(states):
             tokens[text, k] = state.per_bucket(weights)
-    return [Line(sizes, per_size, curve) for per_size, curve in zip(tokens, curves, strict=True)]
+    lines = zip(tokens, curves, states, strict=True)
+    return [Line(sizes, per_size, curve, tenth=(_tenth(state),)) for per_size, curve, state in lines]
 
 
 def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
@@ -123,4 +158,13 @@ def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
     trained = sorted(trained, key=lambda pair: pair[0])
     counts = tuple(state.total() for _, state in trained)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]
-    return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts)
+    tenth = tuple(_tenth(state) for _, state in trained)
+    return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts, tenth=tenth)
+
+
+def _tenth(state: TokenCounts) -> NDArray[np.int64]:
+    """Return how often each id occurs in about a tenth of the documents."""
+    table = state.joined()
+    first = table.keys % BUCKETS < _TENTH
+    ids = (table.keys[first] // BUCKETS).astype(np.int64)
+    return np.bincount(ids, weights=table.counts[first], minlength=state.vocab_size).astype(np.int64)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from statistics import fmean
+from typing import Final, Literal
+
+FEWEST_TOKENS: Final = 50
+"""Training tokens for an id below which bits per byte of a size say more of the little text than of the size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,3 +171,29 @@ class MeasuredSizes:
                 key=lambda best: (self.bodies[best.body], best.amount),
             )
         return list(by_line.values())
+
+    def refusal(self, best: BestMeasuredSize) -> str:
+        """Return why no size is called best in a setting; empty if one is."""
+        if best.edge:
+            return (
+                f"{best.best:,} has the fewest bits per byte and is the {best.edge} size that was tried, so that the "
+                "best one may lie beyond"
+            )
+        tokens = self.tokens_for_an_id(best)
+        if tokens is not None and tokens < FEWEST_TOKENS:
+            return (
+                f"{best.best:,} has the fewest bits per byte and only {tokens:.0f} training tokens for an id, and "
+                f"below {FEWEST_TOKENS} more text moves the best size"
+            )
+        return ""
+
+    def tokens_for_an_id(self, best: BestMeasuredSize) -> float | None:
+        """Return the training tokens for an id at the best size of a setting; ``None`` if there is no such training."""
+        place = best.line, best.body, best.best
+        rows = [row for row in self.trained if (row.line, row.body, row.vocab_size) == place]
+        if not rows:
+            return None
+        amounts = {row: row.n_bytes if best.equal == "bytes" else row.flops for row in rows}
+        nearest = min(amounts.values(), key=lambda amount: abs(amount - best.amount))
+        share = next(row.share for row, amount in amounts.items() if amount == nearest)
+        return fmean(row.tokens for row in rows if row.share == share) / best.best

@@ -294,7 +294,7 @@ class VocabularyStudy(Options):
     model: Model | None = Field(default=None, description="the model for which the size is chosen")
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict,
-        description="share of each corpus in the text of the model, such as {prose: 3, code: 1}; default: by bytes",
+        description="share of each corpus in the text of the model, such as {prose: 3, code: 1}; default: all alike",
     )
     measured: MeasuredStudy | None = Field(
         default=None, description="bits per byte of small transformers that are trained at several sizes"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tokbench.plugin import InputError, pareto_front
 from tokbench.studies.vocabulary_size.checks import positive
+from tokbench.studies.vocabulary_size.plateau import NEAR
 
 TOLERANCE: Final = 0.05
-"""The tolerance of a recommendation: 5 % of cost, and 5 % of the compression of the worst group."""
+"""The tolerance of a recommendation in the compression of the worst group."""
 
 MOST_RARE: Final = 0.05
 """The largest share of ids that may be too rare to be trained."""
@@ -24,7 +25,7 @@ class SizeCandidate(NamedTuple):
         flops_per_byte: the FLOPs of the model for a byte of text.
         compression: bytes per token.
         worst: bytes per token of the group that is compressed least.
-        too_rare: the share of ids that are too rare to be trained, 0 … 1; ``None`` if it is not known.
+        too_rare: the least share of ids that are too rare to be trained, 0 … 1; ``None`` if nothing is known of it.
     """
 
     name: str
@@ -41,52 +42,80 @@ class Recommendation(NamedTuple):
     Attributes:
         candidate: the candidate.
         front: the candidates that no other beats in everything, in the given order.
-        cheapest: the one of the front that costs the fewest FLOPs per byte.
-        allowed_rare: the largest share of ids too rare with which a candidate is taken; ``None`` if it is not known.
     """
 
     candidate: SizeCandidate
     front: tuple[SizeCandidate, ...]
-    cheapest: SizeCandidate
-    allowed_rare: float | None
 
 
-def recommend(candidates: Sequence[SizeCandidate]) -> Recommendation:
-    """Recommend a vocabulary.
+def allowed_rare(shares: Sequence[float | None]) -> float | None:
+    """Return the largest share of ids too rare with which a candidate is taken; ``None`` if a share is not known.
 
-    1. Only candidates whose ids can be trained count: at most 5 % of them are too rare (the rule of Gowda and May
-       2020). If no candidate keeps that, those count that are within 5 points of the least share.
-    2. Of them, those on the front: FLOPs per byte (lower), bytes per token of all and of the worst group (higher).
-    3. Of these, those that cost at most 5 % more FLOPs per byte than the cheapest.
-    4. Of these, those whose worst group has at least 95 % of the best worst group's bytes per token.
-    5. Of these the smallest, whose rows are trained best and weigh least; then the cheapest, then the first name.
+    It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that.
+
+    >>> allowed_rare([0.01, 0.4]), allowed_rare([0.25, 0.4]), allowed_rare([0.01, None])
+    (0.05, 0.3, None)
+    """
+    known = [share for share in shares if share is not None]
+    if len(known) < len(shares) or not known:
+        return None
+    return MOST_RARE if min(known) <= MOST_RARE else min(known) + MOST_RARE
+
+
+def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:
+    """Recommend a vocabulary of one name.
+
+    1. Of its candidates on the front of all, in FLOPs per byte (lower), bytes per token of all and of the worst group
+       (higher), those that cost at most 2 % more FLOPs per byte than the cheapest of that name.
+    2. Of these, those whose worst group has at least 95 % of the best worst group's bytes per token.
+    3. Of these the smallest, whose rows are trained best and weigh least.
 
     Raises:
-        InputError: no candidates, or a number that is not above 0.
+        InputError: no candidate of the name, or a number that is not above 0.
 
     >>> table = [
-    ...     SizeCandidate("8k", 8192, 55.9e6, 3.6, 2.0, 0.01),
-    ...     SizeCandidate("16k", 16384, 53.2e6, 4.0, 2.4, 0.03),
-    ...     SizeCandidate("32k", 32768, 55.0e6, 4.3, 2.7, 0.05),
-    ...     SizeCandidate("50k", 50257, 60.4e6, 4.4, 2.8, 0.4),
+    ...     SizeCandidate("a", 8192, 55.9e6, 3.6, 2.0),
+    ...     SizeCandidate("a", 16384, 53.2e6, 4.0, 2.4),
+    ...     SizeCandidate("a", 32768, 53.9e6, 4.3, 2.7),
+    ...     SizeCandidate("b", 50257, 60.4e6, 4.4, 2.8),
     ... ]
-    >>> advice = recommend(table)
-    >>> advice.candidate.name, [candidate.name for candidate in advice.front], advice.cheapest.name, advice.allowed_rare
-    ('32k', ['16k', '32k'], '16k', 0.05)
+    >>> advice = recommend(table, "a")
+    >>> advice.candidate.vocab_size, [candidate.vocab_size for candidate in advice.front]
+    (32768, [16384, 32768, 50257])
     """
-    if not candidates:
+    own = [candidate for candidate in candidates if candidate.name == name]
+    if not own:
         raise InputError("there are no candidates to recommend one of; give at least one size")
     positive([candidate[2:5] for candidate in candidates], "cost and compression of a candidate")
-    shares = [candidate.too_rare for candidate in candidates if candidate.too_rare is not None]
-    allowed = None
-    if len(shares) == len(candidates):
-        allowed = MOST_RARE if min(shares) <= MOST_RARE else min(shares) + MOST_RARE
-    trained = [candidate for candidate in candidates if allowed is None or (candidate.too_rare or 0.0) <= allowed]
-    keep = pareto_front([candidate[2:5] for candidate in trained], ["lower", "higher", "higher"])
-    front = tuple(candidate for candidate, kept in zip(trained, keep, strict=True) if kept)
-    cheapest = min(front, key=lambda candidate: (candidate.flops_per_byte, candidate.vocab_size, candidate.name))
-    cheap = [candidate for candidate in front if candidate.flops_per_byte <= (1 + TOLERANCE) * cheapest.flops_per_byte]
-    fairest = max(cheap, key=lambda candidate: candidate.worst)
-    fair = [candidate for candidate in cheap if candidate.worst >= (1 - TOLERANCE) * fairest.worst]
-    chosen = min(fair, key=lambda candidate: (candidate.vocab_size, candidate.flops_per_byte, candidate.name))
-    return Recommendation(chosen, front, cheapest, allowed)
+    keep = pareto_front([candidate[2:5] for candidate in candidates], ["lower", "higher", "higher"])
+    front = tuple(candidate for candidate, kept in zip(candidates, keep, strict=True) if kept)
+    least = min(candidate.flops_per_byte for candidate in own)
+    cheap = [candidate for candidate in own if candidate.flops_per_byte <= (1 + NEAR) * least]
+    cheap = [candidate for candidate in cheap if candidate in front] or cheap
+    fairest = max(candidate.worst for candidate in cheap)
+    fair = [candidate for candidate in cheap if candidate.worst >= (1 - TOLERANCE) * fairest]
+    return Recommendation(min(fair, key=lambda candidate: (candidate.vocab_size, candidate.flops_per_byte)), front)
+
+
+def beaten(costs: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, str]:
+    """Return by line another line that costs less on most of the text; nothing if every line has such a one.
+
+    A line costs less on a corpus if it costs at least 2 % less there.
+
+    Args:
+        costs: by line and corpus, the least cost of a byte.
+        weights: by corpus, the share in the text; they add up to 1.
+
+    A line that is best on one corpus of three and loses on two is beaten:
+
+    >>> costs = {"a": {"prose": 9.0, "code": 1.0, "talk": 9.0}, "b": {"prose": 5.0, "code": 4.0, "talk": 5.0}}
+    >>> beaten(costs, {"prose": 1 / 3, "code": 1 / 3, "talk": 1 / 3})
+    {'a': 'b'}
+    """
+
+    def wins(one: str, two: str) -> bool:
+        cheaper = (weights[corpus] for corpus in weights if costs[one][corpus] * (1 + NEAR) < costs[two][corpus])
+        return sum(cheaper) > 1 / 2 + 1e-9
+
+    better = {line: next((other for other in costs if wins(other, line)), "") for line in costs}
+    return {line: other for line, other in better.items() if other} if "" in better.values() else {}

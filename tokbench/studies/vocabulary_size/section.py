@@ -30,8 +30,10 @@ from tokbench.plugin import (
     captioned,
     line_key,
 )
-from tokbench.studies.vocabulary_size.answer import size_answer, size_cards
+from tokbench.studies.vocabulary_size.answer import size_answer
+from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
+from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -55,8 +57,7 @@ _CHART: Final = (
     "one{}."
 )
 _TAKEN: Final = (
-    "; rings are sizes that no other beats in cost, compression and worst group at once, the star is the one "
-    "recommended"
+    "; rings are sizes that no other beats in cost, compression and worst group at once, the star is a size to take"
 )
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
@@ -217,6 +218,8 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
         for place, drawing in charts.by_place.items():
             headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
             yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
+    if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
+        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
     lines = tuple((line.line, line_key(number)) for number, line in enumerate(sizes.lines))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
@@ -231,7 +234,15 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 def answer_nodes(tables: CellTables) -> list[Node]:
     """Return what the study adds to the answer: the size to take."""
     answer = size_answer(tables.results)
-    return [size_cards(answer)] if answer else []
+    if answer is None:
+        return []
+    lines = SizeLines(tables.results)
+    return [size_cards(answer, lines.study, _styles(lines))]
+
+
+def _styles(lines: SizeLines) -> dict[str, int]:
+    """Return by line the number of its colour and dashes, the same in every chart."""
+    return {line.line: number for number, line in enumerate(lines.lines)}
 
 
 SECTION: Final = SectionSpec(

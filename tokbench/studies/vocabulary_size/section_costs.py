@@ -28,7 +28,6 @@ _COST_HEADS: Final[Mapping[str, str]] = {
     "output": "share of the output layer in the FLOPs",
     "cache/byte": "bytes of keys and values for a byte of text",
     "context": "text that fits the context",
-    "too rare": "share of ids expected fewer than 100 times in training, unseen ones among them",
     "unseen": (
         "ids that the measured text does not hold; each is to be expected at most so often in training as the bound "
         "says"
@@ -99,11 +98,8 @@ def _cost_row(cost: SizeCost, corpus: SizesOnCorpus) -> Row:
         *(_share_cell(cost.share, 2), _bytes_cell(cost.memory_bytes), number_cell(cost.flops_per_byte, 0)),
         *(_share_cell(cost.output_share, 1), number_cell(cost.cache_per_byte, 0), _bytes_cell(cost.context_bytes)),
     ]
-    if cost.too_rare is None:
-        cells += [number_cell(None), number_cell(None)]
-    else:
-        bound = f"each at most {cost.bound:,.0f} times, by the rule of three"
-        cells += [_share_cell(cost.too_rare, 1), number_cell(cost.unseen, 0, title=bound)]
+    bound = "" if cost.bound is None else f"each at most {cost.bound:,.0f} times, by the rule of three"
+    cells.append(number_cell(cost.unseen, 0, title=bound))
     return Row(cells, aside=cost.line in corpus.lost)
 
 

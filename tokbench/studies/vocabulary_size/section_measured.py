@@ -45,7 +45,7 @@ _BEST_COLUMNS: Final = (
 _LIMITS: Final = (
     "Small models on little text, one corpus: the best size of a larger model, of more text or of other text is not "
     "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
-    "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
+    "favours large sizes."
 )
 _CHART: Final = "Bits per byte by vocabulary size"
 _STAR: Final = (
@@ -65,8 +65,9 @@ def measured_nodes(measured: MeasuredSizes) -> list[Node]:
     ]
     charts = MeasuredSizeCharts(measured)
     if charts.styles:
-        table = Table("Where bits per byte are fewest", _BEST_COLUMNS, list(map(_row, measured.best)), look="tight")
-        nodes += [Rich(lambda: _chart_nodes(charts)), table]
+        rows = [_row(best, measured.refusal(best)) for best in measured.best]
+        table = Table("Where bits per byte are fewest", _BEST_COLUMNS, rows, look="tight")
+        nodes += [Rich(lambda: _chart_nodes(charts)), table, *_refusals(measured)]
     rates = _rate_cells(measured)
     nodes.append(captioned(_rate_table(rates)))
     marked = sum(str(cell.line).endswith(_AT_END) for cell in rates.values())
@@ -76,6 +77,15 @@ def measured_nodes(measured: MeasuredSizes) -> list[Node]:
     if sentences:
         nodes.append(Bullets(sentences))
     return [*nodes, Paragraph(_LIMITS, "legend")]
+
+
+def _refusals(measured: MeasuredSizes) -> list[Node]:
+    """Return why settings have no best size."""
+    refused = ((best, measured.refusal(best)) for best in measured.best)
+    lines = [
+        f"{best.line}, {best.body}, {_amount(best.equal, best.amount)}: {reason}." for best, reason in refused if reason
+    ]
+    return [Paragraph("There is no best size where it says none:", "legend"), Bullets(lines)] if lines else []
 
 
 def _explanation(measured: MeasuredSizes) -> str:
@@ -129,9 +139,9 @@ def _rate_table(cells: Mapping[tuple[str, str, int], TextCell]) -> Table:
 
 def move_sentences(measured: MeasuredSizes) -> list[str]:
     """Return the moves of the best size, beside those of the law."""
-    at = {(best.line, best.body, best.equal, best.amount): best for best in measured.best}
+    at = {(best.line, best.body, best.equal, best.amount): measured.refusal(best) for best in measured.best}
     return [
-        _moved(move, *(at[move.line, body, move.equal, amount] for body, amount in move.settings))
+        _moved(move, [at[move.line, body, move.equal, amount] for body, amount in move.settings])
         for move in measured.moves
     ]
 
@@ -171,15 +181,21 @@ class MeasuredSizeCharts:
                 byte_size(best.amount),
                 self.styles[best.amount],
                 best.values,
-                [f"{value:.3f}{_mark(best, at)}" for at, value in zip(best.sizes, best.values, strict=True)],
+                [f"{value:.3f}{self._mark(best, at)}" for at, value in zip(best.sizes, best.values, strict=True)],
                 list(zip(best.low, best.high, strict=True)),
-                rings=[best.sizes.index(level) for level in best.level],
-                star=best.sizes.index(best.best),
+                rings=[] if self.measured.refusal(best) else [best.sizes.index(level) for level in best.level],
+                star=None if self.measured.refusal(best) else best.sizes.index(best.best),
             )
             for best in some
         ]
         places = [_short(at) for at in some[0].sizes]
         return line_profile(f"{_CHART}, {place}", places, lines, upright="bits per byte", heading=place, size=size)
+
+    def _mark(self, best: BestMeasuredSize, size: int) -> str:
+        """Return what a size is beside the best one; nothing where no size is called best."""
+        if self.measured.refusal(best):
+            return ""
+        return " (best)" if size == best.best else " (level with the best)" if size in best.level else ""
 
 
 def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
@@ -190,6 +206,9 @@ def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = Non
         taken: line and size of the size that is recommended on another ground; ``None`` if none is.
     """
     for best in measured.decisive:
+        if reason := measured.refusal(best):
+            yield f"What was measured gives no best size of {best.line}: {reason}."
+            continue
         yield (
             f"Measured here, by bits per byte of a transformer with {measured.bodies[best.body]:,} parameters without "
             f"vocabulary after {byte_size(best.amount)}, {best.line} is best with {_best(best)} tokens{_level(best)}."
@@ -230,13 +249,7 @@ def _best(best: BestMeasuredSize) -> str:
 
 def _level(best: BestMeasuredSize) -> str:
     others = [f"{size:,}" for size in best.level if size != best.best]
-    tie = f", level with {', '.join(others)}" if others else ""
-    edge = f"; it is the {best.edge} size that was measured, and the best one may lie beyond" if best.edge else ""
-    return tie + edge
-
-
-def _mark(best: BestMeasuredSize, size: int) -> str:
-    return " (best)" if size == best.best else " (level with the best)" if size in best.level else ""
+    return f", level with {', '.join(others)}" if others else ""
 
 
 def _short(size: int) -> str:
@@ -254,37 +267,34 @@ def _amount(equal: str, amount: float) -> str:
     return byte_size(amount) if equal == "bytes" else f"{amount:.2g} FLOPs"
 
 
-def _row(best: BestMeasuredSize) -> Row:
-    interval = "none" if best.best_low is None else f"[{best.best_low:,}, {best.best_high:,}]"
+def _row(best: BestMeasuredSize, refusal: str) -> Row:
+    interval = "none" if refusal or best.best_low is None else f"[{best.best_low:,}, {best.best_high:,}]"
     least = min(best.values)
     at = best.values.index(least)
     ends = f" [{best.low[at]:.3f}, {best.high[at]:.3f}]" if best.low else ""
     others = ", ".join(f"{size:,}" for size in best.level if size != best.best) or "none"
-    edge = f" ({best.edge} measured)" if best.edge else ""
     law = f"{best.law:,}" + " (extrapolated)" * bool(best.law_caution)
     place = Name(best.line), best.body, best.equal, _amount(best.equal, best.amount)
-    return Row([*place, f"{best.best:,}{edge}", interval, others, f"{least:.3f}{ends}", law])
+    cells = ("none", interval, "none") if refusal else (f"{best.best:,}", interval, others)
+    return Row([*place, *cells, f"{least:.3f}{ends}", law])
 
 
-def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) -> str:
+def _moved(move: SizeMove, refusals: Sequence[str]) -> str:
     """Return how the best size moves, beside the law, in a few sentences.
 
-    A best size at an edge of what was measured may lie beyond it. So nothing is said of a direction if both lie at the
-    same edge, and a move from or to an edge is "at least" as large.
+    Args:
+        move: the move.
+        refusals: of both settings, why no size is called best there; empty where one is.
 
-    >>> def best(size, edge=""):
-    ...     return BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[],
-    ...         best=size, edge=edge, law=1)
-    >>> def moved(before, after, **interval):
+    >>> def moved(*refusals, **interval):
     ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
-    ...         law=0.4, **interval), before, after)
-    >>> print(moved(best(1024), best(2048), doublings=1.2, low=0.3, high=2.0, verdict="grows"))
+    ...         law=0.4, **interval), refusals or ("", ""))
+    >>> print(moved(doublings=1.2, low=0.3, high=2.0, verdict="grows"))
     a, tiny, from 250 kB to 1.00 MB: the best size grows by 1.20 doublings [0.30, 2.00]. The law's direction holds here.
-    >>> moved(best(1024), best(1024), doublings=0.2, low=-0.3, high=0.5, verdict="undecided").partition(": ")[2]
+    >>> moved(doublings=0.2, low=-0.3, high=0.5, verdict="undecided").partition(": ")[2]
     'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40 doublings.'
-    >>> last = best(4096, "largest")
-    >>> moved(last, last, doublings=0.0, low=0.0, high=0.0, verdict="undecided").partition(": ")[2].partition(". ")[0]
-    'the largest size measured, 4,096, is best in both'
+    >>> moved("", "4,096 is too large", doublings=0.0, verdict="undecided").partition(": ")[2]
+    'no direction can be told, because with 1.00 MB 4,096 is too large. The law says 0.40 doublings.'
     """
     one, two = _amount(move.equal, move.amount), _amount(move.equal, move.to_amount)
     if move.body == move.to_body:
@@ -292,25 +302,18 @@ def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) ->
     else:
         place, settings = f"{move.line}, {two}, from body {move.body} to {move.to_body}", (move.body, move.to_body)
     law = f"The law says {move.law:.2f} doublings."
-    if before.edge and before.edge == after.edge:
-        both = f"the {after.edge} size measured, {after.best:,}, is best in both"
-        return f"{place}: {both}. The best one may lie beyond it, so no direction can be told. {law}"
-    beyond = "".join(
-        f" With {setting} the {best.edge} size measured, {best.best:,}, is best, and the best one may lie beyond."
-        for setting, best in zip(settings, (before, after), strict=True)
-        if best.edge
-    )
+    refused = [f"with {setting} {why}" for setting, why in zip(settings, refusals, strict=True) if why]
+    if refused:
+        return f"{place}: no direction can be told, because {'; and '.join(refused)}. {law}"
     if move.low is None or move.high is None:
-        return f"{place}: it cannot be decided where the best size goes, because there is no interval.{beyond}"
+        return f"{place}: it cannot be decided where the best size goes, because there is no interval."
     ends = f"[{move.low:.2f}, {move.high:.2f}]"
     if max(abs(move.low), abs(move.high)) < _SAME:
         return f"{place}: the best size does not move: {abs(move.doublings):.2f} doublings [0.00, 0.00]. {law}"
     if move.verdict == "undecided":
-        undecided = f"it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}."
-        return f"{place}: {undecided}{beyond} {law}"
-    least = "at least " * bool(beyond)
-    moved = f"{place}: the best size {move.verdict} by {least}{abs(move.doublings):.2f} doublings {ends}.{beyond}"
+        return f"{place}: it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}. {law}"
+    way = f"{place}: the best size {move.verdict} by {abs(move.doublings):.2f} doublings {ends}."
     if abs(move.law) < _SAME:
-        return f"{moved} By the law it stays."
+        return f"{way} By the law it stays."
     holds = (move.law > 0) == (move.verdict == "grows")
-    return f"{moved} The law's direction {'holds' if holds else 'does not hold'} here."
+    return f"{way} The law's direction {'holds' if holds else 'does not hold'} here."

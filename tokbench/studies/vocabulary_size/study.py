@@ -27,10 +27,11 @@ from tokbench.plugin import (
     attempt,
     trained_on,
 )
+from tokbench.studies.vocabulary_size.advise import Candidates, recommendation, with_measured
 from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation, with_measured
+from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
 from tokbench.studies.vocabulary_size.options import STUDIED, MeasuredStudy, VocabularyStudy
 from tokbench.studies.vocabulary_size.patches import EntropyPatches, without_tokenizer
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
@@ -103,6 +104,7 @@ class _Study:
         names: the tokenizers that are ready.
         seen: by tokenizer and corpus, the share of the documents that it was trained on.
         mixed: by name, the lines that were measured on every corpus with a weight.
+        trained_bytes: by name of such a line, the size of its training text, if this run trained it.
     """
 
     context: StudyContext
@@ -110,6 +112,7 @@ class _Study:
     names: list[str]
     seen: dict[tuple[str, str], float]
     mixed: dict[str, MixedLine] = field(default_factory=dict)
+    trained_bytes: dict[str, float] = field(default_factory=dict)
 
     @property
     def plan(self) -> Plan:
@@ -137,6 +140,7 @@ class _Study:
             reason=first.reason,
             spaces=max(built[tokenizer].spaces for tokenizer in names),
             spaces_from=first.spaces_from,
+            spans=max(built[tokenizer].spans for tokenizer in names),
         )
         corpora = self._corpora(names[0])
         shares = {corpus: max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names) for corpus in corpora}
@@ -147,6 +151,8 @@ class _Study:
         whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
         if self.mixture.weights.keys() <= whole.keys():
             self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
+            if members[0].planned.train_on:
+                self.trained_bytes[name] = self._trained_bytes(members[0])
         return _concatenated([
             VocabularySizes(
                 lines=[line],
@@ -156,6 +162,18 @@ class _Study:
             ),
             *groups,
         ])  # fmt: skip
+
+    def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
+        """Return the bytes of the training text of a tokenizer, as if it were mixed as the text of the model is.
+
+        The corpus decides that is smallest beside its weight: the others can have no more of a text that is so mixed.
+        """
+        sizes = [float(prepared.train_bytes)]
+        for corpus in prepared.planned.train_on:
+            if weight := self.mixture.weights.get(corpus):
+                survey, holdout = self.plan.surveys[corpus], self.plan.corpora[corpus].holdout
+                sizes.append((survey.bytes - bool(holdout) * survey.evaluated_bytes) / weight)
+        return min(sizes)
 
     def _corpora(self, name: str) -> list[str]:
         """Return the corpora on which a tokenizer is studied; those of one entry have the same."""
@@ -310,18 +328,20 @@ class _Study:
         }
         known = {name: line for name, line in self.mixed.items() if name not in left_out}
         outside = {name: line for name, line in known.items() if name not in inside}
-        taken = recommendation(
-            self.mixture,
+        candidates = Candidates(
             outside or known,
             {**inside, **left_out} if outside else left_out,
             self._worst_of_all(study),
-            study.law,
+            {line.line: line.spans for line in study.lines},
+            self.trained_bytes,
         )
+        taken = recommendation(self.mixture, candidates, self.options.model, study.law)
         given = self.options.weights
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
         return replace(
             taken,
             weighted=bool(given),
+            equal=not given,
             trained_on=bool(known) and not outside,
             missing=[corpus for corpus in wanted if corpus not in weights],
         )

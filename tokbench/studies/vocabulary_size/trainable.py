@@ -107,16 +107,3 @@ def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLi
     met = (seen > 0).sum(axis=-1)
     classes = (sizes - met, never, under_few - never, under_enough - under_few, met - under_enough)
     return Trainable(*np.broadcast_arrays(*classes, RULE_OF_THREE * training / tokens, sizes))
-
-
-def share_too_rare(expected: ArrayLike, vocab_size: int) -> float:
-    """Return the share of ids that training is expected to hold fewer than 100 times.
-
-    Args:
-        expected: float[v], the occurrences of each id that the text holds; ids that it does not hold count as too rare.
-        vocab_size: the size.
-
-    >>> share_too_rare([250.0, 100.0, 99.9, 0.0], 10)
-    0.8
-    """
-    return 1 - min(int((np.asarray(expected) >= FEW).sum()), vocab_size) / vocab_size

@@ -1,0 +1,210 @@
+"""From lines over all corpora together to the sizes to take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tokbench.studies.vocabulary_size.block import ScalingLaw, SizeBasis, SizeChoice, SizeRange, SizeRecommendation
+from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
+from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.plateau import least_costs, plateau
+from tokbench.studies.vocabulary_size.recommend import SizeCandidate, allowed_rare, beaten, recommend
+
+UNSPLIT: Final = 0.01
+"""The share of tokens that span words from which on a vocabulary has no split."""
+
+_NO_SPLIT: Final = "it has no split, so that its tokens span words, and many are phrases of its training text"
+_ALL_RARE: Final = "each of its sizes has too many ids that training holds fewer than 100 times"
+
+Chosen = tuple[str, int]
+"""A line and a size."""
+
+Worst = Mapping[Chosen, tuple[str, str, float]]
+"""By line and size, the group that is compressed least: corpus, group, bytes per token."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The lines of a study over all corpora together, and what decides whether they may be taken."""
+
+    lines: Mapping[str, MixedLine]
+    """By name, the lines that may be taken or shown."""
+    left_out: Mapping[str, str]
+    """By the name of each other line, the reason."""
+    worst: Worst
+    """The group that each size of a line compresses least."""
+    spans: Mapping[str, float] = field(default_factory=dict)
+    """By line, the share of tokens that span words; a line that is missing has none."""
+    trained_bytes: Mapping[str, float] = field(default_factory=dict)
+    """By line that this run trained, the size of its training text."""
+
+    def choices(self) -> list[SizeChoice]:
+        """Return the sizes of all lines whose worst group is known."""
+        known = []
+        for choice in (choice for line in self.lines.values() for choice in line.choices):
+            if worst := self.worst.get((choice.line, choice.vocab_size)):
+                corpus, group, ratio = worst
+                known.append(replace(choice, worst_corpus=corpus, worst_group=group, worst_ratio=ratio))
+        return known
+
+
+def recommendation(
+    mixture: Mixture, candidates: Candidates, model: Model | None, law: ScalingLaw | None
+) -> SizeRecommendation:
+    """Return the sizes to take, with every candidate beside them.
+
+    Args:
+        mixture: the text.
+        candidates: the lines.
+        model: the model; nothing is taken without one.
+        law: the sizes that the published law calls optimal; ``None`` without a model.
+    """
+    choices = candidates.choices()
+    advice = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(candidates.left_out))
+    if not choices:
+        return advice
+    most = max(choices, key=lambda choice: (choice.compression_ratio, -choice.vocab_size))
+    bases = [_basis("compression alone", most)]
+    if law:
+        sizes = [optimum.vocab_size for optimum in law.optima]
+        bases.append(SizeBasis(basis="law", line="", smallest=min(sizes), largest=max(sizes)))
+    if model is None:
+        return replace(advice, bases=bases)
+    allowed = allowed_rare([choice.rare_low for choice in choices])
+    ranges = _ranges(mixture, candidates, model, _largest(choices, allowed))
+    some_allowed = {choice.line for choice in choices if _allows(allowed, choice)}
+    ranges = [
+        sizes if sizes.refused or sizes.line in some_allowed else replace(sizes, refused=_ALL_RARE) for sizes in ranges
+    ]
+    advice = replace(advice, bases=bases, allowed_rare=allowed, ranges=ranges)
+    open_lines = {sizes.line for sizes in ranges if not sizes.refused}
+    free = [choice for choice in choices if choice.line in open_lines and _allows(allowed, choice)]
+    return _taken(mixture, candidates, advice, free) if free else advice
+
+
+def _taken(
+    mixture: Mixture, candidates: Candidates, advice: SizeRecommendation, free: Sequence[SizeChoice]
+) -> SizeRecommendation:
+    """Return a recommendation with the size to take, of the cheapest line that may be taken."""
+    table = [
+        SizeCandidate(
+            choice.line,
+            choice.vocab_size,
+            choice.flops_per_byte or 0.0,
+            choice.compression_ratio,
+            choice.worst_ratio or 0.0,
+            choice.rare_low,
+        )
+        for choice in free
+    ]
+    names = {choice.line for choice in free}
+    line = next(sizes.line for sizes in advice.ranges if sizes.line in names and not sizes.refused)
+    taken = recommend(table, line)
+    take = taken.candidate.name, taken.candidate.vocab_size
+    by_key = {(choice.line, choice.vocab_size): choice for choice in free}
+    cheapest = min(free, key=lambda choice: (choice.flops_per_byte or 0.0, choice.vocab_size))
+    first, *rest = advice.bases
+    bases = [first, _basis("cost alone", cheapest), *rest, _basis("compression and cost", by_key[take])]
+    compared, reason = _compared(mixture, candidates.lines, advice.choices, take)
+    front = [(candidate.name, candidate.vocab_size) for candidate in taken.front]
+    return replace(advice, choices=compared, front=front, take=take, bases=bases, no_interval=reason)
+
+
+def _allows(allowed: float | None, choice: SizeChoice) -> bool:
+    return allowed is None or (choice.rare_low or 0.0) <= allowed
+
+
+def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, int]:
+    """Return by line the largest size with few enough rare ids, where a larger one has too many."""
+    return {
+        line: max(choice.vocab_size for choice in choices if choice.line == line and _allows(allowed, choice))
+        for line in dict.fromkeys(choice.line for choice in choices if _allows(allowed, choice))
+        if not all(_allows(allowed, choice) for choice in choices if choice.line == line)
+    }
+
+
+def _ranges(mixture: Mixture, candidates: Candidates, model: Model, largest: Mapping[str, int]) -> list[SizeRange]:
+    """Return the sizes of each line that cost nearly least, the cheapest line first, and whether it may be taken."""
+    most = {name: largest.get(name, int(line.every[-1])) for name, line in candidates.lines.items()}
+    ranges = [
+        plateau(name, line, mixture, model, most[name], candidates.trained_bytes.get(name))
+        for name, line in candidates.lines.items()
+    ]
+    costs = {name: least_costs(line, model, most[name]) for name, line in candidates.lines.items()}
+    unsplit = {name for name in costs if candidates.spans.get(name, 0.0) >= UNSPLIT}
+    split = {name: of_line for name, of_line in costs.items() if name not in unsplit}
+    better = beaten(split, mixture.weights)
+    best = {corpus: min(of_line[corpus] for of_line in (split or costs).values()) for corpus in mixture.weights}
+    marked = []
+    for sizes in ranges:
+        own = costs[sizes.line]
+        refused = _NO_SPLIT if sizes.line in unsplit else ""
+        if sizes.line in better:
+            refused = _loses(own, costs[better[sizes.line]], better[sizes.line])
+        beyond = {corpus: own[corpus] / best[corpus] - 1 for corpus in best}
+        marked.append(replace(sizes, by_corpus=beyond, refused=refused))
+    return sorted(marked, key=lambda sizes: sizes.flops_per_byte)
+
+
+def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> str:
+    """Return that a line costs more than another one on most of the text.
+
+    >>> _loses({"prose": 1.1, "code": 0.9}, {"prose": 1.0, "code": 1.0}, "mine")
+    'a byte of text costs more than with mine on most of the text (prose 10 % more, code 10 % less)'
+    """
+    beyond = {corpus: own[corpus] / other[corpus] - 1 for corpus in own}
+    parts = (f"{corpus} {100 * abs(more):.0f} % {'more' if more >= 0 else 'less'}" for corpus, more in beyond.items())
+    return f"a byte of text costs more than with {name} on most of the text ({', '.join(parts)})"
+
+
+def with_measured(advice: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
+    """Return a recommendation that also has the sizes to which measured bits per byte point.
+
+    >>> from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize
+    >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1e6, flops=1, sizes=[512, 1024, 2048],
+    ...     values=[2.1, 2.0, 2.2], best=1024, best_low=512, best_high=1024, law=1)
+    >>> measured = MeasuredSizes(corpus="c", train="c", training_documents=1, training_bytes=1, scored_documents=1,
+    ...     scored_bytes=1, duplicates=0, bodies={"tiny": 98_624}, best=[best])
+    >>> [basis] = with_measured(SizeRecommendation(weights={}), measured).bases
+    >>> basis.basis, basis.line, basis.smallest, basis.best, basis.largest, basis.body, basis.amount
+    ('measured', 'a', 512, 1024, 1024, 'tiny', 1000000.0)
+    """
+    bases = [
+        SizeBasis(
+            basis="measured",
+            line=decisive.line,
+            smallest=decisive.best if decisive.best_low is None else decisive.best_low,
+            largest=decisive.best if decisive.best_high is None else decisive.best_high,
+            best=decisive.best,
+            body=decisive.body,
+            amount=decisive.amount,
+        )
+        for decisive in measured.decisive
+        if not measured.refusal(decisive)
+    ]
+    return replace(advice, bases=[*advice.bases, *bases])
+
+
+def _basis(basis: str, choice: SizeChoice) -> SizeBasis:
+    return SizeBasis(basis=basis, line=choice.line, smallest=choice.vocab_size, largest=choice.vocab_size)
+
+
+def _compared(
+    mixture: Mixture, lines: Mapping[str, MixedLine], choices: Sequence[SizeChoice], take: Chosen
+) -> tuple[list[SizeChoice], str]:
+    """Return the candidates, each with the tokens beyond those of the one taken; and why there is no interval."""
+    top = lines[take[0]].tokens[take[1]]
+    compared, reason = [], ""
+    for choice in choices:
+        own = lines[choice.line].tokens[choice.vocab_size]
+        difference = mixture.more(top, own)
+        if isinstance(difference, str):
+            reason = difference
+            more = mixture.tokens_per_byte(own) / mixture.tokens_per_byte(top) - 1
+            compared.append(replace(choice, more=more))
+        else:
+            compared.append(replace(choice, more=difference[0], more_low=difference[1], more_high=difference[2]))
+    return compared, reason

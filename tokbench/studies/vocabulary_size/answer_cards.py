@@ -1,0 +1,106 @@
+"""The answer of a study of vocabulary sizes as every format shows it: sentences, the chart of costs, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tokbench.plugin import (
+    Cards,
+    Column,
+    Figure,
+    Heading,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Table,
+    captioned,
+    sentence_paragraphs,
+)
+from tokbench.studies.vocabulary_size.answer import SizeAnswer, SizeOption, about
+from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation, VocabularySizes
+from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
+from tokbench.studies.vocabulary_size.published import COMPUTE, PRACTICE
+
+_COLUMNS: Final = (
+    *(Column("line"), Column("size", numeric=True), Column("chosen by")),
+    *(Column(name, numeric=True) for name in ("bytes/token", "tokens", "FLOPs/byte")),
+    *(Column(name, numeric=True) for name in ("share of the model", "ids too rare")),
+)
+_CAPTION: Final = "A size that may be taken, those around it, and those to which other ways of choosing point"
+_LEGEND: Final = (
+    "All corpora together. Tokens and FLOPs are beside those of the size taken, tokens with the paired 95\u00a0% "
+    "interval where there is one. Ids too rare are those that training holds fewer than 100 times; a share with two "
+    "ends is a fit."
+)
+_LINE_COLUMNS: Final = (
+    *(Column("line"), Column("sizes", numeric=True), Column("least at", numeric=True)),
+    *(Column("FLOPs/byte", numeric=True), Column("cost by corpus, beside the best line there"), Column("recommended")),
+)
+_LINES: Final = "Sizes of each line that cost at most 2 % more than its best"
+_CHART: Final = (
+    "The sizes to take are shaded: a byte of text costs at most 2 % more there than at the best size. Higher up "
+    "it costs more FLOPs. Costs of more than 50 % beyond the least are not drawn."
+)
+_BESIDE_COLUMNS: Final = (Column("beside it"), Column("sizes"), Column("source"))
+_BESIDE: Final = "What is published of vocabulary sizes"
+_LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; {}"
+
+
+def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
+    """Return the answer as every format shows it.
+
+    Args:
+        answer: its sentences and sizes.
+        study: the study that it is of.
+        styles: by line, the number of its colour and dashes.
+    """
+    cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
+    advice = study.recommendation
+    if advice and (chart := cost_chart(advice, dict(styles))):
+        cards.append([Rich([Figure(chart, _CHART, label=COST_TITLE)])])
+    if advice and advice.ranges:
+        rows = [_line_row(sizes, advice) for sizes in advice.ranges]
+        cards.append([captioned(Table(_LINES, _LINE_COLUMNS, rows)), captioned(_beside(study))])
+    if answer.options:
+        table = Table(_CAPTION, _COLUMNS, [_option_row(option) for option in answer.options])
+        cards.append([captioned(table), Paragraph(_LEGEND, "legend")])
+    return Cards(cards, wide=True)
+
+
+def _option_row(option: SizeOption) -> Row:
+    taken = option.line, f"{option.size:,}", option.basis, f"{option.ratio:.3f}"
+    return Row([*taken, option.tokens, option.cost, option.share, option.rare])
+
+
+def _line_row(sizes: SizeRange, advice: SizeRecommendation) -> Row:
+    ends = (
+        about(sizes.best) if sizes.smallest == sizes.largest else f"{about(sizes.smallest)} to {about(sizes.largest)}"
+    )
+    ends += " or more" * sizes.open_above
+    by_corpus = ", ".join(f"{corpus} {_beyond(share)}" for corpus, share in sizes.by_corpus.items())
+    taken = advice.take and advice.take[0] == sizes.line
+    verdict = "no" if sizes.refused else "this one" if taken else "costs more"
+    return Row([Name(sizes.line), ends, about(sizes.best), f"{sizes.flops_per_byte:,.0f}", by_corpus, verdict])
+
+
+def _beyond(share: float) -> str:
+    """Return a cost beyond the best one.
+
+    >>> _beyond(0.0), _beyond(0.123), _beyond(-0.04)
+    ('best', '+12.3 %', '-4.0 %')
+    """
+    return "best" if share == 0 else f"{100 * share:+.1f} %"
+
+
+def _beside(study: VocabularySizes) -> Table:
+    """Return the table of what is published beside the sizes to take."""
+    rows = []
+    if study.law:
+        sizes = sorted(optimum.vocab_size for optimum in study.law.optima)
+        ends = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
+        rows.append(Row(["the law", ends, _LAW.format(study.law.source)]))
+    rows += [Row([published.what, published.sizes, published.source]) for published in (*PRACTICE, COMPUTE)]
+    return Table(_BESIDE, _BESIDE_COLUMNS, rows)

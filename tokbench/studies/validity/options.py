@@ -49,6 +49,11 @@ class ValidityStudy(Options):
     hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="claims, written before the run; all else in the tables is exploratory"
     )
+    least_tokens_per_id: float = Field(
+        default=50,
+        ge=0,
+        description="fewest training tokens an id of a tokenizer that counts in a correlation; 0 counts all",
+    )
 
     @model_validator(mode="after")
     def _own_names(self) -> Self:

@@ -96,3 +96,4 @@ def register_sections(register: Callable[[SectionSpec], None]) -> None:
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Register the tables."""
     register(csv.SPEC)
+    register(csv.TOKENIZERS_SPEC)

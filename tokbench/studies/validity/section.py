@@ -28,6 +28,8 @@ from tokbench.plugin import (
     Table,
     TextCell,
 )
+from tokbench.studies.language_models.section import TRAINED_IDS_COLUMNS, trained_ids_cells
+from tokbench.studies.language_models.verdicts import listed
 from tokbench.studies.validity.block import VALIDITY, HypothesisOutcome, RankCorrelation, Validity, ValidityClass
 from tokbench.studies.validity.findings import (
     ValidityNames,
@@ -83,6 +85,7 @@ def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
         *([Bullets(sentences)] if sentences else []),
         *([Details(more, [Bullets(further)])] if further else []),
         *([_hypotheses(study, names)] if study.hypotheses else []),
+        *_left_out(study),
         *_charts(tables, study),
         Chooser("Class of tokenizers", f"validity-{number}", panes, key="class", packed=True),
         Paragraph(_LIMITS, "legend"),
@@ -100,6 +103,24 @@ def _explanation(study: Validity) -> str:
         "tokenizers alone, and Kendall's tau. The p-values of hypotheses are corrected for their number (Holm); "
         "the intervals of sentences and tables are not."
     )
+
+
+def _left_out(study: Validity) -> list[Node]:
+    """Return the tokenizers that the correlations leave out, with the reason; nothing if all count."""
+    if not study.left_out:
+        return []
+    least = f"{study.least_tokens_per_id:g} training tokens an id"
+    why = (
+        f"{listed(study.left_out)} {'has' if len(study.left_out) == 1 else 'have'} fewer than {least}, and a model "
+        "hardly learns ids that it meets so seldom, so that these bits per byte tell how little text there was and "
+        "not how good the tokenizer is."
+    )
+    rows = [
+        Row([TextCell(line=name, title=name), *trained_ids_cells(study.trained_ids[name])]) for name in study.left_out
+    ]
+    columns = [Column("tokenizer"), *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS)]
+    caption = f"Fewer than {least}: not in the correlation"
+    return [Paragraph(why), Table(caption, columns, rows, label=f"Left out, {study.family} on {study.corpus}")]
 
 
 def _hypotheses(study: Validity, names: ValidityNames) -> Table:

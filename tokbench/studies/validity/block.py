@@ -117,15 +117,43 @@ class HypothesisOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExternalScore:
+    """A score of a tokenizer that was measured elsewhere."""
+
+    score: float
+    """The score."""
+    low: float | None = None
+    """The lower end of its 95 % interval; ``None`` if it has none."""
+    high: float | None = None
+    """The upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalScores:
+    """Scores of one model, from a table that the configuration names."""
+
+    file: str
+    """The name of the table."""
+    model: str
+    """The model, as the table names it."""
+    source: str
+    """The origin of the scores, as the table names it; empty if it does not."""
+    better: Literal["higher", "lower"]
+    """The better direction."""
+    scores: dict[str, ExternalScore]
+    """By tokenizer, the score."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Validity:
-    """The study of validity on one corpus, for the models of one family."""
+    """The study of validity on one corpus, for the models of one family or for scores from elsewhere."""
 
     corpus: str
     """The corpus."""
     family: str
-    """The family of metrics that trains models."""
+    """The family of metrics that trains models; ``scores`` for those of a table."""
     models: list[str]
-    """The metrics of bits per byte, simplest model first."""
+    """The metrics of bits per byte, simplest model first; for scores the model of the table."""
     deciding: list[str]
     """Those of ``models`` that must agree on a verdict."""
     metrics: list[str]
@@ -144,6 +172,8 @@ class Validity:
     """By tokenizer, how well the training text of the models feeds its ids; empty in older results."""
     left_out: list[str] = field(default_factory=list)
     """The tokenizers that have fewer training tokens an id than ``least_tokens_per_id``, and do not count."""
+    scores: ExternalScores | None = None
+    """The scores that are the target; ``None`` if bits per byte are."""
 
 
 VALIDITY: BlockType[list[Validity]] = BlockType(study="validity", kind=list[Validity])

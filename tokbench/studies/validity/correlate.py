@@ -27,38 +27,45 @@ from tokbench.studies.validity.rank_correlation import (
     rho_interval,
     tau_interval,
 )
+from tokbench.studies.validity.scores import ReadScores, scores_target
 from tokbench.studies.validity.targets import Target, bits_target
 
 _LEVEL = 0.05
 
 
-def correlate(context: StudyContext, study: ValidityStudy) -> Outcome:
-    """Run the study of every family of models and corpus.
+def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -> Outcome:
+    """Run the study of every family of models and corpus, and of every table of scores.
 
     Only values of the whole corpus count, as in the tables that compare tokenizers. Speeds are left out: they are of
     the engine and the machine. So are numbers that rest on a part of the documents.
     """
     models = context.outcome("language_models")
-    if models is None:
-        return Outcome(failures=["there are no bits per byte"])
+    if models is None and not scores.tables:
+        return Outcome(failures=scores.problems or ["there are no bits per byte"])
+    values = _metric_values(context)
+    targets = [scores_target(table, corpus) for corpus in values for table in scores.tables]
+    if models is not None:
+        studied: list[BitsPerByte] = models.block or []
+        pairs = zip(studied, models.detail or [], strict=True)
+        targets = [*(bits_target(bits, scored) for bits, scored in pairs if scored), *targets]
+    block = [_Study(study, target, values.get(target.corpus, {})).outcome() for target in targets]
+    return Outcome(block=block, failures=scores.problems)
+
+
+def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float]]]:
+    """Return by corpus, metric and tokenizer the values on whole corpora, turned so that less is better."""
     directions = {
         metric.id: metric.direction
         for family, _ in context.plan.metrics
         if not family.clocked
         for metric in family.values
     }
-    values: dict[tuple[str, str], dict[str, float]] = {}
+    values: dict[str, dict[str, dict[str, float]]] = {}
     for cell in context.cells:
         if cell.group == WHOLE and cell.value is not None and cell.measured is None and cell.metric in directions:
             sign = -1.0 if directions[cell.metric] == "higher" else 1.0
-            values.setdefault((cell.corpus, cell.metric), {})[cell.tokenizer] = sign * cell.value
-    studied: list[BitsPerByte] = models.block or []
-    block = [
-        _Study(study, bits_target(bits, scored), {m: values[c, m] for c, m in values if c == bits.corpus}).outcome()
-        for bits, scored in zip(studied, models.detail, strict=True)
-        if scored
-    ]
-    return Outcome(block=block)
+            values.setdefault(cell.corpus, {}).setdefault(cell.metric, {})[cell.tokenizer] = sign * cell.value
+    return values
 
 
 class _Correlations(NamedTuple):
@@ -81,7 +88,8 @@ class _Study:
         self._study = study
         self._target = target
         self._values = values
-        self._metrics = [*(metric for metric in values if metric not in target.models), *target.models]
+        own = target.models if target.scores is None else []  # a model of bits is a metric of the others, too
+        self._metrics = [*(metric for metric in values if metric not in target.models), *own]
         self._starved = target.starved(study.least_tokens_per_id)
         self._classes: dict[str, _Correlations] = {}
 
@@ -102,6 +110,7 @@ class _Study:
             least_tokens_per_id=self._study.least_tokens_per_id,
             trained_ids={name: target.trained_ids[name] for name in target.names if name in target.trained_ids},
             left_out=self._starved,
+            scores=target.scores,
         )
 
     def _sets(self) -> Iterator[tuple[str, list[str]]]:
@@ -132,7 +141,8 @@ class _Study:
         left_out = [tokenizer for tokenizer in chosen if tokenizer in self._starved]
         if len(members) < LEAST_TOKENIZERS:
             fed = f" and have {self._study.least_tokens_per_id:g} training tokens an id" if left_out else ""
-            reason = f"too few: {len(members)} tokenizers with bits per byte that may be compared{fed}, and it needs"
+            having = "bits per byte that may be compared" if self._target.scores is None else "a score"
+            reason = f"too few: {len(members)} tokenizers with {having}{fed}, and it needs"
             return ValidityClass(
                 name=name, tokenizers=members, left_out=left_out, reason=f"{reason} {LEAST_TOKENIZERS}"
             )
@@ -167,7 +177,8 @@ class _Study:
                     rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
                     drawn[metric, model] = moved.rho[:, i, j]
                     tau = tau_interval(_sound(fixed.tau[:, i, j]), len(names))
-                    rows.append(_correlation(metric, model, len(names), value, tau))
+                    row = _correlation(metric, model, len(names), value, tau)
+                    rows.append(replace(row, fixed_low=None, fixed_high=None) if self._target.exact else row)
         places = {metric: k for k, metric in enumerate(self._metrics)}
         rows.sort(key=lambda row: (places[row.metric], self._models.index(row.model)))
         return _Correlations(rows, rho, drawn)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 VALIDITY_COLUMNS = (
     "corpus", "family", "class", "metric", "model", "tokenizers", "rho", "ci_low", "ci_high", "fixed_low", "fixed_high",
-    "tau", "tau_low", "tau_high", "reason", "hypothesis", "tokens_per_id", "left_out",
+    "tau", "tau_low", "tau_high", "reason", "hypothesis", "tokens_per_id", "left_out", "source",
 )  # fmt: skip
 _OF_CORRELATION: Final = VALIDITY_COLUMNS[3:15]
 
@@ -31,7 +31,7 @@ def validity_csv(results: Results) -> str:
             *(study.corpus, study.family, group.name),
             *(getattr(correlation, name) for name in _OF_CORRELATION),
             str((group.name, correlation.metric, correlation.model) in claimed).lower(),
-            *(_fewest_tokens(study, group), " ".join(group.left_out)),
+            *(_fewest_tokens(study, group), " ".join(group.left_out), study.scores.source if study.scores else ""),
         ]
         for study in (results.studies.get(VALIDITY) or [])
         for claimed in [
@@ -50,7 +50,7 @@ def _fewest_tokens(study: Validity, group: ValidityClass) -> float | None:
 
 
 def validity_tokenizers_csv(results: Results) -> str:
-    """Return what every model needs with every tokenizer, and how well its training text feeds the ids."""
+    """Return bits per byte or scores by tokenizer and model, and the training tokens that the ids have."""
     return csv_text(TOKENIZER_COLUMNS, _tokenizer_rows(results))
 
 
@@ -63,7 +63,8 @@ def _tokenizer_rows(results: Results) -> Iterator[list[object]]:
             trained = study.trained_ids.get(name)
             ids = [getattr(trained, field) if trained else None for field in _OF_IDS]
             for model in study.models:
-                value = values.get((study.corpus, model, name))
+                score = study.scores.scores.get(name) if study.scores else None
+                value = score.score if score else values.get((study.corpus, model, name))
                 left_out = str(name in study.left_out).lower()
                 yield [study.corpus, study.family, name, model, value, *ids, left_out]
 

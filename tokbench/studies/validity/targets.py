@@ -8,6 +8,7 @@ from itertools import combinations
 
 from tokbench.studies.language_models.block import BitsPerByte, TrainedIds
 from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.block import ExternalScores
 from tokbench.studies.validity.rank_correlation import Numbers, draw_bits
 
 
@@ -18,7 +19,7 @@ class Target:
     corpus: str
     """The corpus of the metrics."""
     family: str
-    """The family of metrics that trains the models."""
+    """The family of metrics that trains the models, or ``scores``."""
     models: list[str]
     """The models, simplest first."""
     deciding: list[str]
@@ -33,6 +34,13 @@ class Target:
     """By training text, the tokenizers that may be compared with one another."""
     trained_ids: Mapping[str, TrainedIds]
     """By tokenizer, how well the training text of the models feeds its ids; empty if that is not known."""
+    scores: ExternalScores | None = None
+    """The scores that the numbers are, if they come from a table."""
+
+    @property
+    def exact(self) -> bool:
+        """``True`` if nothing is drawn but tokenizers, because no number has an interval."""
+        return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
 
     def starved(self, least: float) -> list[str]:
         """Return the tokenizers whose ids have fewer training tokens than some number on average."""

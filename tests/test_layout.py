@@ -18,6 +18,7 @@ APPLICATIONS = ("cli", "comparison", "notebook", "plugin.py", "serve", "testing"
 
 WORDS = {
     "code": "source code: a part of what the store knows a plugin by",
+    "documents": "the documents of sums and surveys, and their number",
     "pairs": "comparisons of two tokenizers, a key of results.json",
     "python": "the interpreter of a run",
     "text": "anything written: a document, a column, an element of SVG",

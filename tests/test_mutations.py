@@ -50,8 +50,8 @@ MUTATIONS = (
     Mutation(
         "the premium upside down",
         "tokbench/metrics/fairness/premium.py",
-        "Premium(group.per_bucket(both), reference.per_bucket(both), ",
-        "Premium(reference.per_bucket(both), group.per_bucket(both), ",
+        "Premium(group.by_unit(both), reference.by_unit(both), ",
+        "Premium(reference.by_unit(both), group.by_unit(both), ",
         "tests/metrics/test_fairness.py::test_premiums_by_hand",
     ),
     Mutation(
@@ -106,7 +106,7 @@ MUTATIONS = (
         "tokbench/statistics/jackknife.py",
         "NormalDist().inv_cdf(0.975)",
         "NormalDist().inv_cdf(0.95)",
-        "tests/metrics/test_metrics.py::test_student_t_equals_the_tables",
+        "tests/statistics/test_jackknife.py::test_student_t_equals_the_tables",
     ),
     Mutation(
         "holdout inverted",

@@ -72,11 +72,12 @@ if TYPE_CHECKING:
         Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums, shortcoming as shortcoming,
         sums_of as sums_of,
     )
+    from tokbench.statistics.sample_units import SampleUnits as SampleUnits
     from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
-        Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, holm as holm, interval as interval,
-        jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t,
-        Spread as Spread,
+        Interval as Interval, LEAST_UNITS as LEAST_UNITS, holm as holm, interval as interval, jackknife as jackknife,
+        leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t, Spread as Spread,
+        too_few as too_few, median_interval as median_interval,
     )
     from tokbench.measuring.spans import (
         cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -209,6 +210,7 @@ if TYPE_CHECKING:
         file_digest as file_digest, files_in as files_in, installed_versions as installed_versions,
         plain_name as plain_name, required_by as required_by, source_of as source_of,
     )
+    from tokbench.measuring.scope import DESIGNED as DESIGNED
     # fmt: on
 
 _NAMES: Final = {
@@ -242,9 +244,10 @@ _NAMES: Final = {
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
+    "statistics.sample_units": "SampleUnits",
     "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (
-        "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t Spread"
+        "Interval LEAST_UNITS holm interval jackknife leave_out p_value spread student_t Spread too_few median_interval"
     ),
     "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches cut_patterns",
     "measuring.word_units": (
@@ -331,6 +334,7 @@ _NAMES: Final = {
     "engine.workers.processes": "ProcessPool",
     "engine.workers.worker": "Recipe WorkerContext end_with_parent",
     "engine.identity": "file_digest files_in installed_versions plain_name required_by source_of",
+    "measuring.scope": "DESIGNED",
 }
 """The names of the door, by the module that is their home."""
 

@@ -45,7 +45,7 @@ def test_each_is_written_to_a_folder_of_its_own(folder):
     assert files() == ["reports/one/results.csv", "reports/two/results.csv"]
     assert "1 of 2: a.yaml" in done.output
     assert "2 of 2: many/b.yaml" in done.output
-    assert done.output.index("written: reports/one/results.csv") < done.output.index("2 of 2")
+    assert done.output.index("reports/one/results.json") < done.output.index("2 of 2")
 
 
 def test_an_output_folder_holds_a_folder_for_each(folder):

@@ -215,7 +215,7 @@ def test_shards_keep_order_and_lose_nothing(rows, size):
         assert [shard.first for shard in mine] == np.cumsum([0, *map(len, mine)])[: len(mine)].tolist()
     for shard in found:
         assert shard.n_bytes.tolist() == [len(text.encode()) for text in shard.texts]
-        assert shard.per_bucket(shard.n_chars).sum() == sum(map(len, shard.texts))
+        assert shard.sampled.units.documents.sum() == len(shard)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up_results import METRICS, TOKENS, made_up, more
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import html, latex, markdown
@@ -19,57 +20,11 @@ from tokbench.results.blocks import (
     LossExample,
     LossInfo,
     MetricInfo,
-    RawState,
     RunConfig,
     TokenizerInfo,
 )
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
-from tokbench.results.model import Results
 from tokbench.results.states import RawStates
-
-BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
-TOKENS = BYTES // 4
-"""Four bytes per token."""
-
-METRICS = {
-    "density": MetricInfo(
-        family="f", direction="higher", role=Role.TEXT_PER_TOKEN, headline=True, ratio_of=["bytes", "tokens"]
-    ),
-    "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
-    "rate": MetricInfo(family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, loss_cannot_help="no"),
-}
-
-
-def more(share, noise=0):
-    """Return tokens by jackknife group: so many more than the best one, give or take some."""
-    jitter = np.random.default_rng(1).integers(-noise, noise + 1, BUCKETS)
-    return np.round(TOKENS * (1 + share)).astype(int) + jitter - round(jitter.mean())
-
-
-def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
-    """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
-    cells, states = [], []
-    exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
-    for name, counts in tokens.items():
-        largest = {"tokens": int(counts.sum() / documents)}
-        raw = {"documents": documents, "sums": {"bytes": BYTES.tolist(), "tokens": counts.tolist()}, "largest": largest}
-        states.append(RawState(tokenizer=name, corpus="prose", group="g", family="f", state=raw))
-        share = in_sample.get(name)
-        value = float(BYTES.sum() / counts.sum())
-        cells.append(Cell(name, "prose", WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
-        cells.append(Cell(name, "prose", WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
-        if name in speed:
-            low, value, high = speed[name]
-            cells.append(Cell(name, "prose", WHOLE, "rate", value, "MB/s", low, high, 9))
-    results = Results(
-        name="made up",
-        corpora={"prose": CorpusInfo(groups={"g": documents})},
-        tokenizers={name: infos.get(name, TokenizerInfo(backend="b", vocab_size=9)) for name in tokens},
-        metrics=METRICS,
-        cells=cells,
-        states=RawStates(states),
-    )
-    return replace(results, **changes)
 
 
 def said(results):
@@ -158,26 +113,42 @@ def test_a_baseline_gives_proportion_and_does_not_win():
 
 
 def test_too_few_documents_carry_no_sentence_on_other_text():
-    results = made_up({"a": TOKENS, "b": more(0.1)}, documents=12)
+    results = made_up({"a": TOKENS[:9], "b": more(0.1)[:9]}, documents=9)
     cells = Report(results).tables.series("density", "prose").cells.values()
     assert not any(cell.best for cell in cells), "the larger of two is not the best because it is larger"
     sentences, _ = said(results)
     assert sentences[:2] == [
         "a needs the fewest tokens here, 4.000 bytes per token.",
-        "Nothing shows that this holds on other text: too few documents for an interval: 12, and it needs 30.",
+        "Nothing shows that this holds on other text: too few documents for an interval: 9, and it needs 10.",
     ]
     assert sentences[2].startswith("b needs 10.0 % more tokens")
 
 
+def test_nothing_is_inferred_from_designed_texts():
+    results = made_up({"a": TOKENS, "b": more(0.1, 5)})
+    [corpus] = results.corpora.values()
+    designed = replace(results, corpora={"prose": replace(corpus, designed=True)})
+    assert not any(cell.best for cell in Report(designed).tables.series("density", "prose").cells.values())
+    sentences, distrust = said(designed)
+    assert sentences == [
+        "a needs the fewest tokens for these texts, 4.000 bytes per token; they were chosen, and are no sample.",
+        "b needs 10.0 % more tokens; price and latency grow by as much.",
+    ]
+    assert not distrust
+
+
 def test_one_that_could_not_be_compared_is_named():
-    """One jackknife group has most of the variance of the difference from b, and c is told apart."""
-    uneven = more(0.01)
-    uneven[0] += 4000
-    sentences, _ = said(made_up({"a": TOKENS, "b": uneven, "c": more(0.5, 5)}))
+    """The sums of b are of another kind, so that nothing pairs it with a; c is told apart."""
+    results = made_up({"a": TOKENS, "b": more(0.01), "c": more(0.5, 5)})
+    states = [
+        replace(state, state={**state.state, "sums": {"bytes": state.state["sums"]["bytes"]}})
+        if state.tokenizer == "b"
+        else state
+        for state in results.states
+    ]
+    sentences, _ = said(replace(results, states=RawStates(states)))
     assert sentences[0] == "a needs the fewest tokens, 4.000 bytes per token, and is significantly ahead of all but b."
-    assert sentences[1].startswith(
-        "Nothing shows that b needs more on other text: too uneven documents for an interval"
-    )
+    assert sentences[1].startswith("Nothing shows that b needs more on other text: the sums behind it are not kept")
 
 
 def test_nobody_is_best_where_no_round_trip_was_made():
@@ -243,7 +214,7 @@ def test_the_subject_of_a_study_is_spoken_of():
 
 
 def test_what_intervals_do_not_carry_of_the_subject_is_not_said():
-    sentences, _ = said(about_indentation({"a": TOKENS, "b": more(0.1, 5)}, documents=12))
+    sentences, _ = said(about_indentation({"a": TOKENS[:9], "b": more(0.1, 5)[:9]}, documents=9))
     assert sentences[3] == (
         "These documents do not show who is best in tokens per indent: too few documents for an interval."
     )

@@ -55,6 +55,8 @@ def test_the_formats_register_themselves():
         "csv": "results.csv",
         "parquet": "results.parquet",
         "curve": "curve.csv",
+        "documents": "documents.csv",
+        "documents_parquet": "documents.parquet",
         "pairs": "pairs.csv",
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",

@@ -136,9 +136,23 @@ def test_nothing_is_bold_where_no_number_can_be_compared_with_the_best():
     assert best(run(*near)) == {"llama", "gpt"}, "their intervals overlap"
 
 
-def test_who_cannot_be_compared_with_the_best_is_bold_with_it():
-    near = [cell("a", 3.0), cell("b", 2.0), without_interval(cell("unknown", 1.0))]
-    assert best(run(*near)) == {"a", "unknown"}
+def test_who_cannot_be_compared_is_behind_where_a_nearer_one_is():
+    behind = [cell("a", 3.0), cell("b", 2.0), without_interval(cell("unknown", 1.0))]
+    assert best(run(*behind)) == {"a"}
+
+
+def test_nobody_is_best_where_the_nearest_cannot_be_compared():
+    near = [cell("a", 3.0), without_interval(cell("unknown", 2.5)), cell("b", 2.0)]
+    assert best(run(*near)) == set()
+
+
+def test_what_is_far_behind_is_not_level_for_want_of_evidence():
+    """Bytes per token of a small text without intervals, and of one that has its own."""
+    turkish = {"a": 3.66, "b": 1.86, "c": 1.79, "d": 1.45}
+    alone = [without_interval(cell(name, value)) for name, value in turkish.items()]
+    assert best(run(*alone)) == set()
+    with_ends = [cell("a", 3.66), cell("b", 1.86), *alone[2:]]
+    assert best(run(*with_ends)) == {"a"}
 
 
 def test_speeds_that_overlap_are_equal():

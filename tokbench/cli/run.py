@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     default="",
     help="With an executor on a cluster, such as dask: join the one at tcp://HOST:PORT.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Print all that the run has to say, not the answer alone.")
 @pictures_option
 @store_option
 @log_option
@@ -87,19 +88,22 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     sys.exit(run_each(runs, lambda planned: _execute(planned, workers, log, **options)))
 
 
-def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, **options: Any) -> int:
+def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, verbose: bool, **options: Any) -> int:
     """Execute one configuration, print a summary, and return its exit code."""
     from rich.console import Console
 
     from tokbench.api import run as execute
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.report.report import Report
-    from tokbench.report.terminal import summary
+    from tokbench.report.terminal import brief, summary
 
     gc.freeze()  # modules stay until the end, so that the collector need not look at them
     with progress_shown(log) as progress:
         results = execute(run.config, run.folder, workers, progress=progress, **options)
-    summary(results, Console(), sorted(results.written))
+    if verbose:
+        summary(results, Console(), sorted(results.written))
+    else:
+        brief(results, Console(), run.folder, results.seconds)
     if pictures:
         from tokbench.engine.reports import report_of
         from tokbench.report.pictures import write_pictures

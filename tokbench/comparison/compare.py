@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
-from tokbench.plugin import Spread, holm
+from tokbench.plugin import DESIGNED, Spread, holm
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
@@ -258,6 +258,8 @@ class _Comparer:
 
     def _paired(self, change: CellChange, info: MetricInfo) -> CellChange:
         """Return a change with its interval, from the sums of both runs."""
+        if self._two.corpora.get(change.corpus, CorpusInfo()).designed:
+            return replace(change, reason=DESIGNED)
         one, two = (kept.sums(change.tokenizer, change.corpus, change.group, info.family) for kept in self._kept)
         difference = paired_difference(one, two, info.ratio_of)
         change = replace(

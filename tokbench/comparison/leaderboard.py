@@ -212,7 +212,7 @@ class _Run:
     def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
         """Return the sums behind a cell; ``None`` if they are not kept."""
         kept = self._kept
-        if isinstance(kept, str):
+        if isinstance(kept, str) or self.tables.corpus(cell.corpus).designed:
             return None
         return kept.sums(cell.tokenizer, cell.corpus, cell.group, info.family)
 
@@ -398,7 +398,7 @@ def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[in
         if not info.timed and key not in equal and has_pair(first, sums := run.sums(cell, info), info.ratio_of)
     }
     numbers = {key: cell for key, (_, cell) in by_key.items()}
-    level = level_with((top_run.number, top.tokenizer), equal, numbers, changes)
+    level = level_with((top_run.number, top.tokenizer), numbers, changes)
     return level if len(level) < len(rivals) else set()
 
 

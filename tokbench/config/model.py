@@ -136,6 +136,7 @@ class CorpusEntry(_Entry):
     evaluate: bool = Field(default=True, description="measure on it; false: it is for training only")
     parallel: bool = Field(default=False, description="the groups are translations, document by document")
     reference: str = Field(default="", description="group of a parallel corpus that the others are compared with")
+    designed: bool = Field(default=False, description="texts chosen to test something, no sample: no intervals")
 
 
 class TrainEntry(Options):

@@ -20,6 +20,7 @@ from tokbench.corpus.words.graphemes import Clusters, find_clusters
 from tokbench.corpus.words.units import Unit
 from tokbench.corpus.words.white_space import white_bytes
 from tokbench.foundation.errors import InputError
+from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
 
 T = TypeVar("T")
 
@@ -35,8 +36,9 @@ _ENDS: Final = 4
 _LONG: Final = 1 << 26
 """A shard of more bytes, which is one document, keeps nothing that families share: each finds it again."""
 
-BUCKETS: Final = 32
-"""The number of jackknife groups into which documents are divided by hash."""
+BUCKET_BITS: Final = 5
+BUCKETS: Final = 1 << BUCKET_BITS
+"""The number of jackknife groups into which documents are divided by hash where each id is counted in each of them."""
 
 
 class ShardMark(NamedTuple):
@@ -83,8 +85,8 @@ class Shard:
         first: the number of documents of the group in earlier shards.
         texts, keys, origins: a list with an entry for each document.
         n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
-        buckets: int64[d], the jackknife group of each document, from its key where keys are shared by
-            translations, else from its text.
+        unit_keys: int64[d], the key of the sampling unit of each document, by the hash of its key where keys are
+            shared by translations, else of its text.
         gold: the words that people marked; ``None`` if the corpus has no gold words.
 
     The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when
@@ -103,7 +105,8 @@ class Shard:
         hashed = [key.encode("utf-8") for key in self._place.keys] if by_key else encoded
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
-        self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
+        hashes = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents))
+        self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
         self._cached: dict[Hashable, tuple[Any, bool]] = {}
@@ -170,9 +173,9 @@ class Shard:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of all that the documents are, without their place: group, texts, buckets and gold words."""
+        """The hash of all that the documents are, without their place: group, texts, unit keys and gold words."""
         joined = "".join(self.texts).encode()
-        head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.buckets.tolist()]
+        head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.unit_keys.tolist()]
         digest = hashlib.sha256(json.dumps(head).encode())
         if self.gold:
             words, punctuation, morphemes = self.gold
@@ -252,9 +255,15 @@ class Shard:
             raise InputError(f"corpus {self._place.corpus!r} has no gold words")
         return self.gold.unit(unit)
 
-    def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
-        """Return float64[BUCKETS], for each jackknife group the sum of the values of its documents."""
-        return np.bincount(self.buckets, weights=values, minlength=BUCKETS).astype(np.float64)
+    @cached_property
+    def sampled(self) -> Placed:
+        """The sampling units of the documents, and the unit of each document."""
+        return SampleUnits.of(self.unit_keys)
+
+    @property
+    def buckets(self) -> NDArray[np.int64]:
+        """int64[d], the jackknife group of each document, 0 … BUCKETS - 1."""
+        return self.unit_keys % BUCKETS
 
 
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:

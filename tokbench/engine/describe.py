@@ -125,6 +125,7 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
         holdout=corpus.holdout,
         parallel=corpus.parallel,
         reference=entry.reference,
+        designed=entry.designed,
         groups=dict(survey.groups) if entry.evaluate else {},
     )
 
@@ -238,6 +239,7 @@ def describe_metrics(
             short_label=metric.short_label,
             headline=metric.headline,
             leads=metric.headline and family.name in subject,
+            no_interval=metric.no_interval,
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
             curve=metric.curve,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from typing import Any, NamedTuple
@@ -70,7 +70,11 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
         cells=cells,
         losses=losses,
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
-        matrices=[matrix for outcome in outcomes for matrix in outcome.matrices],
+        matrices=[
+            replace(matrix, ci_low=[], ci_high=[]) if scope.design(matrix.corpus).designed else matrix
+            for outcome in outcomes
+            for matrix in outcome.matrices
+        ],
         ratios=finisher.ratios,
         tracebacks=tracebacks(
             [*finisher.failures, *(tokenizer.failure for tokenizer in prepared if tokenizer.failure)]
@@ -181,7 +185,7 @@ class _Finisher:
                     self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
-        groups, translations = self._scope.groups(corpus), self._scope.translations(corpus)
+        groups, design = self._scope.groups(corpus), self._scope.design(corpus)
         names = self._scope.names_on(corpus)
         every = {
             (name, group): self._evaluation.state((name, corpus, group, family), documents)
@@ -190,7 +194,7 @@ class _Finisher:
         }
         known = {place: state for place, state in every.items() if not isinstance(state, Failure)}
         measured = [name for name in names if any((name, group) in known for group in groups)]
-        return CorpusStates(corpus, *translations, groups, measured, known)
+        return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed)
 
     def cells(self, prepared: MeasuredTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
@@ -237,7 +241,8 @@ class _Finisher:
         else:
             ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
-        return (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
+        cells = (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
+        return map(_without_interval, cells) if self._scope.design(place[0]).designed else cells
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
@@ -305,6 +310,10 @@ class _Finisher:
         if sum(part.documents for part in compared) != documents:
             return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
         return reduce(operator.add, compared).share("same", "documents")
+
+
+def _without_interval(cell: Cell) -> Cell:
+    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, reason="")
 
 
 def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:

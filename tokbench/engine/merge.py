@@ -18,7 +18,7 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import RestoresStates, Role
-from tokbench.measuring.scope import Scope, Translations
+from tokbench.measuring.scope import CorpusDesign, Scope
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
@@ -148,8 +148,9 @@ def _other_corpora(one: NamedRun, other: NamedRun) -> Iterator[Problem]:
             yield Problem(other.name, f"corpus {name!r} has a limit, here or in {one.name}; run it without --limit")
         elif set(_digests(here)) & set(_digests(there)):
             yield Problem(other.name, f"corpus {name!r} is the same text as in {one.name}; it would count twice")
-        elif (here.parallel, here.reference, here.holdout) != (there.parallel, there.reference, there.holdout):
-            yield Problem(other.name, f"corpus {name!r} has another parallel, reference or holdout than in {one.name}")
+        elif _design(here) != _design(there):
+            which = "parallel, reference, holdout or designed"
+            yield Problem(other.name, f"corpus {name!r} has another {which} than in {one.name}")
         else:
             for group in _same_groups(one.results, other.results, name):
                 message = f"group {group!r} of corpus {name!r} has the very sums that it has in {one.name}"
@@ -205,9 +206,9 @@ class _MergedScope(Scope):
     def groups(self, corpus: str) -> Mapping[str, int]:
         return self._groups[corpus]
 
-    def translations(self, corpus: str) -> Translations:
+    def design(self, corpus: str) -> CorpusDesign:
         first = self._infos[corpus][0]
-        return Translations(first.parallel, first.reference)
+        return CorpusDesign(first.parallel, first.reference, first.designed)
 
     @property
     def corpus_names(self) -> Iterable[str]:
@@ -448,3 +449,7 @@ def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
         for name, count in part.items():
             total[name] = total.get(name, 0) + count
     return total
+
+
+def _design(info: CorpusInfo) -> tuple[object, ...]:
+    return info.parallel, info.reference, info.holdout, info.designed

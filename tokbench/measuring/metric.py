@@ -58,7 +58,7 @@ class Measured(NamedTuple):
         n: the number of documents on which the value rests.
         ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
         unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
-        no_interval: the reason why there is no interval, if the metric could have one.
+        no_interval: the reason why there is no interval, if the metric could have one, or why it is rough.
         ratio_of: the names of the two sums of which the value is the ratio, such as ``("bytes", "tokens")``; empty if
             it is not a ratio. Two runs are compared by these sums, document group by document group.
     """
@@ -116,6 +116,7 @@ class Metric:
         label: the name in reports; empty for the id with spaces.
         short_label: the name in narrow columns; empty for the label.
         headline: ``True`` for the few metrics that a summary of tokenizers begins with.
+        no_interval: the reason why its values never have an interval; empty if they may have one.
         loss_cannot_help: the reason why losing text cannot improve the value. Empty if there is no such reason, which
             is the safe assumption: a tokenizer that loses text is then marked, and never best.
         role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
@@ -133,6 +134,7 @@ class Metric:
     label: str = ""
     short_label: str = ""
     headline: bool = False
+    no_interval: str = ""
     loss_cannot_help: str = ""
     role: Role | None = None
     curve: CurvePoint | None = None
@@ -182,6 +184,7 @@ class CorpusStates(NamedTuple):
         groups: the number of documents of each group, in the order of the corpus.
         tokenizers: the tokenizers that were measured, in the order of the run.
         states: the states by tokenizer and group. One that failed is missing; the run gives its cells the reason.
+        designed: ``True`` if its texts were chosen and not drawn, so that nothing is inferred from them.
     """
 
     corpus: str
@@ -190,6 +193,7 @@ class CorpusStates(NamedTuple):
     groups: Mapping[str, int]
     tokenizers: Sequence[str]
     states: Mapping[tuple[str, str], Any]
+    designed: bool = False
 
 
 class CorpusOutcome(NamedTuple):

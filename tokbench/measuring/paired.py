@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tokbench.measuring.sums import Sums
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
-from tokbench.statistics.jackknife import Spread, holm, leave_out, spread
+from tokbench.statistics.jackknife import Spread, holm, leave_out, spread, too_few
+from tokbench.statistics.sample_units import SampleUnits
 
 K = TypeVar("K", bound=Hashable)
 
@@ -52,8 +53,7 @@ def _sums(raw: Any) -> Sums | None:
     """Return the sums of a raw state that has some."""
     if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
         return None
-    columns = {name: np.asarray(column, dtype=np.float64) for name, column in raw["sums"].items()}
-    return Sums(raw.get("documents", 0), columns, raw.get("largest") or {})
+    return Sums.restore({"documents": 0, **raw})
 
 
 class PairedChange(NamedTuple):
@@ -66,7 +66,7 @@ class PairedChange(NamedTuple):
     p: float | None = None
     """The p-value of the difference from 0; ``None`` if there is no interval, or for a quotient."""
     spread: Spread | None = None
-    """Its spread when each jackknife group is left out; ``None`` if it does not vary, or has no interval."""
+    """Its spread when each sampling unit is left out; ``None`` if it does not vary, or has no interval."""
     reason: str = ""
     """The reason why there is no interval; an empty string if there is one."""
 
@@ -74,7 +74,7 @@ class PairedChange(NamedTuple):
 def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> bool:
     """Tell whether the sums of a paired comparison are there: both parts of both ratios.
 
-    >>> one = Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.full(6, 4.0)}, {"tokens": 1})
+    >>> one = Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.full(6, 4.0)})
     >>> has_pair(one, one, ("bytes", "tokens")), has_pair(one, None, ("bytes", "tokens")), has_pair(one, one, ())
     (True, False, False)
     """
@@ -84,26 +84,24 @@ def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> boo
 
 
 def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
-    """Return the second ratio less the first, by leaving out each jackknife group in turn in both.
+    """Return the second ratio less the first, by leaving out each sampling unit in turn in both.
 
     Args:
         one: the sums of the first; ``None`` if they are not kept.
         two: those of the second, over the same documents.
         ratio_of: the names of the two sums whose ratios the values are; empty if they are no ratios.
 
-    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
-    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> sums = [Sums(12, {"bytes": np.full(12, 20.0), "tokens": np.array(t * 4)}) for t in ([4.0, 5, 6], [5.0, 6, 7])]
     >>> change = paired_difference(*sums, ("bytes", "tokens"))
     >>> round(change.low, 2), round(change.high, 2), change.p < 0.001
-    (-0.9, -0.43, True)
+    (-0.8, -0.53, True)
     """
     pair = _Pair.of(one, two, ratio_of)
     if isinstance(pair, str):
         return PairedChange(reason=pair)
-    its_spread = spread(pair.without[1] - pair.without[0])
-    reason = "too few documents for an interval" if its_spread is None else its_spread.shortcoming()
-    if its_spread is None or reason:
-        return PairedChange(reason=reason)
+    its_spread = spread(pair.without[1] - pair.without[0], pair.units)
+    if its_spread is None:
+        return PairedChange(reason=too_few(pair.used))
     difference = pair.values[1] - pair.values[0]
     if not its_spread.error:
         return PairedChange(difference, difference, 0.0 if difference else 1.0)
@@ -113,21 +111,19 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
 def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
     """Return the second ratio divided by the first, less 1; see :func:`paired_difference`.
 
-    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
-    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> sums = [Sums(12, {"bytes": np.full(12, 20.0), "tokens": np.array(t * 4)}) for t in ([4.0, 5, 6], [5.0, 6, 7])]
     >>> change = paired_quotient(*sums, ("tokens", "bytes"))
     >>> round(change.low, 3), round(change.high, 3)
-    (0.162, 0.238)
+    (0.178, 0.222)
     """
     pair = _Pair.of(one, two, ratio_of)
     if isinstance(pair, str):
         return PairedChange(reason=pair)
     if not pair.values[0] or not pair.without[0].all():
         return PairedChange(reason="the first is 0")
-    its_spread = spread(pair.without[1] / pair.without[0])
-    reason = "too few documents for an interval" if its_spread is None else its_spread.shortcoming()
-    if its_spread is None or reason:
-        return PairedChange(reason=reason)
+    its_spread = spread(pair.without[1] / pair.without[0], pair.units)
+    if its_spread is None:
+        return PairedChange(reason=too_few(pair.used))
     quotient = pair.values[1] / pair.values[0]
     if not its_spread.error:
         return PairedChange(quotient - 1, quotient - 1)
@@ -148,10 +144,19 @@ def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
 
 
 class _Pair(NamedTuple):
-    """Two ratios, and float64[g], each with each group left out."""
+    """Two ratios over the same documents."""
 
     values: tuple[float, float]
+    """The ratios."""
     without: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Of each ratio float64[u], with each unit left out; NaN for units on which it does not rest."""
+    units: SampleUnits
+    """The units."""
+
+    @property
+    def used(self) -> int:
+        """The number of units on which both rest."""
+        return int(np.count_nonzero(~np.isnan(self.without[0] + self.without[1])))
 
     @classmethod
     def of(cls, one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> _Pair | str:
@@ -161,9 +166,9 @@ class _Pair(NamedTuple):
         above, below = ratio_of
         if one is None or two is None or not has_pair(one, two, ratio_of):
             return "the sums behind it are not kept, so it has no interval"
-        if reason := one.lengths(below).shortcoming():
-            return reason
-        used = (one.columns[below] > 0) & (two.columns[below] > 0)
-        a, b = ((sums.columns[above], sums.columns[below]) for sums in (one, two))
+        *pair, units = one.paired(two)
+        a, b = ((sums.columns[above], sums.columns[below]) for sums in pair)
+        if not a[1].any() or not b[1].any():
+            return f"there are no {below.replace('_', ' ')}"
         values = float(a[0].sum() / a[1].sum()), float(b[0].sum() / b[1].sum())
-        return cls(values, (leave_out(a[0][used], a[1][used]), leave_out(b[0][used], b[1][used])))
+        return cls(values, (leave_out(*a), leave_out(*b)), units)

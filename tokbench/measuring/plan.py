@@ -11,7 +11,7 @@ from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.foundation.errors import Problem, did_you_mean
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.scope import Scope, Translations
+from tokbench.measuring.scope import CorpusDesign, Scope
 from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions, Options
@@ -83,10 +83,10 @@ class Plan(Scope):
         """Return the evaluated documents of each group of a corpus."""
         return self.surveys[corpus].groups
 
-    def translations(self, corpus: str) -> Translations:
-        """Return whether the groups of a corpus are translations."""
+    def design(self, corpus: str) -> CorpusDesign:
+        """Return how the texts of a corpus were chosen."""
         entry = self.config.corpora[corpus]
-        return Translations(entry.parallel, entry.reference)
+        return CorpusDesign(entry.parallel, entry.reference, entry.designed)
 
     @property
     def corpus_names(self) -> Iterable[str]:

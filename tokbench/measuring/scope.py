@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.family import MetricFamily
@@ -62,13 +62,19 @@ class MeasuredTokenizer(Protocol):
         """The reason why it is not ready; an empty string if it is."""
 
 
-class Translations(NamedTuple):
-    """The relation of the groups of a corpus, which may be translations of one another."""
+DESIGNED: Final = "the texts were chosen and not drawn, so that nothing is inferred from them"
+"""The reason why numbers on a designed corpus have no intervals."""
+
+
+class CorpusDesign(NamedTuple):
+    """The texts of a corpus, as far as it matters for what follows from them."""
 
     parallel: bool
-    """``True`` if they are."""
+    """``True`` if its groups are translations of one another."""
     reference: str
     """The group that the others are compared with; empty for none."""
+    designed: bool
+    """``True`` if the texts were chosen and not drawn, so that nothing is inferred from them."""
 
 
 class Scope(ABC):
@@ -88,8 +94,8 @@ class Scope(ABC):
         """Return the evaluated documents of each group of a corpus."""
 
     @abstractmethod
-    def translations(self, corpus: str) -> Translations:
-        """Return whether the groups of a corpus are translations."""
+    def design(self, corpus: str) -> CorpusDesign:
+        """Return how the texts of a corpus were chosen."""
 
     @property
     @abstractmethod

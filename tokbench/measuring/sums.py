@@ -1,31 +1,31 @@
-"""Sums over documents by jackknife group, ratios of such sums with their intervals, and the metrics that add them."""
+"""Sums over documents by sampling unit, ratios of such sums with their intervals, and the metrics that add them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
+from tokbench.corpus.shards import BUCKET_BITS, BUCKETS, Shard
 from tokbench.foundation.errors import ContractError
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable
 from tokbench.results.cells import WHOLE
-from tokbench.statistics.jackknife import Lengths, jackknife
+from tokbench.statistics.jackknife import jackknife
+from tokbench.statistics.sample_units import SampleUnits
 
 
 class Sums:
     """Sums of several quantities over documents. Adding two of them is exact, in any order.
 
-    Attributes:
+    Args:
         documents: the number of documents.
-        columns: for each quantity, float64[BUCKETS], the sum in each jackknife group. They are sums of integers, so
-            they are exact below 2**53.
-        largest: for each quantity, the largest value of a single document; empty if that is not known.
+        columns: for each quantity, float64[u], the sum in each sampling unit.
+        units: the units; ``None`` if they are known by number alone.
 
     >>> sums = Sums(3, {"tokens": np.array([4.0, 6.0]), "bytes": np.array([20.0, 20.0])})
     >>> (sums + sums).total("tokens").value, sums.ratio("bytes", "tokens").value
@@ -33,11 +33,14 @@ class Sums:
     """
 
     def __init__(
-        self, documents: int, columns: Mapping[str, NDArray[np.float64]], largest: Mapping[str, int] | None = None
+        self, documents: int, columns: Mapping[str, NDArray[np.float64]], units: SampleUnits | None = None
     ) -> None:
         self.documents = documents
+        """The number of documents."""
         self.columns = dict(columns)
-        self.largest = dict(largest or {})
+        """For each quantity, float64[u], the sum in each unit. They are sums of integers, exact below 2**53."""
+        self.units = units or SampleUnits.numbered(max(map(len, self.columns.values()), default=0))
+        """The sampling units, which the jackknife leaves out in turn."""
 
     @classmethod
     def of(cls, shard: Shard, **values: NDArray[Any]) -> Sums:
@@ -47,17 +50,59 @@ class Sums:
             shard: the documents.
             **values: for each quantity, an array with one number for each document.
         """
-        columns = {name: shard.per_bucket(numbers) for name, numbers in values.items()}
-        return cls(len(shard), columns, {name: int(numbers.max(initial=0)) for name, numbers in values.items()})
+        units, places = shard.sampled
+        return cls(len(shard), {name: _added(places, numbers, len(units)) for name, numbers in values.items()}, units)
+
+    @classmethod
+    def by_key(cls, keys: NDArray[np.int64], **values: NDArray[Any]) -> Sums:
+        """Sum quantities over documents, from the key of the sampling unit of each; see :attr:`Shard.unit_keys`.
+
+        >>> Sums.by_key(np.array([7, 9, 7]), tokens=np.array([1, 2, 3])).columns
+        {'tokens': array([4., 2.])}
+        """
+        units, places = SampleUnits.of(keys)
+        return cls(len(keys), {name: _added(places, numbers, len(units)) for name, numbers in values.items()}, units)
+
+    def resting_on(self, documents: int) -> Sums:
+        """Return the same sums with the number of documents on which they rest, where not all count."""
+        return Sums(documents, self.columns, self.units)
 
     def __add__(self, other: Sums) -> Sums:
-        columns = {name: self.columns[name] + other.columns[name] for name in self.columns}
-        largest = {name: max(most, other.largest[name]) for name, most in self.largest.items() if name in other.largest}
-        return Sums(self.documents + other.documents, columns, largest)
+        joined = self.units.joined(other.units)
+        mine, theirs = self.placed(joined.one, joined.units), other.placed(joined.other, joined.units)
+        columns = {name: column + theirs.columns[name] for name, column in mine.columns.items()}
+        return Sums(self.documents + other.documents, columns, joined.units)
 
     def total(self, name: str) -> Measured:
         """Return the sum of a quantity."""
         return Measured(float(self.columns[name].sum()), self.documents)
+
+    def by_bucket(self, name: str) -> NDArray[np.float64]:
+        """Return float64[BUCKETS], the sum of a quantity in each jackknife group of tables of ids."""
+        return _added(self.units.last_bits(BUCKET_BITS), self.columns[name], BUCKETS)
+
+    def paired(self, other: Sums) -> PairedUnits:
+        """Return these sums and others over the same documents, both by the same units.
+
+        Strata are forgotten if both do not have the same, as in files of older versions.
+        """
+        one, two = self, other
+        if set(one.units.strata.tolist()) != set(two.units.strata.tolist()):
+            one, two = one.unstratified(), two.unstratified()
+        joined = one.units.joined(two.units)
+        documents = _added(joined.one, one.units.documents, len(joined.units)).astype(np.int64)
+        units = SampleUnits(joined.units.keys, documents, joined.units.bits)
+        return PairedUnits(one.placed(joined.one, units), two.placed(joined.other, units), units)
+
+    def unstratified(self) -> Sums:
+        """Return the sums by units without strata."""
+        units, places = self.units.unstratified()
+        return self.placed(places, units)
+
+    def placed(self, places: NDArray[np.int64], units: SampleUnits) -> Sums:
+        """Return the sums by other units; ``places`` has the place of each unit of these sums among them."""
+        columns = {name: _added(places, column, len(units)) for name, column in self.columns.items()}
+        return Sums(self.documents, columns, units)
 
     def ratio(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
         """Return the sum of one quantity divided by the sum of another, with its jackknife interval.
@@ -72,14 +117,9 @@ class Sums:
         if not total:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
-        interval = jackknife(self.columns[above], self.columns[below], self.lengths(below, n))
+        interval = jackknife(self.columns[above], self.columns[below], self.units)
         count = self.documents if n is None else n
         return Measured(value, count, interval.low, interval.high, unit, interval.reason, (above, below))
-
-    def lengths(self, name: str, n: int | None = None) -> Lengths:
-        """Return the lengths of the documents, measured by one quantity; ``n`` is their number if not all count."""
-        total = float(self.columns[name].sum())
-        return Lengths(self.documents if n is None else n, self.largest.get(name, 0) / total if total else 0.0)
 
     def share(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
         """Return the ratio of a part to its whole; its interval ends at 1."""
@@ -89,21 +129,42 @@ class Sums:
         return ratio._replace(ci_high=min(1.0, ratio.ci_high))
 
     def raw(self) -> dict[str, object]:
-        """Return the sums as JSON data: integers, by jackknife group; and the largest value of a single document."""
+        """Return the sums by sampling unit as JSON data: integers."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
-        return {"documents": self.documents, "sums": columns, "largest": self.largest}
+        units = {"bits": self.units.bits, "keys": self.units.keys.tolist(), "documents": self.units.documents.tolist()}
+        return {"documents": self.documents, "sums": columns, "sample_units": units}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Sums:
-        """Return the sums whose data :meth:`raw` gave.
+        """Return the sums whose data :meth:`raw` gave, or an older version, with sums of 32 groups of documents.
 
-        >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}, {"tokens": 5}).raw()
-        >>> Sums.restore(raw).raw() == raw
-        True
+        >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}).raw()
+        >>> Sums.restore(raw).columns, Sums.restore({"documents": 3, "sums": {"tokens": [4, 6]}}).units.keys.tolist()
+        ({'tokens': array([4., 6.])}, [0, 1])
         """
         del before  # sums do not number documents
         columns = {name: np.array(column, dtype=np.float64) for name, column in raw["sums"].items()}
-        return cls(raw["documents"], columns, raw["largest"])
+        units = None
+        if described := raw.get("sample_units"):
+            keys, documents = (np.array(described[name], dtype=np.int64) for name in ("keys", "documents"))
+            units = SampleUnits(keys, documents, described["bits"])
+        return cls(raw["documents"], columns, units)
+
+
+class PairedUnits(NamedTuple):
+    """Sums of two tokenizers over the same documents, by the same sampling units."""
+
+    one: Sums
+    """Those of the first."""
+    other: Sums
+    """Those of the second."""
+    units: SampleUnits
+    """The units of both."""
+
+
+def _added(places: NDArray[np.int64], values: NDArray[Any], size: int) -> NDArray[np.float64]:
+    """Return float64[size], the sums of values by place."""
+    return np.bincount(places, weights=values, minlength=size).astype(np.float64)
 
 
 class SummedMetric:

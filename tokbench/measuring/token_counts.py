@@ -8,19 +8,18 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import BUCKETS
+from tokbench.corpus.shards import BUCKET_BITS, BUCKETS
 from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.encoded_shard import EncodedShard, differs_from_previous
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
-DEPENDS_ON_AMOUNT: Final = "no interval: the value depends on the amount of text, which leaving out documents changes"
+DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out documents changes"
 """The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
 
 _FEW: Final = 16
 """A table of all possible keys is faster than sorting up to this number of possible keys for each that occurs."""
 
-_BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
 
 _MOST_IDS: Final = 1 << 22
 """Larger vocabularies are sorted; a dense table would exceed the processor's cache."""
@@ -125,7 +124,7 @@ class GroupedCountTable(NamedTuple):
         >>> [column.tolist() for column in table], table.keys.tolist()
         ([[1, 2], [9, 1], [5, 1, 7]], [32, 35, 64])
         """
-        ids: NDArray[Any] = table.keys >> _BUCKET_BITS
+        ids: NDArray[Any] = table.keys >> BUCKET_BITS
         starts = np.flatnonzero(differs_from_previous(ids))
         bits = np.uint32(1) << (table.keys & (BUCKETS - 1)).astype(np.uint32)
         return cls(ids[starts], np.bitwise_or.reduceat(bits, starts) if len(starts) else bits, table.counts)
@@ -135,14 +134,14 @@ class GroupedCountTable(NamedTuple):
         """uint32[k] or uint64[k], see :class:`CountTable`."""
         bits = np.unpackbits(self.groups.astype("<u4").view(np.uint8), bitorder="little")
         places = np.flatnonzero(bits.view(np.bool_))
-        keys: NDArray[Any] = (self.ids << _BUCKET_BITS)[places >> _BUCKET_BITS]
+        keys: NDArray[Any] = (self.ids << BUCKET_BITS)[places >> BUCKET_BITS]
         keys += (places & (BUCKETS - 1)).astype(keys.dtype)
         return keys
 
     @property
     def highest(self) -> int:
         """The highest key that the last id can have."""
-        return (int(self.ids.max(initial=0)) << _BUCKET_BITS) + BUCKETS - 1
+        return (int(self.ids.max(initial=0)) << BUCKET_BITS) + BUCKETS - 1
 
 
 AnyCountTable: TypeAlias = CountTable | GroupedCountTable
@@ -218,12 +217,12 @@ class TokenCounts(NamedTuple):
 
     def raw(self) -> dict[str, int]:
         """Return how many documents there are, and how many different ids, as JSON data."""
-        ids = [table.keys >> _BUCKET_BITS for table in self.tables]
+        ids = [table.keys >> BUCKET_BITS for table in self.tables]
         return {"documents": self.documents, "distinct": len(np.unique(np.concatenate(ids)))}
 
     def total(self) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs in all documents."""
-        ids = np.concatenate([table.keys >> _BUCKET_BITS for table in self.tables]).astype(np.int64)
+        ids = np.concatenate([table.keys >> BUCKET_BITS for table in self.tables]).astype(np.int64)
         counts = np.concatenate([table.counts for table in self.tables])
         # Sums of floating-point numbers are exact up to 2**53, and several times as fast as np.add.at.
         return np.bincount(ids, weights=counts, minlength=self.vocab_size).astype(np.int64)
@@ -236,7 +235,7 @@ class TokenCounts(NamedTuple):
         """
         sums = np.zeros(BUCKETS)
         for table in self.tables:
-            ids, buckets = table.keys >> _BUCKET_BITS, table.keys & (BUCKETS - 1)
+            ids, buckets = table.keys >> BUCKET_BITS, table.keys & (BUCKETS - 1)
             sums += np.bincount(buckets.astype(np.int64), weights=table.counts * weights[ids], minlength=BUCKETS)
         return sums
 
@@ -245,7 +244,7 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
     """Return the keys of the ids of a shard, rising, and how often each occurs."""
     buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
     # Sorting is about three times as fast when a key takes four bytes.
-    small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
+    small = encoded.tokenizer.vocab_size << BUCKET_BITS <= np.iinfo(np.uint32).max
     kind: Any = np.uint32 if small else np.uint64
     keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
     starts = np.flatnonzero(differs_from_previous(keys))

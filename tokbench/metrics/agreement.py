@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.plugin import (
-    BUCKETS,
     WHOLE,
     CorpusOutcome,
     CorpusStates,
@@ -50,7 +49,7 @@ _PERSISTENCE: Final = 0.99
 _LARGEST: Final = 1 << 20
 """Larger vocabularies are made by a formula, so a list of their ids means nothing."""
 
-_MEAN: Final = "no interval: it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
+_MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
 
 
@@ -71,8 +70,8 @@ class SampledBoundaries(NamedTuple):
     """uint64[d], rising."""
     sizes: NDArray[np.int64]
     """int64[d], UTF-8 bytes of each document."""
-    buckets: NDArray[np.int64]
-    """int64[d], the jackknife group of each document."""
+    keys: NDArray[np.int64]
+    """int64[d], the key of the sampling unit of each document."""
     aligned: NDArray[np.bool_]
     """bool[d], ``True`` for documents whose tokens could be aligned with their bytes."""
     bits: NDArray[np.uint8]
@@ -88,25 +87,25 @@ class SampledBoundaries(NamedTuple):
         marks = np.zeros(len(shard.data) + 1, dtype=np.uint8)
         marks[encoded.boundaries] = 1
         marks[shard.byte_offsets] = 0
-        taken = first_by_hash(hashes, shard.n_bytes, sample, ties=shard.buckets)
+        taken = first_by_hash(hashes, shard.n_bytes, sample, ties=shard.unit_keys)
         spans = [marks[shard.byte_offsets[k] : shard.byte_offsets[k + 1]] for k in taken.tolist()]
         bits = np.concatenate([np.packbits(span) for span in spans]) if spans else np.empty(0, dtype=np.uint8)
         aligned = encoded.token_ends.aligned[taken]
-        return cls(hashes[taken], shard.n_bytes[taken], shard.buckets[taken], aligned, bits)
+        return cls(hashes[taken], shard.n_bytes[taken], shard.unit_keys[taken], aligned, bits)
 
     def joined(self, other: SampledBoundaries, sample: int) -> SampledBoundaries:
         """Return the first documents of both by hash."""
         hashes = np.concatenate([self.hashes, other.hashes])
         sizes = np.concatenate([self.sizes, other.sizes])
-        buckets = np.concatenate([self.buckets, other.buckets])
+        keys = np.concatenate([self.keys, other.keys])
         aligned = np.concatenate([self.aligned, other.aligned])
         bits = np.concatenate([self.bits, other.bits])
-        taken = first_by_hash(hashes, sizes, sample, ties=buckets)
+        taken = first_by_hash(hashes, sizes, sample, ties=keys)
         widths = -(-sizes // 8)
         starts = np.cumsum(widths) - widths
         kept = [bits[start : start + width] for start, width in zip(starts[taken], widths[taken], strict=True)]
         joined = np.concatenate(kept) if kept else bits[:0]
-        return SampledBoundaries(hashes[taken], sizes[taken], buckets[taken], aligned[taken], joined)
+        return SampledBoundaries(hashes[taken], sizes[taken], keys[taken], aligned[taken], joined)
 
     def compared(self, other: SampledBoundaries) -> Sums:
         """Return the boundaries of both tokenizers and those in common, over the documents aligned under both."""
@@ -120,12 +119,7 @@ class SampledBoundaries(NamedTuple):
 
         common, one, two = count(self.bits & other.bits), count(self.bits), count(other.bits)
         columns = {"common": 2 * common, "all": one + two, "once": common, "either": one + two - common}
-        by_bucket = {
-            name: np.bincount(self.buckets, weights=column, minlength=BUCKETS).astype(np.float64)
-            for name, column in columns.items()
-        }
-        largest = {name: int(column.max(initial=0)) for name, column in columns.items()}
-        return Sums(int(both.sum()), by_bucket, largest)
+        return Sums.by_key(self.keys, **columns).resting_on(int(both.sum()))
 
 
 class AgreementState(NamedTuple):
@@ -163,7 +157,9 @@ class AgreementState(NamedTuple):
         """Return the state from the data that :meth:`raw` gave."""
         del before  # documents are known by their hashes
         kinds = np.uint64, np.int64, np.int64, np.bool_, np.uint8
-        columns = (raw["boundaries"][name] for name in SampledBoundaries._fields)
+        # Older versions have a column ``buckets`` instead of keys.
+        known = {"keys": raw["boundaries"].get("buckets"), **raw["boundaries"]}
+        columns = (known[name] for name in SampledBoundaries._fields)
         boundaries = SampledBoundaries(
             *(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True))
         )
@@ -377,7 +373,7 @@ def _mean(metric: str, pairs: Sequence[_Numbers]) -> Measured | NotApplicable:
     measured = [number for pair in pairs if isinstance(number := pair[metric], Measured)]
     if measured:
         value = sum(number.value for number in measured) / len(measured)
-        return Measured(value, min(number.n for number in measured), no_interval=_MEAN)
+        return Measured(value, min(number.n for number in measured))
     reasons = [number.reason for pair in pairs if isinstance(number := pair[metric], NotApplicable)]
     return NotApplicable(reasons[0] if reasons else "there is no other tokenizer to compare with")
 
@@ -412,7 +408,14 @@ _PLACES: Final = (
 def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
     needs = (HasTokenBytes,) if "boundar" not in unit else (HasTokenBytes, EncodesWithOffsets)
     return Metric(
-        id=name, unit=unit, direction="none", label=label, formula=formula, definition=definition, needs=needs
+        id=name,
+        unit=unit,
+        direction="none",
+        label=label,
+        formula=formula,
+        definition=definition,
+        no_interval=_MEAN,
+        needs=needs,
     )
 
 

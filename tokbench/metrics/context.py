@@ -253,8 +253,7 @@ class ContextMetric(SummedMetric):
         }
         lacking = NotApplicable(f"no context occurs {_LEAST} times")
         values: dict[str, Measured | NotApplicable] = {
-            name: lacking if value is None else Measured(value, len(drawn.hashes), no_interval=DEPENDS_ON_AMOUNT)
-            for name, value in statistics.items()
+            name: lacking if value is None else Measured(value, len(drawn.hashes)) for name, value in statistics.items()
         }
         if triples is None:
             values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
@@ -267,7 +266,15 @@ class ContextMetric(SummedMetric):
 
 
 def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    return Metric(id=name, unit=unit, direction="none", label=label, formula=formula, definition=definition)
+    return Metric(
+        id=name,
+        unit=unit,
+        direction="none",
+        label=label,
+        formula=formula,
+        definition=definition,
+        no_interval="" if name == "mattr" else DEPENDS_ON_AMOUNT,
+    )
 
 
 _EVEN: Final = (

@@ -45,8 +45,9 @@ class Nsl(PairedSums):
         reason = shortcoming(name, one) or shortcoming(reference, other)
         if reason or one is None or other is None:
             return NotApplicable(reason)
-        above, below = one.columns["tokens"], other.columns["tokens"]
-        ends = jackknife(above, below, other.lengths("tokens"))
+        paired = one.paired(other)
+        above, below = paired.one.columns["tokens"], paired.other.columns["tokens"]
+        ends = jackknife(above, below, paired.units)
         value = float(above.sum() / below.sum())
         return Measured(value, one.documents, ends.low, ends.high, no_interval=ends.reason)
 

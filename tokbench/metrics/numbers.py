@@ -17,7 +17,6 @@ from tokbench.plugin import (
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
-    Lengths,
     Measured,
     Metric,
     MetricFamily,
@@ -36,7 +35,6 @@ LONGEST: Final = 12
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
 _LAID: Final = "documents laid out"
-_SEVERAL: Final = "runs of two digits and more"
 
 
 _COLUMNS: Final = ("length", "cuts", "group", "runs")
@@ -198,7 +196,6 @@ class Numbers(SummedMetric):
         for length in range(1, LONGEST + 1):
             columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
             columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
-        columns[_SEVERAL] = sum_by_document(encoded, runs, lengths > 1)
         long = lengths > _GROUP
         columns["runs of more than three digits"] = sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
@@ -255,8 +252,7 @@ def _consistency(state: NumbersState, lengths: range | list[int], documents: int
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
     runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)
-    most = state.sums.largest[f"runs of {lengths[0]} digits" if len(lengths) == 1 else _SEVERAL]
-    return Sums(documents, {"alike": alike, "runs": runs}, {"runs": most}).share("alike", "runs")
+    return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
 
 
 def pattern_entropy(patterns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -290,9 +286,8 @@ def _entropy(state: NumbersState, documents: int) -> Measured | NotApplicable:
     totals = [counts.sum(axis=1) for counts in patterns]
     runs = np.sum([counts.sum(axis=0) for counts in patterns], axis=0)
     without = pattern_entropy([total[:, None] - counts for total, counts in zip(totals, patterns, strict=True)])
-    lengths = Lengths(documents, state.sums.largest[_SEVERAL] / float(runs.sum()))
     value = float(pattern_entropy(totals))
-    ends = interval(value, without[runs > 0], lengths)
+    ends = interval(value, without[runs > 0])
     return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)
 
 

@@ -18,7 +18,6 @@ from tokbench.plugin import (
     CorpusStates,
     EncodedShard,
     GroupedCountTable,
-    Lengths,
     Measured,
     Metric,
     MetricFamily,
@@ -36,7 +35,7 @@ _GROUPS: Final = "groups_per_id"
 _UNEVEN: Final = "utilization_cov"
 
 _ALONE: Final = "the corpus has one group with tokens; a comparison needs two"
-_MEAN: Final = "no interval: it is a mean over pairs of groups; overlap.csv has the interval of each pair"
+_MEAN: Final = "it is a mean over pairs of groups; overlap.csv has the interval of each pair"
 
 
 class GroupTokens(NamedTuple):
@@ -114,7 +113,6 @@ class _Group:
         self._counts = table.counts.astype(np.float64)
         self.by_bucket = np.bincount(self._buckets, weights=self._counts, minlength=BUCKETS)
         self.tokens = float(self.by_bucket.sum())
-        self.longest = state.longest / self.tokens
 
     def table(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return float64[BUCKETS, k], the counts by jackknife group of the ids at some places of ``ids``."""
@@ -155,8 +153,7 @@ class _Pair(NamedTuple):
         used &= (rest[0] > 0) & (rest[1] > 0)
         without = [total - table[used] for total, table in zip(totals, tables, strict=True)]
         left_out = jensen_shannon(without[0], without[1], rest[0][used], rest[1][used])
-        lengths = Lengths(min(one.documents, other.documents), max(one.longest, other.longest))
-        ends = interval(value, left_out, lengths)
+        ends = interval(value, left_out)
         high = None if ends.high is None else min(1.0, ends.high)
         return cls(value, ends.low, high, shared)
 
@@ -214,16 +211,16 @@ class _Compared:
         noises = [tokens.noise for tokens in some if tokens.noise is not None]
         spread = self._spread if group == WHOLE else self._spread[np.searchsorted(self._ids, self._groups[group].ids)]
         values: dict[str, Measured | NotApplicable] = {
-            _DIVERGENCE: Measured(_mean([pair.divergence for pair in pairs]), documents, no_interval=_MEAN),
+            _DIVERGENCE: Measured(_mean([pair.divergence for pair in pairs]), documents),
             _NOISE: NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups"),
-            _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents, no_interval=DEPENDS_ON_AMOUNT),
-            _GROUPS: Measured(float(spread.mean()), documents, no_interval=DEPENDS_ON_AMOUNT),
+            _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents),
+            _GROUPS: Measured(float(spread.mean()), documents),
         }
         if noises:
-            values[_NOISE] = Measured(_mean(noises), documents, no_interval=DEPENDS_ON_AMOUNT)
+            values[_NOISE] = Measured(_mean(noises), documents)
         if group == WHOLE:
             used = np.array([len(tokens.ids) / self._vocab_size for tokens in self._groups.values()])
-            values[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents, no_interval=DEPENDS_ON_AMOUNT)
+            values[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents)
         return values
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
@@ -267,6 +264,7 @@ VALUES: Final = (
             "often, 1 if they have no id in common. Little text makes it larger, as rare ids are in one of two samples "
             f"by chance; {_NOISE} says by how much. {_PAIRS}"
         ),
+        no_interval=_MEAN,
     ),
     Metric(
         id=_NOISE,
@@ -279,6 +277,7 @@ VALUES: Final = (
             "text. Two groups that do not diverge by more cannot be told from one. Halves have half the text, "
             "so that it is rather too high. It is the diagonal of the map."
         ),
+        no_interval=DEPENDS_ON_AMOUNT,
     ),
     Metric(
         id=_SHARED,
@@ -287,6 +286,7 @@ VALUES: Final = (
         label="ids shared with others",
         formula="mean over pairs of groups of ids in both / ids in either",
         definition=f"Share of the ids of two groups that both use, often or once; it grows with the text. {_PAIRS}",
+        no_interval=DEPENDS_ON_AMOUNT,
     ),
     Metric(
         id=_GROUPS,
@@ -298,6 +298,7 @@ VALUES: Final = (
             "Groups in which an id occurs, from 1 to all of them, as a mean over the ids that the group or the corpus "
             "uses. Where groups are languages, these are languages per token."
         ),
+        no_interval=DEPENDS_ON_AMOUNT,
     ),
     Metric(
         id=_UNEVEN,
@@ -310,6 +311,7 @@ VALUES: Final = (
             "Coefficient of variation of the use of the vocabulary by group: 0 if every group uses as many of its ids. "
             "It compares groups only where they have equal amounts of text, such as translations."
         ),
+        no_interval=DEPENDS_ON_AMOUNT,
     ),
 )
 

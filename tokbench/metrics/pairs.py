@@ -8,8 +8,11 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+import numpy as np
+
 from tokbench.plugin import (
-    MIN_BUCKETS,
+    DESIGNED,
+    LEAST_UNITS,
     WHOLE,
     CorpusOutcome,
     CorpusStates,
@@ -26,13 +29,14 @@ from tokbench.plugin import (
     shortcoming,
     spread,
     sums_of,
+    too_few,
 )
 
 _LEVEL = 0.05
 
 
 class PairsMetric(PairedSums):
-    """Compares every two tokenizers in every group, on the same jackknife groups."""
+    """Compares every two tokenizers in every group, on the same sampling units."""
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Return a rank for each tokenizer and group, and the differences on which it rests."""
@@ -40,7 +44,8 @@ class PairsMetric(PairedSums):
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
-            reasons = {name: shortcoming(name, own_sums) or _untrusted(own_sums) for name, own_sums in sums.items()}
+            design = DESIGNED if states.designed else ""
+            reasons = {name: shortcoming(name, known) or design or _untrusted(known) for name, known in sums.items()}
             compared = {name: own_sums for name, own_sums in sums.items() if own_sums and not reasons[name]}
             alone = list(_differences(states.corpus, group, compared))
             corrected = holm([pair.p for pair in alone])
@@ -55,27 +60,22 @@ class PairsMetric(PairedSums):
 
 
 def _untrusted(sums: Sums | None) -> str:
-    """Return the reason why the documents are too few or too uneven for a comparison, or an empty string."""
-    if sums is None:
-        return ""
-    groups = int((sums.columns["tokens"] > 0).sum())
-    if groups < MIN_BUCKETS:
-        return f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
-    return sums.lengths("tokens").shortcoming()
+    """Return the reason why the documents are too few for a comparison, or an empty string."""
+    units = 0 if sums is None else int(np.count_nonzero(sums.columns["tokens"]))
+    return too_few(units) if sums and units < LEAST_UNITS else ""
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
     """Compare every two tokenizers, the one with fewer tokens first."""
     order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
     for one, other in combinations(order, 2):
-        above, below = sums[one].columns["tokens"], sums[other].columns["tokens"]
+        paired = sums[one].paired(sums[other])
+        above, below = paired.one.columns["tokens"], paired.other.columns["tokens"]
         ratio = float(above.sum() / below.sum())
-        deviation = spread(leave_out(above, below))
+        deviation = spread(leave_out(above, below), paired.units)
         low = high = None
-        if deviation is None or not deviation.error:  # the same ratio in every group
+        if deviation is None or not deviation.error:  # the same ratio in every unit
             p = 1.0 if ratio == 1 else 0.0
-        elif deviation.shortcoming():  # one group of documents makes the difference
-            p = 1.0
         else:
             low, high = (end - 1 for end in deviation.around(ratio))
             p = deviation.p_value(ratio - 1)
@@ -111,7 +111,7 @@ SPEC: Final = MetricFamily(
                 "are compared "
                 "on the same documents by a paired jackknife. Holm's correction over all pairs of a group keeps false "
                 "differences to at most 1 group in 20. A tokenizer that loses text or has unknown tokens in a group "
-                "has no rank there, and none has one where documents are too few or too uneven for intervals."
+                "has no rank there, and none has one where documents are too few for intervals."
             ),
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokbench import metrics
-from tokbench.plugin import BrokenPart, MetricFamily, SectionSpec, hookimpl, parts_of
+from tokbench.plugin import BrokenPart, MetricFamily, ReporterSpec, SectionSpec, hookimpl, parts_of
 
 
 @hookimpl
@@ -21,6 +21,15 @@ def register_sections(register: Callable[[SectionSpec], None]) -> None:
     for module in parts_of(metrics).modules:
         if load_section := getattr(module, "load_section", None):
             register(load_section())
+
+
+@hookimpl
+def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
+    """Register the tables of the families that have some."""
+    for module in parts_of(metrics).modules:
+        if load_formats := getattr(module, "load_formats", None):
+            for spec in load_formats():
+                register(spec)
 
 
 @hookimpl

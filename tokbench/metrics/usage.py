@@ -79,8 +79,7 @@ class UsageClasses:
             return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
         size, documents = state.emitted.vocab_size, state.emitted.documents
         values: dict[str, Measured | NotApplicable] = {
-            f"usage_{usage}": Measured(count / size, documents, no_interval=DEPENDS_ON_AMOUNT)
-            for usage, count in counts.items()
+            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
         }
         if state.built is None:
             values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
@@ -150,6 +149,7 @@ SPEC: Final = MetricFamily(
             direction="none",
             formula=f"{formula} / vocab_size",
             definition=f"{definition} It depends on the amount of text; the four classes add up to 1.",
+            no_interval=DEPENDS_ON_AMOUNT,
             needs=(HasMerges,) if usage == Usage.SCAFFOLD else (),
         )
         for usage, (formula, definition) in _VALUES.items()

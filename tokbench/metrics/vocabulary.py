@@ -132,7 +132,7 @@ class VocabularyMetric(SummedMetric):
         ids, counts = state.joined()
         types = len(ids)
         values: dict[str, Measured | NotApplicable] = {
-            "vocab_utilization": Measured(types / state.vocab_size, state.documents, no_interval=DEPENDS_ON_AMOUNT),
+            "vocab_utilization": Measured(types / state.vocab_size, state.documents),
             "distinct_tokens": Measured(types, state.documents),
         }
         for name, alpha in (("renyi_efficiency", self._options.alpha), ("shannon_efficiency", 1.0)):
@@ -140,9 +140,9 @@ class VocabularyMetric(SummedMetric):
                 values[name] = NotApplicable(f"the text has {types} distinct tokens; evenness needs two")
             else:
                 efficiency = renyi_entropy(counts, alpha) / np.log2(types)
-                values[name] = Measured(float(efficiency), state.documents, no_interval=DEPENDS_ON_AMOUNT)
+                values[name] = Measured(float(efficiency), state.documents)
         shape = self._shape(np.sort(counts)[::-1], state.documents) if types else {}
-        known = {name: Measured(value, state.documents, no_interval=DEPENDS_ON_AMOUNT) for name, value in shape.items()}
+        known = {name: Measured(value, state.documents) for name, value in shape.items()}
         nothing = NotApplicable(f"the text has {types} distinct tokens; a fit needs two")
         return values | dict.fromkeys(_SHAPE, nothing) | known
 
@@ -163,7 +163,15 @@ class VocabularyMetric(SummedMetric):
 
 
 def _of_shape(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    return Metric(id=name, unit=unit, direction="none", label=label, formula=formula, definition=definition)
+    return Metric(
+        id=name,
+        unit=unit,
+        direction="none",
+        label=label,
+        formula=formula,
+        definition=definition,
+        no_interval=DEPENDS_ON_AMOUNT,
+    )
 
 
 _SHAPE_VALUES: Final = (
@@ -235,6 +243,7 @@ SPEC: Final = MetricFamily(
             label="vocabulary used",
             formula="distinct ids in the text / vocab_size",
             definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
+            no_interval=DEPENDS_ON_AMOUNT,
         ),
         Metric(
             id="distinct_tokens",
@@ -242,6 +251,7 @@ SPEC: Final = MetricFamily(
             direction="none",
             formula="distinct ids in the text",
             definition="How many different ids occur in the text.",
+            no_interval=DEPENDS_ON_AMOUNT,
         ),
         Metric(
             id="renyi_efficiency",
@@ -252,6 +262,7 @@ SPEC: Final = MetricFamily(
                 "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
                 "found that it correlates with the quality of translation models."
             ),
+            no_interval=DEPENDS_ON_AMOUNT,
         ),
         Metric(
             id="shannon_efficiency",
@@ -259,6 +270,7 @@ SPEC: Final = MetricFamily(
             direction="higher",
             formula="-Σ p log2 p / log2(distinct ids)",
             definition="As renyi_efficiency, but with Shannon's entropy.",
+            no_interval=DEPENDS_ON_AMOUNT,
         ),
         *_SHAPE_VALUES,
     ),

@@ -20,7 +20,7 @@ LEGENDS: Final[Mapping[str, str]] = {
     UNCHECKED: "? not known to give every text back here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
-    NO_INTERVAL: "◦ no interval, most often because documents are too few or too uneven; results.csv has the reason",
+    NO_INTERVAL: "◦ no interval: too few documents; the tooltip has the reason",
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
@@ -241,10 +241,10 @@ def display_cell(
         ends = style.show(cell.ci_low), style.show(cell.ci_high)
         # An interval narrower than the last digit is left to the tooltip.
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
+        interval += " rough" if interval and cell.reason else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
-    else:
-        title.append(cell.reason or "no interval: a count, or the same in all documents")
+    title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.measured is not None:
@@ -258,11 +258,11 @@ def display_cell(
         text=style.show(cell.value),
         value=cell.value,
         interval=interval,
-        title="; ".join(title),
+        title="; ".join(filter(None, title)),
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         comes_back=comes_back,
-        no_interval=bool(cell.reason),
+        no_interval=bool(cell.reason) and cell.ci_low is None,
         unknown=unknown,
         measured=cell.measured,
         baseline=baseline,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol, TypeVar
 
@@ -12,11 +13,11 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import (
     KeptSums,
     PairedChange,
-    has_pair,
     not_told_apart,
     paired_difference,
     paired_quotient,
 )
+from tokbench.measuring.scope import DESIGNED
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
     BEST_LEGEND,
@@ -317,13 +318,8 @@ class CellTables:
         # Then bold says nothing.
         if 2 * len(equal) > len(pool):
             return set()
-        pairs = {} if info.timed else {cell.tokenizer: self._sums_of(top, cell) for cell in others}
-        differences = {
-            name: paired_difference(*pair, info.ratio_of)
-            for name, pair in pairs.items()
-            if has_pair(*pair, info.ratio_of)
-        }
-        return level_with(top.tokenizer, equal, {cell.tokenizer: cell for cell in pool}, differences)
+        differences = {} if info.timed else {cell.tokenizer: self.paired(top, cell) for cell in others}
+        return level_with(top.tokenizer, {cell.tokenizer: cell for cell in pool}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
         """Return the tokenizers that paired differences cannot distinguish from the best one.
@@ -338,10 +334,14 @@ class CellTables:
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
         """Return the difference of two tokenizers in one place, the second less the first."""
+        if self.corpus(one.corpus).designed:
+            return PairedChange(reason=DESIGNED)
         return paired_difference(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
 
     def paired_quotient(self, one: Cell, two: Cell) -> PairedChange:
         """Return the second of two tokenizers in one place divided by the first, less 1."""
+        if self.corpus(one.corpus).designed:
+            return PairedChange(reason=DESIGNED)
         return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
 
     def _sums_of(self, one: Cell, two: Cell) -> tuple[Sums | None, Sums | None]:
@@ -378,6 +378,10 @@ class HasEnds(Protocol):
     """A number that may have an interval."""
 
     @property
+    def value(self) -> float | None:
+        """The number."""
+
+    @property
     def ci_low(self) -> float | None:
         """The lower end."""
 
@@ -390,38 +394,43 @@ def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
-def level_with(
-    top: K, equal: Collection[K], numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]
-) -> set[K]:
-    """Return the best of some numbers, and those like it; nothing if none can be compared.
+def level_with(top: K, numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]) -> set[K]:
+    """Return the best of some numbers and those level with it, as far as there is evidence; else nothing.
 
-    A number is like the best one if the paired comparison of their documents shows no significant difference. Numbers
-    without such a comparison, such as speeds, are alike if their intervals overlap. A number also counts as like the
-    best one if the two cannot be compared: their paired comparison has no p-value, or one of them has no interval.
+    A number is level with the best one if the paired comparison of their documents shows no significant difference.
+    Without such a comparison their own intervals decide: they are level if these overlap. A number without either is
+    not level. It is behind if one that lies nearer to the best is behind by evidence; if none does, no number is best.
 
     Args:
         top: the key of the best number.
-        equal: the keys of the best and of all that have its value.
         numbers: all numbers by key.
         differences: the paired comparisons with the best, as far as there are any.
 
     >>> numbers = {name: Cell(name, "c", "*", "m", value, ci_low=low, ci_high=high) for name, value, low, high in
     ...     (("a", 3.6, 3.5, 3.7), ("b", 3.5, 3.4, 3.6), ("c", 3.0, 2.9, 3.1), ("d", 1.0, None, None))}
-    >>> sorted(level_with("a", {"a"}, numbers, {}))
-    ['a', 'b', 'd']
-    >>> sorted(level_with("a", {"a"}, numbers, {"b": PairedChange(p=0.01)}))
-    ['a', 'd']
-    >>> sorted(level_with("a", {"a"}, numbers, {"c": PairedChange(reason="too few documents for an interval")}))
-    ['a', 'b', 'c', 'd']
-    >>> level_with("d", {"d"}, numbers, {})
+    >>> sorted(level_with("a", numbers, {}))
+    ['a', 'b']
+    >>> sorted(level_with("a", numbers, {"b": PairedChange(p=0.01)}))
+    ['a']
+    >>> level_with("d", numbers, {})
     set()
     """
     near = not_told_apart(differences)
-    apart = {key: key not in near for key, difference in differences.items() if difference.p is not None}
+    best = numbers[top]
+    level, behind, unknown = {top}, list[float](), list[float]()
     for key, number in numbers.items():
-        if key not in differences and key != top and has_interval(number) and has_interval(numbers[top]):
-            apart[key] = not intervals_overlap(number, numbers[top])
-    return {key for key in numbers if not apart.get(key)} if apart.keys() - set(equal) else set()
+        distance = abs((number.value or 0.0) - (best.value or 0.0))
+        if key == top or not distance:
+            level.add(key)
+            continue
+        compared = differences.get(key, PairedChange()).p is not None
+        if not compared and not (has_interval(number) and has_interval(best)):
+            unknown.append(distance)
+        elif key in near if compared else intervals_overlap(number, best):
+            level.add(key)
+        else:
+            behind.append(distance)
+    return set() if unknown and min(unknown) < min(behind, default=math.inf) else level
 
 
 def has_interval(number: HasEnds) -> bool:

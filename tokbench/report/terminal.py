@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
+from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.partial import durations, partial_sentences
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _GAP = 2
+_MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
 _FIRST: Final = (Role.ENCODING_SPEED, Role.ROUND_TRIP, Role.TOKENS_PER_WORD)
 """The metrics whose first column gets room after all of compression."""
@@ -73,6 +76,50 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     for path in files:
         # Paths are not wrapped, so that they can be copied.
         console.print(_text(f"written: {path}"), soft_wrap=True)
+
+
+def brief(results: Results, console: Console, folder: Path, seconds: float) -> None:
+    """Print the answer of a run, a small table, what went wrong, and what to do next: at most 25 lines or so.
+
+    Args:
+        results: the run.
+        console: the terminal.
+        folder: where the run was written.
+        seconds: the time that it took.
+    """
+    report = Report(results)
+    console.print()
+    for line in [*partial_sentences(results), *report.overrides]:
+        console.print(_text(line, "yellow"))
+    for sentence in headline_sentences(report.tables)[:_MOST_SENTENCES]:
+        console.print(_text(sentence, "bold"))
+    names = ready_tokenizers(report.tables, main_columns(report.tables))
+    if names:
+        columns = _fitting(report, names[:_MOST_ROWS], console.width)
+        console.print()
+        console.print(_table(report, names[:_MOST_ROWS], columns))
+        more = f"… {len(names) - _MOST_ROWS} more in the report; " if len(names) > _MOST_ROWS else ""
+        marks = legends(column.cells[name] for column in columns for name in names[:_MOST_ROWS])
+        console.print(_text(f"{more}bold is best{''.join(f'; {_short(line)}' for line in marks)}", "dim"))
+    amiss = _problems(report) + (_same_ids(report) if results.differences else [])
+    amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
+    for problem in amiss[:_MOST_PROBLEMS]:
+        console.print(_text(problem, "yellow"))
+    if len(amiss) > _MOST_PROBLEMS:
+        console.print(_text(f"and {len(amiss) - _MOST_PROBLEMS} more problems, which -v shows", "yellow"))
+    page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
+    console.print()
+    last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder} (with -v a run says more)"
+    console.print(_text(last), soft_wrap=True)
+
+
+def _short(legend: str) -> str:
+    """Return a legend up to its first remark.
+
+    >>> _short("‡ does not give every text back here: a good number is no merit then")
+    '‡ does not give every text back here'
+    """
+    return re.split(r"[:;,]", legend)[0]
 
 
 def _text(content: str, style: str = "") -> Text:

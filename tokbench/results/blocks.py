@@ -159,6 +159,7 @@ class CorpusInfo:
         holdout: the share of the documents kept from training; ``None`` if all serve for both.
         parallel: whether the groups are translations of one another.
         reference: the group that the others are compared with; empty if none is named.
+        designed: whether the texts were chosen and not drawn, so that numbers on them have no intervals.
         groups: the number of evaluated documents by group; empty if the corpus is for training alone.
     """
 
@@ -174,6 +175,7 @@ class CorpusInfo:
     holdout: float | None = None
     parallel: bool = False
     reference: str = ""
+    designed: bool = False
     groups: dict[str, int] = field(default_factory=dict)
 
 
@@ -258,6 +260,7 @@ class MetricInfo:
         short_label: its name in narrow columns; empty for the label.
         headline: whether it is one of the few by which tokenizers are told apart at first sight.
         leads: whether it is a headline metric of the study's subject, with which a report begins.
+        no_interval: why its values never have an interval; empty if they may have one.
         loss_cannot_help: why losing text cannot improve the value; empty if it can: such a tokenizer is never best.
         role: what it means to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing.
         curve: its place on a curve that reports draw; ``None`` if it lies on no curve.
@@ -275,6 +278,7 @@ class MetricInfo:
     short_label: str = ""
     headline: bool = False
     leads: bool = False
+    no_interval: str = ""
     loss_cannot_help: str = ""
     role: str = ""
     curve: CurvePoint | None = None

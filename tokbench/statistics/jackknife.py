@@ -1,4 +1,10 @@
-"""Intervals and p-values: the jackknife over groups of documents, and Student's t."""
+"""Intervals and p-values: the jackknife over documents, and Student's t.
+
+Each interval is a cluster-robust 95 % interval: one sampling unit after the other is left out. (For evaluations of
+language models the same is asked for by Miller 2024, "Adding Error Bars to Evals". Riezler and Maxwell 2005, "On Some
+Pitfalls in Automatic Evaluation and Significance Testing for MT", say why a bootstrap test rejects too often.) The
+study of coverage in ``tests/metrics/test_coverage.py`` chose among the methods.
+"""
 
 from __future__ import annotations
 
@@ -11,91 +17,67 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MIN_BUCKETS: Final = 6
-"""With fewer jackknife groups there is no interval."""
+from tokbench.statistics.sample_units import SampleUnits
 
-MIN_DOCUMENTS: Final = 30
-"""With fewer documents there is no interval."""
+LEAST_UNITS: Final = 10
+"""With fewer units there is no interval."""
+
+_ROUGH_UNITS: Final = 30
+_ROUGH_FREEDOM: Final = 8
+"""With fewer units, or fewer degrees of freedom, an interval is rough."""
 
 _LEAST_FREEDOM: Final = 4
-_LONGEST: Final = 0.6
-_POWER: Final = 0.6
-_MOST_OF_VARIANCE: Final = 0.5
+_LONGEST_REACH: Final = 1.5
+_LEAST_OF_STRATUM: Final = 3
+"""The mean of a stratum is subtracted from so many units on; smaller strata are taken together."""
+
 _STRAIGHT: Final = 1e-6
 
 
-class Lengths(NamedTuple):
-    """The lengths of the documents on which a ratio rests, in the unit by which it divides.
-
-    Attributes:
-        documents: the number of documents.
-        longest: the share of the longest document in the sum of all, 0 … 1; 0 if it is not known.
-    """
-
-    documents: int
-    longest: float
-
-    def shortcoming(self) -> str:
-        """Return the reason why the documents are too few or too uneven for an interval, or an empty string.
-
-        The longest of n documents may have at most 0.6 / n**0.6 of the whole. No document then has much leverage, and
-        longer ones that the text happens to lack are unlikely: of lengths with a tail index below 2.5, the longest
-        has more than that when n is large. (A finite-sample form of Lindeberg's condition; the study of coverage in
-        ``tests/metrics/test_coverage.py`` chose the two numbers.)
-
-        >>> Lengths(66, 0.04).shortcoming(), Lengths(12, 0.1).shortcoming()
-        ('', 'too few documents for an interval: 12, and it needs 30')
-        >>> Lengths(400, 0.1).shortcoming()
-        'too uneven documents for an interval: the longest of 400 has 10 % of the whole, and may have 1.6 %'
-        """
-        if self.documents < MIN_DOCUMENTS:
-            return f"too few documents for an interval: {self.documents}, and it needs {MIN_DOCUMENTS}"
-        most = _LONGEST / self.documents**_POWER
-        if self.longest > most:
-            return (
-                f"too uneven documents for an interval: the longest of {self.documents:,} has "
-                f"{100 * self.longest:.2g} % of the whole, and may have {100 * most:.2g} %"
-            )
-        return ""
-
-
 class Interval(NamedTuple):
-    """A 95 % interval, or the reason why there is none.
-
-    Attributes:
-        low, high: the ends, in the unit of the value; ``None`` if there is no interval.
-        reason: the reason why there is no interval; empty if there is one, or if nothing varies.
-    """
+    """A 95 % interval, or the reason why there is none."""
 
     low: float | None
+    """The lower end, in the unit of the value; ``None`` if there is no interval."""
     high: float | None
+    """The upper end."""
     reason: str = ""
+    """The reason why there is none, or why it is rough; empty if it is neither, or if nothing varies."""
 
 
 class Spread(NamedTuple):
-    """The spread of a value when each group is left out in turn.
-
-    Attributes:
-        error: the standard error, in the unit of the value.
-        freedom: the degrees of freedom of the error.
-        skewness: the skewness of the value's own distribution, as far as the groups show it.
-        largest: the share of one group in the variance, of the group that has the largest one.
-    """
+    """The spread of a value when each unit is left out in turn."""
 
     error: float
+    """The standard error, in the unit of the value."""
     freedom: int
+    """The degrees of freedom of the error."""
     skewness: float = 0.0
-    largest: float = 0.0
+    """The skewness of the value's own distribution, as far as the units show it."""
+    units: int = _ROUGH_UNITS
+    """The number of units on which it rests."""
+
+    @property
+    def rough(self) -> str:
+        """The reason why an interval from this spread is rough, or an empty string.
+
+        >>> Spread(0.1, 20, units=24).rough, Spread(0.1, 5, units=90).rough, Spread(0.1, 20, units=40).rough
+        ('rough: it rests on 24 documents', 'rough: it rests on few of its 90 documents', '')
+        """
+        if self.units < _ROUGH_UNITS:
+            return f"rough: it rests on {self.units} documents"
+        return f"rough: it rests on few of its {self.units} documents" if self.freedom < _ROUGH_FREEDOM else ""
 
     def around(self, value: float) -> tuple[float, float]:
         """Return the 95 % interval of a value that cannot be negative.
 
         It spans two intervals: Student's, and Hall's, which allows for the skewness (Hall 1992, "On the removal of
         skewness by transformation"). Long documents that differ from short ones make a ratio skewed, and
-        Student's interval then ends too early on one side.
+        Student's interval then ends too early on one side. Hall's cube root leaves its domain where the skewness is
+        large, so it reaches at most 1.5 times as far as Student's.
 
-        >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3)]
-        [[1.796, 2.204], [1.796, 2.28]]
+        >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3, 1.0)]
+        [[1.796, 2.204], [1.796, 2.28], [1.796, 2.306]]
         """
         low, high = self.ends(value)
         return max(0.0, low), high
@@ -107,110 +89,173 @@ class Spread(NamedTuple):
         [-0.104, 0.304]
         """
         reach = student_t(self.freedom)
-        low = value - self.error * max(reach, self._unbent(reach))
-        return low, value - self.error * min(-reach, self._unbent(-reach))
+        below, above = (_reach(reach, skewness) for skewness in (self.skewness, -self.skewness))
+        return value - self.error * below, value + self.error * above
 
     def p_value(self, difference: float) -> float:
-        """Return the p-value of a difference from 0: at most 0.05 where 0 is outside the 95 % interval around it."""
+        """Return the p-value of a difference from 0: the level at which the interval of that level ends at 0.
+
+        So it is at most 0.05 just where 0 is outside the 95 % interval.
+
+        >>> spread = Spread(0.1, 31, 0.3)
+        >>> round(spread.p_value(spread.error * 2.039513), 4), round(spread.p_value(-spread.error * 2.796), 3)
+        (0.05, 0.05)
+        """
         t = difference / self.error
-        return max(p_value(t, self.freedom), p_value(self._bent(t), self.freedom))
-
-    def shortcoming(self) -> str:
-        """Return the reason why one group of documents rules an interval out, or an empty string."""
-        if self.largest > _MOST_OF_VARIANCE:
-            share = f"{100 * self.largest:.0f} % of the variance"
-            return f"too uneven documents for an interval: one jackknife group of them has {share}"
-        return ""
-
-    def _bent(self, t: float) -> float:
-        """Return Hall's cubic f(t) = t + g t^2 / 3 + g^2 t^3 / 27 + g / 6, where g is the skewness."""
-        g = self.skewness
-        return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
-
-    def _unbent(self, x: float) -> float:
-        """Return the t whose cubic is x."""
-        g = self.skewness
-        return x if abs(g) < _STRAIGHT else 3 / g * (math.cbrt(1 + g * (x - g / 6)) - 1)
+        skewness = self.skewness if t > 0 else -self.skewness
+        return p_value(_student_reach(abs(t), skewness), self.freedom)
 
 
-def spread(left_out: NDArray[np.float64]) -> Spread | None:
-    """Return the spread of a value, from its values with each group left out; ``None`` if the groups are too few.
+def _reach(student: float, skewness: float) -> float:
+    """Return how many errors an interval reaches below the value, where Student's reaches so many."""
+    return min(_LONGEST_REACH * student, max(student, _unbent(student, skewness)))
 
-    With g groups and values r_i the standard error is sqrt((g - 1) / g * sum((r_i - mean(r))**2)) (Efron and
-    Stein 1981, "The jackknife estimate of variance"). It has g - 1 degrees of freedom if all groups vary alike,
+
+def _student_reach(reach: float, skewness: float) -> float:
+    """Return the inverse of :func:`_reach`: 0 and more."""
+    return max(reach / _LONGEST_REACH, min(reach, _bent(reach, skewness)))
+
+
+def _bent(t: float, skewness: float) -> float:
+    """Return Hall's cubic f(t) = t + g t^2 / 3 + g^2 t^3 / 27 + g / 6, where g is the skewness."""
+    return t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+
+
+def _unbent(x: float, skewness: float) -> float:
+    """Return the t whose cubic is x."""
+    if abs(skewness) < _STRAIGHT:
+        return x
+    return 3 / skewness * (math.cbrt(1 + skewness * (x - skewness / 6)) - 1)
+
+
+def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Spread | None:
+    """Return the spread of a value, from its values with each unit left out; ``None`` if the units are too few.
+
+    With g units and values r_i the standard error is sqrt((g - 1) / g * sum((r_i - mean(r))**2)) (Efron and
+    Stein 1981, "The jackknife estimate of variance"). It has g - 1 degrees of freedom if all units vary alike,
     and fewer if a few of them, with the longest documents, make up most of it: 2 / (k - 1 / g), where k is
-    sum(d**4) / sum(d**2)**2 of the deviations d, from matching the first two moments (Satterthwaite 1946). The
-    skewness is -sum(d**3) / sum(d**2)**1.5.
+    sum(d**4) / sum(d**2)**2 of the deviations d, from matching the first two moments (Satterthwaite 1946); at least 4.
+    The skewness is -sum(d**3) / sum(d**2)**1.5.
 
-    >>> spread(np.array([2.4, 2.5, 2.6, 2.4, 2.5, 2.6])).error
-    0.18257418583505555
+    Where the units are of several strata, such as languages whose documents are independent, the sample of each is
+    drawn by itself: the mean deviation of a stratum is subtracted (Wolter 2007, "Introduction to Variance Estimation",
+    4.5). Strata of one or two units are taken together.
+
+    Args:
+        left_out: float64[g], the value with each unit left out; NaN for units on which it does not rest.
+        units: the units, for their strata.
+
+    >>> round(spread(np.array([2.4, 2.5, 2.6] * 4)).error, 4)
+    0.2708
     """
-    groups = len(left_out)
-    if groups < MIN_BUCKETS:
+    used = ~np.isnan(left_out)
+    values = left_out[used]
+    many = len(values)
+    if many < LEAST_UNITS:
         return None
-    deviations = left_out - left_out.mean()
+    deviations = (values - values.mean()) * math.sqrt((many - 1) / many)
+    strata = 1
+    if units is not None:
+        names, strata_of = np.unique(units.strata[used], return_inverse=True)
+        if len(names) > 1:
+            deviations = _within_strata(deviations, strata_of, units.documents[used])
+            strata = len(names)
     squares = deviations**2
     total = float(squares.sum())
-    error = math.sqrt((groups - 1) / groups * total)
-    if not error:
-        return Spread(0.0, groups - 1)
+    if not total:
+        return Spread(0.0, many - 1, units=many)
     shares = squares / total
-    excess = float((shares**2).sum()) - 1 / groups
+    excess = float((shares**2).sum()) - 1 / many
     freedom = 2 / excess if excess > 0 else math.inf
     skewness = -float((shares * (deviations / math.sqrt(total))).sum())
-    kept = int(min(max(freedom, _LEAST_FREEDOM), groups - 1))
-    return Spread(error, kept, skewness, float(shares.max()))
+    return Spread(math.sqrt(total), int(max(_LEAST_FREEDOM, min(freedom, many - strata))), skewness, many)
+
+
+def _within_strata(
+    deviations: NDArray[np.float64], strata: NDArray[np.int64], documents: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return float64[g], the deviations from the mean of the stratum, as the variance of its own sample has them."""
+    sizes = np.bincount(strata)
+    strata = np.where(sizes[strata] < _LEAST_OF_STRATUM, len(sizes), strata)  # those are taken together
+    sizes = np.bincount(strata)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(strata, weights=deviations) / np.bincount(strata, weights=documents)
+        factor = np.sqrt(sizes / (sizes - 1.0))
+    own = (deviations - mean[strata] * documents) * factor[strata] * math.sqrt((len(strata) - 1) / len(strata))
+    return np.asarray(np.where(sizes[strata] > 1, own, deviations), dtype=np.float64)
 
 
 def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[g], the ratio of sums with each group left out. Groups where ``below`` is 0 are dropped."""
-    used = below > 0
-    a, b = above[used], below[used]
-    rest = b.sum() - b
-    # A single group leaves nothing: no ratio, as there is no interval.
-    return np.asarray((a.sum() - a)[rest > 0] / rest[rest > 0])
+    """Return float64[g], the ratio of sums with each unit left out; NaN for units where ``below`` is 0.
+
+    >>> leave_out(np.array([4.0, 5, 6]), np.array([2.0, 0, 2])).tolist()
+    [5.5, nan, 4.5]
+    """
+    rest = below.sum() - below
+    ratios = np.where(below > 0, np.inf, np.nan)  # a single unit leaves nothing, and has no interval
+    np.divide(above.sum() - above, rest, out=ratios, where=(below > 0) & (rest > 0))
+    return ratios
 
 
-def interval(value: float, left_out: NDArray[np.float64], lengths: Lengths) -> Interval:
-    """Return the 95 % interval of a value that cannot be negative, from its values with each group left out.
+def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
+    """Return the 95 % interval of a value that cannot be negative, from its values with each unit left out.
 
-    It is :meth:`Spread.around` the value, and there is none where it could not be trusted: few documents, a document
-    that is long beside all others, few groups, or one group that has most of the variance. There is none either where
-    nothing varies, as when every document comes back.
+    It is :meth:`Spread.around` the value. There is none for fewer than 10 units, or where nothing varies, as when every
+    document comes back. With fewer than 30 units, or fewer than 8 degrees of freedom, it is rough, and says so.
 
     Args:
         value: the value of all documents.
-        left_out: float64[g], the value with each jackknife group left out.
-        lengths: the lengths of the documents.
+        left_out: float64[g], the value with each unit left out; NaN for units on which it does not rest.
+        units: the units, for their strata.
 
-    >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5]), Lengths(66, 0.02)).reason
-    'too few documents for an interval: they fall into 5 jackknife groups, and it needs 6'
+    >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5])).reason
+    'too few documents for an interval: 5, and it needs 10'
+    >>> interval(2.5, np.array([2.4, 2.5, 2.6] * 4)).reason
+    'rough: it rests on 12 documents'
     """
-    if reason := lengths.shortcoming():
-        return Interval(None, None, reason)
-    its_spread = spread(left_out)
+    its_spread = spread(left_out, units)
     if its_spread is None:
-        groups = f"they fall into {len(left_out)} jackknife groups, and it needs {MIN_BUCKETS}"
-        return Interval(None, None, f"too few documents for an interval: {groups}")
-    if (reason := its_spread.shortcoming()) or not its_spread.error:
-        return Interval(None, None, reason)
-    return Interval(*its_spread.around(value))
+        return Interval(None, None, too_few(int(np.count_nonzero(~np.isnan(left_out)))))
+    if not its_spread.error:
+        return Interval(None, None)
+    return Interval(*its_spread.around(value), its_spread.rough)
 
 
-def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], lengths: Lengths) -> Interval:
-    """Return the 95 % interval of ``sum(above) / sum(below)``, from sums by group, each group left out in turn.
+def too_few(units: int) -> str:
+    """Return the reason why so few units have no interval."""
+    return f"too few documents for an interval: {units}, and it needs {LEAST_UNITS}"
+
+
+def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
+    """Return the 95 % interval of ``sum(above) / sum(below)``, from sums by unit, each unit left out in turn.
 
     Args:
-        above: float64[g], the sum that is divided, in each jackknife group.
+        above: float64[g], the sum that is divided, in each unit.
         below: float64[g], the sum by which it is divided.
-        lengths: the lengths of the documents, in the unit of ``below``.
+        units: the units, for their strata.
 
-    >>> interval = jackknife(np.array([4.0, 5, 6, 4, 5, 6]), np.array([2.0] * 6), Lengths(60, 0.02))
+    >>> interval = jackknife(np.array([4.0, 5, 6] * 4), np.array([2.0] * 12))
     >>> round(interval.low, 3), round(interval.high, 3)
-    (2.031, 2.969)
+    (2.229, 2.771)
     """
     total = float(below.sum())
-    return interval(float(above.sum()) / total if total else 0.0, leave_out(above, below), lengths)
+    return interval(float(above.sum()) / total if total else 0.0, leave_out(above, below), units)
+
+
+def median_interval(values: NDArray[np.float64]) -> Interval:
+    """Return the 95 % interval of the median of independent values, that of the sign test.
+
+    In the order of n values it goes from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n)) / 2) (Conover
+    1999, "Practical Nonparametric Statistics", 3.2).
+
+    >>> median_interval(np.arange(1.0, 21.0))[:2]
+    (5.0, 16.0)
+    """
+    ordered, n = np.sort(values), len(values)
+    k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
+    if k < 1 or ordered[k - 1] == ordered[n - k]:
+        return Interval(None, None, f"too few documents for an interval: {n}, or all have the same value")
+    return Interval(float(ordered[k - 1]), float(ordered[n - k]))
 
 
 @cache

@@ -57,8 +57,8 @@ def test_differences_are_paired():
 
 
 def test_no_error_without_enough_text():
-    few = ScoredBits.of(np.full((1, 12), 2000.0), [np.ones((1, 12))] * 5, np.full(12, 1000))
-    assert few.value(0) == Uncertain(2.0, reason="too few documents for an interval: 12, and it needs 30")
+    few = ScoredBits.of(np.full((1, 9), 2000.0), [np.ones((1, 9))] * 5, np.full(9, 1000))
+    assert few.value(0) == Uncertain(2.0, reason="too few documents for an interval: 9, and it needs 10")
     alone = ScoredBits.of(np.full((1, 60), 2000.0), [], np.full(60, 1000))
     assert alone.value(0).reason == "too few training documents for an interval"
     assert bits_verdict([alone.value(0)]) == ("unknown", False)

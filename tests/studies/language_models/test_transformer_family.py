@@ -37,7 +37,6 @@ def models(bits_per_byte, flops=(100, 200, 400), spread=0.01, seen=(250, 500, 10
         bits=seeds[:, :, None] * 1000.0 * noise,
         n_bytes=np.full(GROUPS, 1000.0),
         documents=320,
-        longest=0.01,
     )
 
 

@@ -42,7 +42,7 @@ def test_the_first_or_last_size_is_an_edge():
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"), [({"seeds": 1}, "one seed"), ({"documents": 10}, "too few documents for an interval: 10")]
+    ("given", "reason"), [({"seeds": 1}, "one seed"), ({"documents": 9}, "too few documents for an interval: 9")]
 )
 def test_no_interval_is_given_without_seeds_or_documents(given, reason):
     few = measured([3.0, 2.0, 2.5, 3.0], **given)

@@ -94,11 +94,11 @@ def test_rows_agree_with_the_cells_at_the_own_size(ran):
         names = {"english": 700, "both": 900, "bytes": 256}
         if row.vocab_size == names.get(row.line):
             ratio = cells[row.line, row.group, "compression_ratio"]
-            assert (row.compression_ratio, row.ci_low, row.ci_high) == (
-                ratio.value,
-                ratio.ci_low,
-                ratio.ci_high,
-            )
+            assert row.compression_ratio == ratio.value
+            # Rows rest on 32 groups of documents, cells on single documents.
+            assert (row.ci_low is None) == (ratio.ci_low is None)
+            if row.ci_low is not None:
+                assert (row.ci_low, row.ci_high) == pytest.approx((ratio.ci_low, ratio.ci_high), rel=0.03)
             fertility = cells[row.line, row.group, "fertility"]
             assert row.fertility == fertility.value
             assert row.unit == (fertility.unit.removeprefix("tokens/") if fertility.value else "")
@@ -228,10 +228,9 @@ def test_curve_csv_has_every_size(ran):
     both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
     assert [int(r["vocab_size"]) for r in both] == list(range(256, 901))
     assert float(both[0]["compression_ratio"]) == 1.0
-    assert not any(r["ci_low"] for r in both)  # too few sentences are held out; both languages together are enough
+    assert {r["vocab_size"] for r in both if r["ci_low"]} == {"300", "400", "600", "900"}
     whole = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", WHOLE)]
-    # At 300, one group of documents has most of the variance.
-    assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"400", "600", "900"}
+    assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"300", "400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
     sizes = chosen.studies.get(VOCABULARY_SIZES)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import BUCKETS, EncodedShard, Lengths, Measured, gini_coefficient, interval
+from tokbench.plugin import (
+    EncodedShard,
+    Interval,
+    Measured,
+    SampleUnits,
+    Sums,
+    gini_coefficient,
+    interval,
+    median_interval,
+)
 
 _LEAST = 0.5
 """The smallest share of documents that must come back in both languages to stand for the text."""
@@ -22,13 +30,13 @@ class Documents(NamedTuple):
     """int64[d], the number of tokens of each document."""
     kept: NDArray[np.bool_]
     """bool[d], ``True`` for documents that come back."""
-    buckets: NDArray[np.int64]
-    """int64[d], the jackknife group of each document."""
+    keys: NDArray[np.int64]
+    """int64[d], the key of the sampling unit of each document, the same in each group."""
 
-    def per_bucket(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return float64[BUCKETS], the tokens of the chosen documents by jackknife group."""
-        sums = np.bincount(self.buckets[which], weights=self.tokens[which], minlength=BUCKETS)
-        return sums.astype(np.float64)
+    def by_unit(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return float64[u], the tokens of the chosen documents by sampling unit."""
+        units, places = SampleUnits.of(self.keys)
+        return np.bincount(places[which], weights=self.tokens[which], minlength=len(units)).astype(np.float64)
 
 
 class Aligned(NamedTuple):
@@ -47,7 +55,7 @@ class Aligned(NamedTuple):
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.buckets)),))
+        return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.unit_keys)),))
 
     def __add__(self, other: Aligned) -> Aligned:  # type: ignore[override]
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))
@@ -58,15 +66,14 @@ class Aligned(NamedTuple):
         return Documents(*(np.concatenate(column) for column in columns))
 
     def raw(self) -> dict[str, object]:
-        """Return the documents, and sums by jackknife group, as JSON data; nothing if the corpus is not parallel."""
+        """Return the documents, and sums by sampling unit, as JSON data; nothing if the corpus is not parallel."""
         if not self.parts:
             return {}
         every = self.documents()
-        sums = {"tokens": np.ones_like(every.kept), "tokens that come back": every.kept}
+        sums = {"tokens": every.tokens, "tokens that come back": every.tokens * every.kept}
         return {
-            "documents": len(every.tokens),
+            **Sums.by_key(every.keys, **sums).raw(),
             "come back": int(every.kept.sum()),
-            "sums": {name: [int(x) for x in every.per_bucket(which)] for name, which in sums.items()},
             "by_document": {name: column.astype(np.int64).tolist() for name, column in every._asdict().items()},
         }
 
@@ -75,19 +82,20 @@ class Aligned(NamedTuple):
         """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
         if not raw:
             return cls(())
-        tokens, kept, buckets = (np.array(raw["by_document"][name], dtype=np.int64) for name in Documents._fields)
-        return cls(((before, Documents(tokens, kept.astype(np.bool_), buckets)),))
+        # Older versions have a column ``buckets`` instead of keys.
+        columns = {"keys": raw["by_document"].get("buckets"), **raw["by_document"]}
+        tokens, kept, keys = (np.array(columns[name], dtype=np.int64) for name in Documents._fields)
+        return cls(((before, Documents(tokens, kept.astype(np.bool_), keys)),))
 
 
 class Premium(NamedTuple):
     """A language compared with the reference, on the documents that come back in both.
 
     Attributes:
-        above, below: float64[g], tokens by jackknife group, in the language and in the reference.
+        above, below: float64[u], tokens by sampling unit, in the language and in the reference.
         documents: the number of these documents.
         left_out: the number of documents that do not come back in one of the languages or in both.
         ratios: float64[d], the ratio of tokens of each document that has tokens in the reference.
-        longest: the tokens of the longest of these documents in the reference.
     """
 
     above: NDArray[np.float64]
@@ -95,11 +103,6 @@ class Premium(NamedTuple):
     documents: int
     left_out: int
     ratios: NDArray[np.float64]
-    longest: int
-
-    def lengths(self) -> Lengths:
-        """Return the lengths of the documents in the reference."""
-        return Lengths(self.documents, self.longest / float(self.below.sum() or 1.0))
 
     def shortcoming(self, group: str, reference: str) -> str:
         """Return the reason why there is no premium, or an empty string if there is one."""
@@ -116,25 +119,14 @@ def premium(group: Documents, reference: Documents) -> Premium:
     kept = int(both.sum())
     some = both & (reference.tokens > 0)
     ratios = group.tokens[some] / reference.tokens[some]
-    longest = int(reference.tokens[both].max(initial=0))
-    return Premium(group.per_bucket(both), reference.per_bucket(both), kept, len(both) - kept, ratios, longest)
+    return Premium(group.by_unit(both), reference.by_unit(both), kept, len(both) - kept, ratios)
 
 
 def median(parts: Sequence[Premium]) -> Measured:
-    """Return the median of the premiums of documents; for one language alone, with the interval of the sign test.
-
-    The interval goes, in the order of n documents, from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n))
-    / 2) (Conover 1999, "Practical Nonparametric Statistics", 3.2).
-    """
-    ratios = np.sort(np.concatenate([part.ratios for part in parts]))
-    value, n = float(np.median(ratios)), len(ratios)
-    k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
-    if len(parts) > 1:
-        return Measured(value, n, no_interval="no interval: translations of one document are not independent")
-    if k < 1 or ratios[k - 1] == ratios[n - k]:
-        few = f"no interval: {n} documents are too few, or have the same premium"
-        return Measured(value, n, no_interval=few)
-    return Measured(value, n, float(ratios[k - 1]), float(ratios[n - k]))
+    """Return the median of the premiums of documents; for one language alone, with its interval."""
+    ratios = np.concatenate([part.ratios for part in parts])
+    ends = median_interval(ratios) if len(parts) == 1 else Interval(None, None)
+    return Measured(float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason)
 
 
 def mean(parts: Iterable[Premium]) -> Measured:
@@ -142,25 +134,19 @@ def mean(parts: Iterable[Premium]) -> Measured:
     some = list(parts)
     above, below = (np.sum([getattr(part, side) for part in some], axis=0) for side in ("above", "below"))
     documents = sum(part.documents for part in some)
-    together = Premium(above, below, documents, 0, np.empty(0), 0)
-    return _estimate([together], lambda values: values[0], _least_even(some))
+    return _estimate([Premium(above, below, documents, 0, np.empty(0))], lambda values: values[0])
 
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
     """Return the Gini coefficient of premiums, and the highest divided by the lowest, with their intervals."""
     return {
-        "gini": _estimate(parts, gini_coefficient, _least_even(parts)),
-        "max_min": _estimate(parts, lambda values: max(values) / min(values), _least_even(parts)),
+        "gini": _estimate(parts, gini_coefficient),
+        "max_min": _estimate(parts, lambda values: max(values) / min(values)),
     }
 
 
-def _least_even(parts: Sequence[Premium]) -> Lengths:
-    """Return the lengths of the documents of one language: documents are sampled, each in all languages at once."""
-    return max((part.lengths() for part in parts), key=lambda lengths: lengths.longest * math.sqrt(lengths.documents))
-
-
-def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths) -> Measured:
-    """Return a statistic of premiums; for its interval, each jackknife group is left out in all languages at once."""
+def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:
+    """Return a statistic of premiums; for its interval, each sampling unit is left out in all languages at once."""
     above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
     value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())
     documents = sum(part.documents for part in parts)
@@ -169,5 +155,5 @@ def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], f
     if not (rest_below[:, used] > 0).all():
         return Measured(value, documents, no_interval="too few documents for an interval: a language has none left")
     left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
-    ends = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
+    ends = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]))
     return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)

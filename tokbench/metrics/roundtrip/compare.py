@@ -19,7 +19,11 @@ _MARKERS: Final = (
 _STAND_INS: Final = range(0x10F000, 0x10FFFE)
 _WHITE_SPACE: Final = regex.compile(r"\p{White_Space}")
 _UNEXPLAINED: Final = (Cause.OTHER,)
+_UNKNOWN: Final = (Cause.UNKNOWN,)
 _NEAR: Final = 4
+_MOST_EXPLAINED: Final = 50
+"""So many changed stretches of a document are explained; the cause of the document is that of the first."""
+
 _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
@@ -107,7 +111,7 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
     """Return the causes of one changed stretch, in the order of tests."""
     unknown = None if context.unknown is None else context.unknown.strip()
     if unknown and came.count(unknown) > gone.count(unknown):
-        return (Cause.UNKNOWN,)
+        return _UNKNOWN
     rewritten = explain(gone, came)
     if rewritten:
         return tuple(sorted(rewritten, key=_ORDER.__getitem__))
@@ -116,7 +120,7 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
     if _swallowed(gone, came, context.special):
         return (Cause.SPECIAL_TOKEN,)
     # An unknown token that decodes to nothing leaves no other trace.
-    return (Cause.UNKNOWN,) if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
+    return _UNKNOWN if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
 
 
 class _Changes(NamedTuple):
@@ -128,22 +132,28 @@ class _Changes(NamedTuple):
 
 
 def _changes(text: str, back: str, context: LossContext) -> _Changes:
-    """Return the changed stretches of a shortest edit.
+    """Return the changed stretches of a shortest edit, the first 50 of them with their causes.
 
     A shortest edit may cut one change in two where a character happens to be equal. So a stretch without a cause is
     tested again together with a near neighbour.
     """
     text, back, names = _with_stand_ins(text, back, context)
     table = str.maketrans(names)
+    unknown = next((stand_in for stand_in, name in names.items() if name == (context.unknown or "").strip()), None)
 
     def causes(hunk: Hunk) -> tuple[Cause, ...]:
         gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
+        if unknown and unknown in came:  # which the text has nowhere
+            return _UNKNOWN
         return _causes(gone.translate(table), came.translate(table), context)
 
     explained: list[tuple[Hunk, tuple[Cause, ...]]] = []
     lost_spaces = 0
     for hunk in hunks(text, back):
-        lost_spaces += len(_WHITE_SPACE.findall(text, hunk.start, hunk.end))
+        if hunk.end > hunk.start:
+            lost_spaces += len(_WHITE_SPACE.findall(text, hunk.start, hunk.end))
+        if len(explained) >= _MOST_EXPLAINED:
+            continue
         why = causes(hunk)
         if explained and hunk.start - explained[-1][0].end <= _NEAR and _UNEXPLAINED in {why, explained[-1][1]}:
             joined = explained[-1][0]._replace(end=hunk.end, back_end=hunk.back_end)

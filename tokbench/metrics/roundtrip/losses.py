@@ -115,8 +115,9 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
     surface = None if unk_id is None else tokenizer.decode([unk_id])
     special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
     for k in lossy:
-        ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
-        context = LossContext(surface if unk_id in ids else None, special, _data(encoded, ids))
+        ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
+        unknown = unk_id is not None and bool((ids == unk_id).any())
+        context = LossContext(surface if unknown else None, special, _data(encoded, k, ids))
         difference = compare(encoded.shard.texts[k], encoded.decoded[k], context)
         lost_spaces[k] = difference.lost_spaces
         losses.by_cause[difference.cause] += 1
@@ -126,12 +127,16 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
     return losses, lost_spaces
 
 
-def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
+def _data(encoded: EncodedShard, k: int, ids: NDArray[np.uint32]) -> bytes | None:
+    """Return the bytes of the ids of a document; ``None`` if they are not known, or cannot be those of its text."""
     tokenizer = encoded.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         return None
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
-    return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
+    length = int(encoded.loaded.byte_lengths(ids).sum())
+    if length - int(encoded.shard.n_bytes[k]) not in {0, len(prefix)}:
+        return None
+    return b"".join(map(tokenizer.token_bytes, ids.tolist())).removeprefix(prefix)
 
 
 def _example(encoded: EncodedShard, k: int, difference: TextDifference) -> Example:

@@ -26,6 +26,8 @@ from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import WHOLE, Cell, trained_on
+from tokbench.results.model import Results
+from tokbench.statistics.jackknife import LEAST_UNITS
 
 _MOST_COSTS: Final = 12
 _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
@@ -175,7 +177,9 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
     apart = [cost for cost in costs if not cost.tied]
     tied = [cost.tokenizer for cost in costs if cost.tied]
     unknown = [cost for cost in apart if cost.reason]
-    if unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
+    if tables.corpus(top.corpus).designed:
+        yield f"{top.tokenizer} needs the fewest tokens for these texts, {value}; they were chosen, and are no sample."
+    elif unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
         yield f"{top.tokenizer} needs the fewest tokens here, {value}."
         yield f"Nothing shows that this holds on other text: {unknown[0].reason}."
     else:
@@ -254,6 +258,21 @@ def _distrust(tables: CellTables) -> Iterator[str]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):
         yield f"{names(failing)} failed in places."
-    few = sum(bool(cell.reason) and cell.value is not None and cell.group == WHOLE for cell in results.cells)
+    few = sum(
+        bool(cell.reason) and cell.value is not None and cell.ci_low is None and cell.group == WHOLE
+        for cell in results.cells
+    )
     if few:
-        yield f"{few:,} numbers of whole corpora have no interval: most often the documents are too few or too uneven."
+        yield f"{few:,} numbers of whole corpora have no interval, because they rest on too few documents."
+    yield from _small_groups(results)
+
+
+def _small_groups(results: Results) -> Iterator[str]:
+    """Yield which corpora have groups of so few documents that their own numbers have no interval."""
+    small = []
+    for name, corpus in results.corpora.items():
+        few = sum(documents < LEAST_UNITS for documents in corpus.groups.values())
+        if few and len(corpus.groups) > 1 and not corpus.designed:
+            small.append(f"{few:,} of {len(corpus.groups):,} groups of {name}")
+    if small:
+        yield f"{names(small)} have fewer than {LEAST_UNITS} documents, so that their own numbers have no interval."

@@ -33,6 +33,8 @@ def definitions_document(tables: CellTables) -> Section:
 def _row(tables: CellTables, name: str) -> Row:
     metric, label = tables.metric(name), tables.label(name)
     definition = metric.definition or "not given"
+    if metric.no_interval:
+        definition += f" It has no interval: {metric.no_interval}."
     if metric.loss_cannot_help:
         definition += f" Losing text cannot improve it: {metric.loss_cannot_help}."
     shown = ", shown in %" if metric.unit.startswith("share") else ""

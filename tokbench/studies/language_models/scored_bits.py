@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Lengths, leave_out, spread, student_t
+from tokbench.plugin import leave_out, spread, student_t, too_few
 from tokbench.studies.language_models.block import BitsComparison, Verdict
 
-GROUPS: Final = 32
+GROUPS: Final = 256
 """Jackknife groups of scored documents."""
 
 TRAINING_PARTS: Final = 5
@@ -77,14 +77,11 @@ class ScoredBits:
     documents: int
     """The number of scored documents."""
 
-    longest: float
-    """The share of the longest document in all bytes."""
-
     @classmethod
     def of(
         cls, bits: NDArray[np.float64], parts: Sequence[NDArray[np.float64]], n_bytes: NDArray[np.int64]
     ) -> ScoredBits:
-        """Put the bits of documents together; document k falls into group k modulo 32.
+        """Put the bits of documents together; document k falls into group k modulo 256.
 
         Args:
             bits: float64[m, d], by model and document.
@@ -95,14 +92,14 @@ class ScoredBits:
         >>> state.value(0).value
         1.5
         """
+        many = min(GROUPS, len(n_bytes))
         groups = np.arange(len(n_bytes)) % GROUPS
         total = float(n_bytes.sum())
         return cls(
-            np.array([np.bincount(groups, row, GROUPS) for row in bits]),
-            np.bincount(groups, n_bytes, GROUPS).astype(np.float64),
+            np.array([np.bincount(groups, row, many) for row in bits]),
+            np.bincount(groups, n_bytes, many).astype(np.float64),
             np.array([part.sum(axis=1) / total for part in parts]),
             len(n_bytes),
-            float(n_bytes.max(initial=0)) / total,
         )
 
     def value(self, model: int) -> Uncertain:
@@ -120,14 +117,11 @@ class ScoredBits:
 
     def _uncertain(self, bits: NDArray[np.float64], parts: NDArray[np.float64]) -> Uncertain:
         value = float(bits.sum() / self.n_bytes.sum())
-        reason = Lengths(self.documents, self.longest).shortcoming()
         estimate = spread(leave_out(bits, self.n_bytes))
-        if not reason and len(parts) < 2:  # noqa: PLR2004 - one does not vary
-            reason = "too few training documents for an interval"
-        if not reason and estimate is not None:
-            reason = estimate.shortcoming()
-        if reason or estimate is None:
-            return Uncertain(value, reason=reason or "too few documents for an interval")
+        if estimate is None:
+            return Uncertain(value, reason=too_few(self.documents))
+        if len(parts) < 2:  # noqa: PLR2004 - one does not vary
+            return Uncertain(value, reason="too few training documents for an interval")
         documents, training = estimate.error**2, float(parts.var(ddof=1)) / len(parts)
         both = documents + training
         if not both:

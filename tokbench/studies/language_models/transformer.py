@@ -107,7 +107,6 @@ class TrainedModels:
         bits: float64[s, p, g], by seed, point and jackknife group.
         n_bytes: float64[g], the UTF-8 bytes of each group.
         documents: the number of scored documents.
-        longest: the share of the longest document in all bytes.
     """
 
     n_ids: int
@@ -120,7 +119,6 @@ class TrainedModels:
     bits: NDArray[np.float64]
     n_bytes: NDArray[np.float64]
     documents: int
-    longest: float
 
     def at(self, *places: float) -> ScoredBits:
         """Return the bits at some places between points: 1.5 lies half-way between the second and the third.
@@ -129,7 +127,7 @@ class TrainedModels:
         """
         bits = np.stack([self._between(place) for place in places], axis=1)  # by seed, place and group
         by_seed = bits.sum(axis=2) / self.n_bytes.sum()
-        return ScoredBits(bits.mean(axis=0), self.n_bytes, by_seed, self.documents, self.longest)
+        return ScoredBits(bits.mean(axis=0), self.n_bytes, by_seed, self.documents)
 
     def _between(self, place: float) -> NDArray[np.float64]:
         low = min(int(place), len(self.flops) - 1)
@@ -264,7 +262,6 @@ def _state(task: ModelTask, trained: SeedCurves, window: int) -> TrainedModels:
         bits=np.stack([bits.bits for bits in by_seed]),
         n_bytes=by_seed[0].n_bytes,
         documents=by_seed[0].documents,
-        longest=by_seed[0].longest,
     )
 
 

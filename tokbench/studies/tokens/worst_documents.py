@@ -78,7 +78,7 @@ class WorstDocuments(SummedMetric):
             return {"worst_compression": NotApplicable(f"no document has {LEAST_BYTES} bytes")}
         first = state.worst[0]
         value = first.bytes / first.tokens if first.tokens else 0.0
-        return {"worst_compression": Measured(value, state.documents, no_interval="it is that of one document")}
+        return {"worst_compression": Measured(value, state.documents)}
 
     def worst(self, state: WorstState) -> Sequence[DocumentExample]:
         """Return the worst documents of a group."""
@@ -128,6 +128,7 @@ SPEC: Final = MetricFamily(
                 "The report shows this document and its tokens, and the same text under the tokenizer that needs the "
                 "fewest tokens for it."
             ),
+            no_interval="it is the number of one document",
         ),
     ),
 )

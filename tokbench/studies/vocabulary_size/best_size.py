@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Lengths, student_t
+from tokbench.plugin import LEAST_UNITS, student_t, too_few
 from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
 
 DRAWS: Final = 2_000
@@ -60,7 +60,7 @@ class SizeBits:
         """The reason why there is no interval; empty if there is one."""
         if self.bits.shape[1] < _FEWEST:
             return "one seed shows nothing of other seeds"
-        return Lengths(len(self.n_bytes), float(self.n_bytes.max() / self.n_bytes.sum())).shortcoming()
+        return too_few(len(self.n_bytes)) if len(self.n_bytes) < LEAST_UNITS else ""
 
     def scored(self, at: int) -> ScoredBits:
         """Return the bits of one size, by its number; its seeds stand for parts of the training text."""

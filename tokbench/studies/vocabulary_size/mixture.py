@@ -10,7 +10,7 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Lengths, Spread, spread
+from tokbench.plugin import Spread, spread, too_few
 from tokbench.studies.vocabulary_size.block import ScalingLaw, SizeBasis, SizeChoice, SizeRecommendation
 from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
 from tokbench.studies.vocabulary_size.lines import Line
@@ -58,8 +58,8 @@ class Mixture:
         """Return the tokens of the second beyond those of the first as a share, with the ends of the 95 % interval.
 
         The corpora are drawn apart, so each has a jackknife of its own, and the variances are added (Cochran 1977,
-        "Sampling Techniques", section 5.3, on stratified sampling). If a corpus is too small or too uneven for an
-        interval, the reason is returned.
+        "Sampling Techniques", section 5.3, on stratified sampling). If a corpus is too small for an interval, the
+        reason is returned.
         """
         first, second = self.tokens_per_byte(one), self.tokens_per_byte(two)
         variance, freedom = 0.0, 10**6
@@ -67,17 +67,15 @@ class Mixture:
             text = self.texts[name]
             kept = text.n_bytes > 0
             rest = text.n_bytes.sum() - text.n_bytes[kept]
-            reason = Lengths(text.documents, text.longest).shortcoming()
-            if reason or not (rest > 0).all():
-                return f"{name} has {reason or 'one group of documents'}"
+            if not (rest > 0).all():
+                return f"{name} has one group of documents"
             a, b = (
                 total + weight * ((by_group.sum() - by_group[kept]) / rest - by_group.sum() / text.n_bytes.sum())
                 for total, by_group in ((first, one[name]), (second, two[name]))
             )
             estimate = spread(b / a)
-            reason = "too few documents for an interval" if estimate is None else estimate.shortcoming()
-            if estimate is None or reason:
-                return f"{name} has {reason}"
+            if estimate is None:
+                return f"{name} has {too_few(int(kept.sum()))}"
             variance += estimate.error**2
             freedom = min(freedom, estimate.freedom)
         quotient = second / first

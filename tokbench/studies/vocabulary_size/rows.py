@@ -23,14 +23,12 @@ class TextTotals(NamedTuple):
         n_bytes: float64[BUCKETS], UTF-8 bytes of each jackknife group.
         words: float64[BUCKETS], words; ``None`` where groups are counted in different units.
         unit: the definition of a word.
-        longest: the share of the longest document in the bytes.
     """
 
     documents: int
     n_bytes: NDArray[np.float64]
     words: NDArray[np.float64] | None
     unit: str
-    longest: float
 
 
 def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
@@ -52,9 +50,7 @@ def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | Non
     tokens, counts = line.tokens[k], line.counts(k)
     columns = {"tokens": tokens, "bytes": text.n_bytes}
     columns |= {} if text.words is None else {"words": text.words}
-    # The study keeps no lengths in tokens of each size: those in bytes stand for them.
-    largest = {name: round(text.longest * float(column.sum())) for name, column in columns.items()}
-    sums = Sums(text.documents, columns, largest)
+    sums = Sums(text.documents, columns)
     ratio = sums.ratio("bytes", "tokens")
     if isinstance(ratio, NotApplicable):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Drawing, in_sample_legend, level_with, line_key
+from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Cell, Drawing, in_sample_legend, level_with, line_key
 from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost, SizeLine
 from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -83,9 +83,12 @@ class SizesOnCorpus:
         rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
         if not rows:
             return frozenset()
+        numbers = {
+            line: Cell(line, self.name, group, "", row.compression_ratio, ci_low=row.ci_low, ci_high=row.ci_high)
+            for line, row in rows.items()
+        }
         top = max(rows, key=lambda line: rows[line].compression_ratio)
-        equal = {line for line, row in rows.items() if row.compression_ratio == rows[top].compression_ratio}
-        return frozenset(level_with(top, equal, rows, {}))
+        return frozenset(level_with(top, numbers, {}))
 
     @cached_property
     def chart(self) -> Drawing | None:

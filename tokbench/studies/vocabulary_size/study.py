@@ -230,11 +230,11 @@ class _Study:
         words = self._state(Role.TOKENS_PER_WORD, UnitSums, name, corpus, group)
         if isinstance(sums, Failure) or isinstance(words, Failure):
             return None
-        counted, unit, longest = None, "", sums.lengths("bytes").longest
+        counted, unit = None, ""
         if words.refusal() is None:
             [known] = words.units
-            counted, unit = words.sums.columns["words"], UNIT_NAMES[known][0]
-        return TextTotals(sums.documents, sums.columns["bytes"], counted, unit, longest)
+            counted, unit = words.sums.by_bucket("words"), UNIT_NAMES[known][0]
+        return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
         """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""

@@ -1,0 +1,56 @@
+"""Made-up results of one corpus, from the tokens of each tokenizer by jackknife group."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tokbench.corpus.shards import BUCKETS
+from tokbench.measuring.metric import Role
+from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import Results
+from tokbench.results.states import RawStates
+
+BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
+TOKENS = BYTES // 4
+"""Four bytes per token."""
+
+METRICS = {
+    "density": MetricInfo(
+        family="f", direction="higher", role=Role.TEXT_PER_TOKEN, headline=True, ratio_of=["bytes", "tokens"]
+    ),
+    "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
+    "rate": MetricInfo(family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, loss_cannot_help="no"),
+}
+
+
+def more(share, noise=0):
+    """Return tokens by jackknife group: so many more than the best one, give or take some."""
+    jitter = np.random.default_rng(1).integers(-noise, noise + 1, BUCKETS)
+    return np.round(TOKENS * (1 + share)).astype(int) + jitter - round(jitter.mean())
+
+
+def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
+    """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
+    cells, states = [], []
+    exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
+    for name, counts in tokens.items():
+        n_bytes = BYTES[: len(counts)]
+        raw = {"documents": documents, "sums": {"bytes": n_bytes.tolist(), "tokens": counts.tolist()}}
+        states.append(RawState(tokenizer=name, corpus="prose", group="g", family="f", state=raw))
+        share = in_sample.get(name)
+        value = float(n_bytes.sum() / counts.sum())
+        cells.append(Cell(name, "prose", WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
+        cells.append(Cell(name, "prose", WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
+        if name in speed:
+            low, value, high = speed[name]
+            cells.append(Cell(name, "prose", WHOLE, "rate", value, "MB/s", low, high, 9))
+    results = Results(
+        name="made up",
+        corpora={"prose": CorpusInfo(groups={"g": documents})},
+        tokenizers={name: infos.get(name, TokenizerInfo(backend="b", vocab_size=9)) for name in tokens},
+        metrics=METRICS,
+        cells=cells,
+        states=RawStates(states),
+    )
+    return replace(results, **changes)

@@ -1,0 +1,159 @@
+"""Intervals and p-values: by a plain computation, by hand, and as tables have them."""
+
+import functools
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.measuring.sums import Sums
+from tokbench.statistics.jackknife import Interval, Spread, jackknife, leave_out, p_value, spread, student_t
+from tokbench.statistics.sample_units import MOST_UNITS, SampleUnits, unit_keys
+
+
+def test_the_jackknife_equals_a_plain_computation():
+    random.seed(5)
+    above = np.array([random.randint(50, 99) for _ in range(32)], dtype=float)
+    below = np.array([random.randint(10, 30) for _ in range(32)], dtype=float)
+    left_out = [(above.sum() - a) / (below.sum() - b) for a, b in zip(above, below, strict=True)]
+    mean = sum(left_out) / 32
+    error = (31 / 32 * sum((r - mean) ** 2 for r in left_out)) ** 0.5
+    squares = [(r - mean) ** 2 for r in left_out]
+    freedom = 2 / (sum(s**2 for s in squares) / sum(squares) ** 2 - 1 / 32)
+    assert freedom > 31  # all units vary alike
+    interval, value = jackknife(above, below), above.sum() / below.sum()
+    skewness = -sum((r - mean) ** 3 for r in left_out) / sum(squares) ** 1.5
+    ends = [value - error * t for t in (student_t(31), -student_t(31))]
+    # Hall's ends: the t of which the cubic is the quantile, found by bisection.
+    for k, x in enumerate((student_t(31), -student_t(31))):
+        low, high = -20.0, 20.0
+        for _ in range(200):
+            t = (low + high) / 2
+            bent = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+            low, high = (t, high) if bent < x else (low, t)
+        ends[k] = (min if k == 0 else max)(ends[k], value - error * t)
+    assert (interval.low, interval.high) == pytest.approx(tuple(ends), rel=1e-9)
+
+
+@given(st.floats(-4, 4), st.integers(4, 31), st.floats(-12, 12))
+def test_the_p_value_and_the_interval_agree(skewness, freedom, difference):
+    its_spread = Spread(1.0, freedom, skewness)
+    low, high = its_spread.ends(difference)
+    outside = not low <= 0 <= high
+    if min(abs(low), abs(high)) > 0.03:  # the quantile has three digits
+        assert (its_spread.p_value(difference) <= 0.05) == outside
+
+
+@given(st.floats(-6, 6), st.integers(4, 31))
+def test_a_difference_of_many_errors_is_significant_however_skewed(skewness, freedom):
+    assert Spread(1.0, freedom, skewness).p_value(1.51 * student_t(freedom)) <= 0.05
+
+
+def test_few_units_have_no_interval_and_few_more_a_rough_one():
+    above, below = np.arange(100.0, 140.0), np.full(40, 50.0)
+    assert jackknife(above[:9], below[:9]) == Interval(
+        None, None, "too few documents for an interval: 9, and it needs 10"
+    )
+    assert jackknife(above[:10], below[:10]).reason == "rough: it rests on 10 documents"
+    assert jackknife(above[:29], below[:29]).reason == "rough: it rests on 29 documents"
+    assert jackknife(above[:30], below[:30]).reason == ""
+    above[0] += 1000
+    assert jackknife(above, below).reason == "rough: it rests on few of its 40 documents"
+    assert jackknife(np.ones(32), np.ones(32)) == Interval(None, None, "")
+
+
+def test_a_few_long_documents_leave_few_degrees_of_freedom():
+    deviations = np.array([30.0, -30.0, 20.0, -20.0] + [0.1, -0.1] * 14)
+    its_spread = spread(5 + deviations)
+    squares = deviations**2
+    assert its_spread.freedom == int(2 / ((squares**2).sum() / squares.sum() ** 2 - 1 / 32)) == 7
+    assert its_spread.error == pytest.approx((31 / 32 * squares.sum()) ** 0.5)
+
+
+def test_student_t_equals_the_tables():
+    for freedom, quantile in {5: 2.570582, 8: 2.306004, 15: 2.131450, 31: 2.039513}.items():
+        assert student_t(freedom) == pytest.approx(quantile, abs=2e-3)
+
+
+def test_p_values_equal_the_tables():
+    for freedom, quantiles in {5: (2.570582, 4.032143), 8: (2.306004, 3.355387), 31: (2.039513, 2.744042)}.items():
+        assert [p_value(t, freedom) for t in quantiles] == pytest.approx([0.05, 0.01], rel=1e-5)
+        assert p_value(-quantiles[0], freedom) == pytest.approx(0.05, rel=1e-5)
+    assert p_value(0.0, 4) == 1.0
+    assert p_value(40.0, 31) < 1e-12
+
+
+def test_strata_by_the_formula_of_a_stratified_mean():
+    """A mean of two strata with single documents: the variance is the sum of n_h s_h^2 / n^2 (Wolter 2007)."""
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.normal(10, 1, 20), rng.normal(50, 2, 40)])
+    keys = np.concatenate([unit_keys(np.arange(20), 0), unit_keys(np.arange(40), 1)])
+    units, places = SampleUnits.of(keys)
+    ones = np.ones(60)
+    its_spread = spread(leave_out(values[np.argsort(places)], ones), units)
+    strata = values[:20], values[20:]
+    assert its_spread.error == pytest.approx(sum(len(h) * h.var(ddof=1) for h in strata) ** 0.5 / 60, rel=1e-9)
+    assert spread(leave_out(values, ones)).error > 5 * its_spread.error
+    assert its_spread.freedom <= 58
+
+
+def test_strata_of_one_document_are_one_sample():
+    values = np.random.default_rng(4).normal(10, 1, 40)
+    units, places = SampleUnits.of(np.concatenate([unit_keys(np.array([7]), group) for group in range(40)]))
+    alone = spread(leave_out(values[np.argsort(places)], np.ones(40)), units)
+    assert alone.error == pytest.approx(spread(leave_out(values, np.ones(40))).error, rel=0.02)
+
+
+DOCUMENTS = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2)), min_size=1, max_size=900)
+
+
+@given(DOCUMENTS, st.randoms(use_true_random=False), st.integers(1, 12))
+def test_units_do_not_depend_on_the_order_in_which_parts_are_joined(documents, order, parts):
+    keys = np.array([unit_keys(np.array([value]), group)[0] for value, group in documents])
+    whole = Sums.by_key(keys, tokens=np.arange(len(keys)), one=np.ones(len(keys)))
+    shuffled = list(range(len(keys)))
+    order.shuffle(shuffled)
+    cut = [np.array(shuffled[k::parts], dtype=np.int64) for k in range(parts)]
+    sums = [Sums.by_key(keys[part], tokens=part, one=np.ones(len(part))) for part in cut if len(part)]
+    while len(sums) > 1:  # a tree of any shape
+        one, other = sums.pop(order.randrange(len(sums))), sums.pop(order.randrange(len(sums)))
+        sums.append(one + other)
+    assert sums[0].raw() == whole.raw()
+    units = whole.units
+    assert units.documents.tolist() == whole.columns["one"].tolist()
+    assert max(np.unique(units.strata, return_counts=True)[1]) <= MOST_UNITS
+
+
+@pytest.mark.slow
+def test_two_hundred_orders_give_the_same_state():
+    rng = np.random.default_rng(5)
+    keys = unit_keys(rng.integers(0, 2**32, 3000), 3)
+    whole = Sums.by_key(keys, tokens=np.arange(3000)).raw()
+    for _ in range(200):
+        order = rng.permutation(3000)
+        cuts = np.split(order, np.sort(rng.integers(1, 3000, 9)))
+        parts = [Sums.by_key(keys[part], tokens=part) for part in cuts if len(part)]
+        assert functools.reduce(lambda one, other: one + other, parts).raw() == whole
+
+
+def test_many_documents_become_the_most_units_that_fit():
+    rng = np.random.default_rng(6)
+    small, large = (SampleUnits.of(unit_keys(rng.integers(0, 2**32, size), None)).units for size in (250, 100_000))
+    assert (small.bits, len(small)) == (32, 250)
+    assert (large.bits, len(large)) == (8, 256)
+    assert large.documents.sum() == 100_000
+
+
+def test_sums_of_older_files_are_paired_with_those_of_today():
+    """Older files keep the sums of 32 groups of documents, by the last five bits of the same hash."""
+    rng = np.random.default_rng(7)
+    hashes, tokens = rng.integers(0, 2**32, 60), rng.integers(1, 90, 60)
+    today = Sums.by_key(unit_keys(hashes, 9), tokens=tokens)
+    older = Sums.restore({"documents": 60, "sums": {"tokens": np.bincount(hashes % 32, tokens, 32).tolist()}})
+    pair = today.paired(older)
+    assert (
+        pair.one.columns["tokens"].tolist() == pair.other.columns["tokens"].tolist() == older.columns["tokens"].tolist()
+    )
+    assert today.by_bucket("tokens").tolist() == older.columns["tokens"].tolist()

@@ -1,0 +1,13 @@
+"""The family ``documents``: a row for each document, for a user's own statistics."""
+
+from collections.abc import Sequence
+
+from tokbench.metrics.documents.documents import SPEC as SPEC
+from tokbench.plugin import ReporterSpec
+
+
+def load_formats() -> Sequence[ReporterSpec]:
+    """Return the tables of documents, which a worker does not load."""
+    from tokbench.metrics.documents.tables import SPECS
+
+    return SPECS

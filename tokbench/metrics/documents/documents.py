@@ -1,0 +1,121 @@
+"""The family ``documents``: numbers of each document, which the tables of documents hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    WordOptions,
+    count_by_document,
+    median_interval,
+    words_of,
+)
+
+
+class Columns(NamedTuple):
+    """The numbers of some documents, in order; a list or array of each has an entry for each document."""
+
+    keys: list[str]
+    """Their keys."""
+    bytes: NDArray[np.int64]
+    """UTF-8 bytes."""
+    characters: NDArray[np.int64]
+    """Code points."""
+    words: NDArray[np.int64]
+    """Words; 0 where there are none to count."""
+    tokens: NDArray[np.int64]
+    """Tokens."""
+    comes_back: NDArray[np.int64]
+    """1 if the document comes back, else 0."""
+
+
+class DocumentRows(NamedTuple):
+    """The documents of some shards of a group."""
+
+    word_unit: str
+    """The unit in which words are counted; empty if there are none."""
+    parts: tuple[tuple[int, Columns], ...]
+    """The documents of each shard, with the number of the first."""
+
+    def __add__(self, other: DocumentRows) -> DocumentRows:  # type: ignore[override]
+        parts = sorted(self.parts + other.parts, key=lambda part: part[0])
+        return DocumentRows(self.word_unit if self.word_unit == other.word_unit else "", tuple(parts))
+
+    def columns(self) -> Columns:
+        """Return all documents in order."""
+        keys = [key for _, part in self.parts for key in part.keys]
+        numbers = (np.concatenate(column) for column in zip(*(part[1:] for _, part in self.parts), strict=True))
+        return Columns(keys, *numbers)
+
+    def raw(self) -> dict[str, object]:
+        """Return the documents as data, a column for each number."""
+        columns = self.columns()._asdict()
+        return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> DocumentRows:
+        """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
+        keys, *numbers = (raw["rows"][name] for name in Columns._fields)
+        return cls(raw["word_unit"], ((before, Columns(keys, *(np.array(some, dtype=np.int64) for some in numbers))),))
+
+
+class Documents(SummedMetric):
+    """The text metric: keeps the numbers of each document."""
+
+    state = DocumentRows
+    _options: WordOptions
+
+    def map(self, encoded: EncodedShard) -> DocumentRows:
+        """Return the documents of one shard."""
+        shard = encoded.shard
+        unit, words, lacking = words_of(self._options, shard, placed=False)
+        counted = np.zeros(len(shard), dtype=np.int64) if lacking else count_by_document(shard, words.documents)
+        back = encoded.comes_back.astype(np.int64)
+        columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, counted, encoded.tokens, back)
+        return DocumentRows("" if lacking else unit, ((shard.first, columns),))
+
+    def finish(self, state: DocumentRows) -> Mapping[str, Measured | NotApplicable]:
+        """Return the compression of the document in the middle."""
+        columns = state.columns()
+        some = columns.tokens > 0
+        if not some.any():
+            return {"median_compression": NotApplicable("no document has tokens")}
+        ratios = columns.bytes[some] / columns.tokens[some]
+        ends = median_interval(ratios)
+        return {
+            "median_compression": Measured(
+                float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason
+            )
+        }
+
+
+SPEC: Final = MetricFamily(
+    name="documents",
+    summary="bytes, characters, words and tokens of each document and whether it comes back, in documents.csv",
+    text=Documents,
+    options=WordOptions,
+    companion="documents",
+    values=(
+        Metric(
+            id="median_compression",
+            unit="bytes/token",
+            direction="higher",
+            label="median document",
+            formula="median over documents x of bytes of x / tokens of x",
+            definition=(
+                "Compression of the document in the middle: long documents count no more than short ones. The interval "
+                "is that of the sign test. documents.csv has every document."
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,160 @@
+"""The sampling units of a jackknife: single documents, or documents whose hashes end alike where there are many."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_UNITS: Final = 256
+"""So many units are told apart in each stratum; of more documents, those whose hashes end alike are one unit."""
+
+_HASH_BITS: Final = 32
+_FEWEST_BITS: Final = 8
+_STRATA: Final = (1 << 29) - 1
+_HASH: Final = (1 << _HASH_BITS) - 1
+
+
+class Placed(NamedTuple):
+    """Units, and where each document or former unit went."""
+
+    units: SampleUnits
+    """The units."""
+    places: NDArray[np.int64]
+    """int64[d], of each document (or former unit) the place of its unit."""
+
+
+class Joined(NamedTuple):
+    """The units of two samples together."""
+
+    units: SampleUnits
+    """The units of both; their documents are those of both."""
+    one: NDArray[np.int64]
+    """Of each unit of the first sample its place among them."""
+    other: NDArray[np.int64]
+    """Of each unit of the second."""
+
+
+class SampleUnits:
+    """The documents of a sample by hash and stratum; a jackknife leaves out one unit after the other.
+
+    A unit is all documents of a stratum whose hashes have the same last bits: all 32 bits while a stratum has at most
+    256 units, so that a small corpus keeps single documents, and as many bits as fit otherwise. The units of a sample
+    do not depend on the order in which its parts were joined.
+
+    >>> one = SampleUnits.of(np.array([7, 9, 7]))
+    >>> one.units.keys.tolist(), one.units.documents.tolist(), one.places.tolist()
+    ([7, 9], [2, 1], [0, 1, 0])
+    """
+
+    def __init__(self, keys: NDArray[np.int64], documents: NDArray[np.int64], bits: int = _HASH_BITS) -> None:
+        self.keys = keys
+        """int64[u], rising: the stratum, and below it 32 bits for the hash."""
+        self.documents = documents
+        """int64[u], the number of documents of each unit."""
+        self.bits = bits
+        """So many last bits of the hash tell units of a stratum apart."""
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @classmethod
+    def of(cls, keys: NDArray[np.int64]) -> Placed:
+        """Return the units of documents, from the key of each, see :func:`unit_keys`."""
+        distinct, places, documents = np.unique(keys, return_inverse=True, return_counts=True)
+        distinct = distinct.astype(np.int64)  # not the type object that came with the keys: units are pickled alike
+        fitting = cls(distinct, documents.astype(np.int64)).fitting()
+        return Placed(fitting.units, fitting.places[places])
+
+    @classmethod
+    def numbered(cls, units: int) -> SampleUnits:
+        """Return some units of one stratum that are known by number alone, as files of older versions keep them."""
+        return cls(np.arange(units), np.ones(units, dtype=np.int64), max(5, (units - 1).bit_length()))
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """int64[u], the stratum of each unit."""
+        return self.keys >> _HASH_BITS
+
+    def joined(self, other: SampleUnits) -> Joined:
+        """Return the units of both samples together.
+
+        >>> both = SampleUnits.of(np.array([7, 9])).units.joined(SampleUnits.of(np.array([8, 9])).units)
+        >>> both.units.keys.tolist(), both.units.documents.tolist(), both.one.tolist(), both.other.tolist()
+        ([7, 8, 9], [1, 1, 2], [0, 2], [1, 2])
+        """
+        if self.bits == other.bits and np.array_equal(self.keys, other.keys):
+            same = np.arange(len(self.keys))
+            return Joined(SampleUnits(self.keys, self.documents + other.documents, self.bits), same, same)
+        bits = min(self.bits, other.bits)
+        parts = self.with_bits(bits), other.with_bits(bits)
+        keys = np.union1d(parts[0].units.keys, parts[1].units.keys)
+        at = [np.searchsorted(keys, part.units.keys)[part.places] for part in parts]
+        documents = _added(at[0], self.documents, len(keys)) + _added(at[1], other.documents, len(keys))
+        fitting = SampleUnits(keys, documents, bits).fitting()
+        return Joined(fitting.units, fitting.places[at[0]], fitting.places[at[1]])
+
+    def unstratified(self) -> Placed:
+        """Return the units without their strata."""
+        keys, places = np.unique(self.keys & _HASH, return_inverse=True)
+        return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), self.bits), places)
+
+    def last_bits(self, bits: int) -> NDArray[np.int64]:
+        """Return int64[u], so many last bits of the hash of each unit.
+
+        Raises:
+            ValueError: fewer are known.
+        """
+        if bits > self.bits:
+            raise ValueError(f"of these units {self.bits} bits are known, not {bits}")
+        return self.keys & ((1 << bits) - 1)
+
+    def with_bits(self, bits: int) -> Placed:
+        """Return the units told apart by fewer last bits."""
+        if bits == self.bits:
+            return Placed(self, np.arange(len(self.keys)))
+        kept = ~_HASH | ((1 << bits) - 1)
+        keys, places = np.unique(self.keys & kept, return_inverse=True)
+        return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), bits), places)
+
+    def fitting(self) -> Placed:
+        """Return the units with the most bits of which no stratum has too many units."""
+        if not self.crowded():
+            return Placed(self, np.arange(len(self.keys)))
+        best = self.with_bits(min(_FEWEST_BITS, self.bits))
+        for bits in range(_FEWEST_BITS + 1, self.bits):
+            finer = self.with_bits(bits)
+            if finer.units.crowded():
+                break
+            best = finer
+        return best
+
+    def crowded(self) -> bool:
+        """Return ``True`` if a stratum has too many units."""
+        if len(self.keys) <= MOST_UNITS:
+            return False
+        ends = np.flatnonzero(np.diff(self.strata)) + 1
+        return int(np.diff(ends, prepend=0, append=len(self.keys)).max()) > MOST_UNITS
+
+
+def unit_keys(hashes: NDArray[np.int64], group_hash: int | None) -> NDArray[np.int64]:
+    """Return int64[d], the key of the unit of each document, which tells its stratum and its hash.
+
+    Args:
+        hashes: int64[d], the 32-bit hash of each document.
+        group_hash: the 32-bit hash of the group, whose documents are a stratum; ``None`` for parallel groups, whose
+            documents are translations of one another and are left out together.
+
+    >>> unit_keys(np.array([3]), None).tolist(), unit_keys(np.array([3]), 0).tolist()
+    ([3], [4294967299])
+    """
+    stratum = 0 if group_hash is None else 1 + (group_hash & _STRATA)
+    return hashes | stratum << _HASH_BITS
+
+
+def _added(places: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return int64[size], the sums of values by place."""
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, places, values)
+    return sums

@@ -87,7 +87,7 @@ def publish(study, run):
     files |= {
         f"{picture.name}.svg": picture_svg(picture) for picture in pictures(report) if re.fullmatch(names, picture.name)
     }
-    for name in ("report.md", "curve.csv", "validity.csv", "sizes.csv"):
+    for name in ("report.md", "curve.csv", "validity.csv", "validity_tokenizers.csv", "sizes.csv"):
         if (run / name).exists():
             text = (run / name).read_text(encoding="utf-8")
             files[name.replace("report", "tables")] = correlations(text, study) if name == "validity.csv" else text

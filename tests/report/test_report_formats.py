@@ -61,6 +61,7 @@ def test_the_formats_register_themselves():
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",
         "validity": "validity.csv",
+        "validity_tokenizers": "validity_tokenizers.csv",
         "sizes": "sizes.csv",
         "pytest_benchmark": "pytest-benchmark.json",
         "asv": "asv.json",

@@ -8,6 +8,7 @@ from statistics import mean
 
 import numpy as np
 import pytest
+from fed_tokenizers import FED, LEAST, OF_IDS, TRAINING_TOKENS, fed
 
 from tokbench.config.suites import shipped_suites
 from tokbench.results.cells import COLUMNS, WHOLE
@@ -75,6 +76,28 @@ def of_both_bodies(*studies):
     return figures
 
 
+def of_the_fed(study):
+    """Return the figures of tokenizers whose ids have training tokens enough, and the training tokens of all."""
+    figures = {}
+    if not (SHELF / study / FED).exists():
+        return figures
+    for row in rows(SHELF / study / FED):
+        place = f"{row['class']}, {LEAST:g} training tokens an id", "text", "transformer"
+        for end in ("rho", "ci_low", "ci_high"):
+            figures[*place, f"{row['metric']} with {row['model']}, {end}"] = row[end]
+    for row in rows(SHELF / study / TRAINING_TOKENS):
+        figures |= {(row["tokenizer"], "text", "transformer", name): row[name] for name in OF_IDS[1:]}
+    return figures
+
+
+@pytest.mark.parametrize("study", sorted(path.parent.name for path in SHELF.glob(f"*/{FED}")))
+def test_tokenizers_that_count_are_correlated_again(study):
+    again = [{name: str(value) for name, value in row.items()} for row in fed(study)]
+    assert rows(SHELF / study / FED) == again
+    listed = {row["tokenizer"] for row in rows(SHELF / study / TRAINING_TOKENS)}
+    assert listed == {row["tokenizer"] for row in rows(SHELF / study / "table.csv")}
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_figures_stand_in_the_tables(study):
     table = rows(SHELF / study / "table.csv")
@@ -91,6 +114,7 @@ def test_figures_stand_in_the_tables(study):
             metric = f"{row['metric']} with {row['model']}"
             for end in ("rho", "ci_low", "ci_high"):
                 known[row["class"], row["corpus"], row["family"], f"{metric}, {end}"] = row[end] or "nan"
+    known |= of_the_fed(study)
     if study == "validity_narrow":
         known |= of_both_bodies(SHELF / study, SHELF / "validity")
     if (SHELF / study / "sizes.csv").exists():

@@ -6,14 +6,17 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokbench.cli.options import backend_options, common_options, parse_options
 
 if TYPE_CHECKING:
+    from tokbench.tokenizers.contract import Tokenizer
     from tokbench.tokenizers.inspect.examine import Inspection, Token
+    from tokbench.tokenizers.inspect.undertrained import UnderTrained
     from tokbench.tokenizers.inspect.usage import CorpusUse
 
 _EXAMPLES = 8
@@ -25,10 +28,18 @@ _WIDEST = 32
 @click.option("--backend", required=True, metavar="NAME", help="The backend, see 'tokbench list backends'.")
 @backend_options
 @click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
+@click.option(
+    "--embedding",
+    type=click.Path(path_type=Path),
+    help="Weights of a model with this vocabulary, a safetensors file or the index of several: list under-trained ids.",
+)
+@click.option("--tensor", metavar="NAME", help="The embedding in these weights [default: the one with a usual name].")
+@click.option("--output-tensor", metavar="NAME", help="The output matrix in these weights [default: likewise].")
+@click.option("--threshold", type=float, help="The largest indicator of an under-trained id [default: by unused ids].")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @common_options
-def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool) -> None:
-    """Show what a vocabulary holds, and which of its ids no text can give.
+def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool, **weights: Any) -> None:
+    """Show what a vocabulary holds, and which of its ids no text can give, or a model hardly trained.
 
     Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
     text gives), 2 bad input.
@@ -41,20 +52,40 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     tokenizer = load(backend, **parse_options(options))
     health = examine(tokenizer)
     use = None if texts is None else corpus_use(tokenizer, texts, health.unreachable)
+    trained = _under_trained(tokenizer, health, **weights)
     if as_json:
-        whole = asdict(health) | {"failed": health.failed} | ({"corpus": asdict(use)} if use else {})
-        click.echo(json.dumps(whole, indent=1))
+        further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
+        click.echo(json.dumps(asdict(health) | {"failed": health.failed} | further, indent=1))
     else:
         _show(health)
         if use:
             _show_use(use, health.vocab_size)
+        if trained:
+            _show_under_trained(trained, health)
     sys.exit(int(health.failed))
+
+
+def _under_trained(
+    tokenizer: Tokenizer,
+    health: Inspection,
+    *,
+    embedding: Path | None,
+    tensor: str | None,
+    output_tensor: str | None,
+    threshold: float | None,
+) -> UnderTrained | None:
+    """Look at the weights, if some are given."""
+    from tokbench.tokenizers.inspect.undertrained import Weights, under_trained
+
+    if embedding is None:
+        if tensor or output_tensor or threshold is not None:
+            raise click.UsageError("--tensor, --output-tensor and --threshold are about weights: add --embedding")
+        return None
+    return under_trained(tokenizer, health, Weights(embedding, tensor, output_tensor, threshold))
 
 
 def _texts(path: str) -> list[str]:
     """Return the lines of text files, as the source ``text`` reads them."""
-    from pathlib import Path
-
     from tokbench.registry.plugins import load_registry
 
     spec = load_registry().corpora.get("text")
@@ -83,15 +114,27 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
         click.echo(
             "  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen"
         )
-    if use.candidates:
-        share = f"{len(use.candidates):,} ({len(use.candidates) / vocab_size:.1%})"
-        click.echo(
-            f"  candidates for glitch tokens: {share} are whole tokens that these texts never make; "
-            "the most surprising first:"
-        )
-        for token in use.candidates[:_CANDIDATES]:
+    which = "are whole tokens that these texts never make; the most surprising first"
+    _show_candidates("candidates for glitch tokens", which, use, vocab_size)
+
+
+def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
+    measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
+    kind = "which is the output, too" if trained.tied else "beside an output matrix"
+    click.echo(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
+    click.echo(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
+    which = "are whole tokens that the model hardly trained; the smallest first"
+    _show_candidates("under-trained", which, trained, health.vocab_size)
+
+
+def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vocab_size: int) -> None:
+    """Show the candidates of some listing, and the ids that it sets apart."""
+    if listed.candidates:
+        share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
+        click.echo(f"  {what}: {share} {which}:")
+        for token in listed.candidates[:_CANDIDATES]:
             click.echo(f"    {_shown(token)}")
-    for kind, tokens in use.apart.items():
+    for kind, tokens in listed.apart.items():
         click.echo(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
 
 

@@ -194,6 +194,20 @@ def test_results_are_read_again(results, tmp_path):
     assert Results.read(path).studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
 
 
+def test_the_block_tells_how_well_the_text_feeds_the_ids(results):
+    """Every byte is a token of ``bytes``, so that its numbers follow from the sizes of the texts."""
+    [study] = results.studies.get(BITS_PER_BYTE) or []
+    assert set(study.trained_ids) == set(study.blocks)
+    trained = study.trained_ids["bytes"]
+    assert (trained.ids, trained.training_tokens) == (256, study.training_bytes)
+    assert trained.tokens_per_id == study.training_bytes / 256
+    assert (trained.training_bytes_per_token, trained.scored_bytes_per_token) == (1.0, 1.0)
+    assert trained.never_trained == 0
+    assert study.trained_ids["large"].tokens_per_id < study.trained_ids["one"].tokens_per_id
+    line = next(line for line in markdown.render(results).splitlines() if line.startswith("| bytes | no training text"))
+    assert line.endswith(f"| {trained.tokens_per_id:,.0f} | 0.0 % | 1.00 | 1.00 |")
+
+
 def corpus(texts, **options):
     return Corpus("c", Texts(texts), **options)
 

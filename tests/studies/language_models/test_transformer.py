@@ -1,6 +1,11 @@
 """The small transformer: what it may see, what text costs, and trainings that are stopped and go on."""
 
+import argparse
+import inspect
+import io
+import json
 import math
+from pydoc_data import topics
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokbench import train
 from tokbench.foundation.errors import InputError
 from tokbench.studies.language_models.contract import EncodedPart
 from tokbench.studies.language_models.windows import scoring_windows, training_windows
+from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Encoded
+from tokbench.tokenizers.inspect.examine import examine
+from tokbench.tokenizers.inspect.undertrained import Weights, under_trained
 
 pytest.importorskip("jax")
 
@@ -235,3 +244,35 @@ def test_random_bytes_cost_eight_bits_and_permuted_ids_the_same():
     assert plain == pytest.approx(8, abs=0.05)
     assert permuted == pytest.approx(plain, abs=0.02)
     assert cost(halves, 16) == pytest.approx(8, abs=0.05)
+
+
+class Remembering(dict):
+    """Checkpoints of a training, of which the last one of each name is kept when it is done."""
+
+    def pop(self, name, *default):
+        self.last = self.get(name)
+        return super().pop(name, *default)
+
+
+def test_a_model_s_own_weights_show_the_ids_that_it_never_trained(tmp_path, monkeypatch):
+    """A vocabulary of English, and a model of code: 13 ids that UTF-8 never has tell what untrained rows look like."""
+    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0)
+    english, code = inspect.getsource(topics)[:100_000], inspect.getsource(argparse)[:60_000]
+    tokenizer = train("regex_bpe", [english], 1024, pattern="gpt4")
+    texts = [code[start : start + 2000] for start in range(0, len(code), 2000)]
+    training = EncodedPart(encode_batch(tokenizer, texts), np.array([len(text.encode()) for text in texts]))
+    kept = Remembering()
+    train_curve(training, training, 1024, SMALL, learning_rate=0.008, seed=0, shares=[1.0], saved=kept)
+    state = np.load(io.BytesIO(kept.last))
+    embedding = state["0"][:1024]  # the rows after it are the end and the beginning of a document
+    entry = {"dtype": "F32", "shape": embedding.shape, "data_offsets": [0, embedding.nbytes]}
+    header = json.dumps({"wte.weight": entry}).encode()
+    (tmp_path / "m.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + embedding.tobytes())
+    trained = under_trained(tokenizer, examine(tokenizer), Weights(tmp_path / "m.safetensors"))
+    listed = np.array(trained.indicators) <= trained.threshold
+    counts = np.bincount(training.encoded.ids, minlength=1024)
+    never = counts == 0
+    assert never.sum() > 300
+    assert listed[never].mean() > 0.5
+    assert never[listed].mean() > 0.9
+    assert counts[listed].max() < 5

@@ -17,12 +17,18 @@ from tokbench.formats import html, markdown
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
-from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
+from tokbench.studies.language_models.block import BitsComparison, BitsPerByte, TrainedIds
 from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.correlate import _Study
-from tokbench.studies.validity.csv import VALIDITY_COLUMNS, validity_csv
+from tokbench.studies.validity.csv import (
+    TOKENIZER_COLUMNS,
+    VALIDITY_COLUMNS,
+    validity_csv,
+    validity_tokenizers_csv,
+)
 from tokbench.studies.validity.options import ValidityStudy
+from tokbench.studies.validity.targets import bits_target
 
 SIZES = (260, 280, 300, 340, 400)
 
@@ -52,6 +58,7 @@ tokenizers:
 metrics: [compression, fertility, bits_per_byte]
 study:
   validity:
+    least_tokens_per_id: 0
     classes: {{sizes: ["size-*"], few: ["size-26?", "bytes", "published"]}}
     hypotheses:
       - {{metric: compression_ratio, predicts: bits_per_byte_1, at_least: -0.5, source: A 2020}}
@@ -248,7 +255,7 @@ def test_tokenizers_of_other_texts_stand_in_classes_of_their_own():
     every = [*names, "zero"]
     scored = {name: ScoredBits.of(np.array([[8.0 * k + 8.0] * 40]), [], np.full(40, 8)) for k, name in enumerate(every)}
     values = {"m": {name: 1.0 + k for k, name in enumerate(every)}}
-    study = _Study(ValidityStudy(classes={"some": ("a*", "b1")}), found, scored, values).outcome()
+    study = _Study(ValidityStudy(classes={"some": ("a*", "b1")}), bits_target(found, scored), values).outcome()
     assert [(each.name, "".join(each.tokenizers)) for each in study.classes] == [
         ("all", "a0a1a2a3a4zero"),
         ("all (trained on b)", "b0b1b2b3b4zero"),
@@ -256,3 +263,110 @@ def test_tokenizers_of_other_texts_stand_in_classes_of_their_own():
         ("some (trained on b)", "b1"),
     ]
     assert not study.trained
+
+
+def starved(tokens_per_id):
+    """Return the study of seven tokenizers with as many training tokens an id as given; less of ``cost`` is better.
+
+    The bits per byte of the first five rise with ``cost``; those of the last two fall far below.
+    """
+    names = [f"t{k}" for k in range(7)]
+    bits = dict(zip(names, [3.0, 3.1, 3.2, 3.3, 3.4, 2.0, 1.0], strict=True))
+    block = BitsPerByte(
+        corpus="c", train="c", family="f", metrics=["m"], models=["order 1"], deciding=["m"], least=0.02,
+        blocks=dict.fromkeys(names, "trained on c"),
+        comparisons=[
+            BitsComparison(tokenizer=one, other=other, differences=[], errors=[], verdict="level")
+            for one in names for other in names if one < other
+        ],
+        trained_ids={
+            name: TrainedIds(
+                ids=10, training_tokens=int(10 * number), tokens_per_id=number, never_trained=0.25,
+                training_bytes_per_token=4.0, scored_bytes_per_token=3.0,
+            )
+            for name, number in zip(names, tokens_per_id, strict=False)
+        },
+    )  # fmt: skip
+    scored = {name: ScoredBits.of(np.array([[8 * bits[name]] * 40]), [], np.full(40, 8)) for name in names}
+    values = {"cost": {name: float(k) for k, name in enumerate(names)}, "m": bits}
+    return bits_target(block, scored), values
+
+
+def rho_of(study):
+    return {row.metric: row.rho for row in study.classes[0].correlations}["cost"]
+
+
+def test_tokenizers_with_too_few_training_tokens_an_id_do_not_count():
+    target, values = starved([139, 50, 80, 90, 100, 49.9, 1.2])
+    study = _Study(ValidityStudy(classes={"ends": ("t0", "t6")}), target, values).outcome()
+    assert (study.least_tokens_per_id, study.left_out) == (50, ["t5", "t6"])
+    assert [(row.tokenizers, row.left_out) for row in study.classes] == [
+        (["t0", "t1", "t2", "t3", "t4"], ["t5", "t6"]),
+        (["t0"], ["t6"]),
+    ]
+    assert rho_of(study) == 1.0
+    assert study.classes[1].reason == (
+        "too few: 1 tokenizers with bits per byte that may be compared and have 50 training tokens an id, and it needs 5"
+    )
+    assert study.trained_ids["t6"].tokens_per_id == 1.2
+
+
+def test_an_option_lets_all_count():
+    """Ranks of bits are 3 4 5 6 7 2 1, those of the cost 1 to 7: rho = 1 - 6 * (5 * 4 + 16 + 36) / (7 * 48) = -2/7."""
+    target, values = starved([139, 50, 80, 90, 100, 49.9, 1.2])
+    study = _Study(ValidityStudy(least_tokens_per_id=0), target, values).outcome()
+    assert (study.left_out, len(study.classes[0].tokenizers)) == ([], 7)
+    assert rho_of(study) == pytest.approx(-2 / 7)
+
+
+def test_tokenizers_of_which_nothing_is_known_count():
+    target, values = starved([])
+    assert _Study(ValidityStudy(), target, values).outcome().left_out == []
+
+
+def test_too_few_that_are_fed_have_no_correlation():
+    target, values = starved([139, 50, 80, 90, 1, 1, 1])
+    [group] = _Study(ValidityStudy(), target, values).outcome().classes
+    assert group.correlations == []
+    assert group.reason.startswith("too few: 4 tokenizers with bits per byte that may be compared and have 50")
+
+
+def read_again(body, folder):
+    path = folder / "results.json"
+    path.write_text(body, encoding="utf-8")
+    return Results.read(path)
+
+
+def test_the_reports_show_who_is_left_out_and_why(results, tmp_path):
+    target, values = starved([139, 50, 80, 90, 100, 49.9, 1.2])
+    shown = read_again(results.to_json(), tmp_path)
+    shown.studies.put(VALIDITY, [_Study(ValidityStudy(), target, values).outcome()])
+    text = markdown.render(shown)
+    assert "t5 and t6 have fewer than 50 training tokens an id, and a model hardly learns ids" in text
+    assert "Fewer than 50 training tokens an id: not in the correlation" in html.render(shown)
+    assert "| t6 | 1.2 | 25.0 % | 4.00 | 3.00 |" in text
+    rows = list(csv.DictReader(validity_csv(shown).splitlines()))
+    assert {(row["tokens_per_id"], row["left_out"]) for row in rows} == {("50", "t5 t6")}
+
+
+def test_the_table_of_tokenizers_has_their_training_tokens(results):
+    rows = list(csv.DictReader(validity_tokenizers_csv(results).splitlines()))
+    assert tuple(rows[0]) == TOKENIZER_COLUMNS
+    [study] = results.studies.get(VALIDITY) or []
+    assert len(rows) == len(study.trained_ids) * 6
+    row = next(row for row in rows if (row["tokenizer"], row["model"]) == ("bytes", "bits_per_byte_2"))
+    assert (row["ids"], row["training_bytes_per_token"], row["left_out"]) == ("256", "1.0", "false")
+    assert float(row["tokens_per_id"]) == int(row["training_tokens"]) / 256
+
+
+def test_older_results_are_read_and_say_that_the_numbers_are_not_known(results, tmp_path):
+    body = json.loads(results.to_json())
+    for study in ("language_models", "validity"):
+        for part in body["studies"][study]["body"]:
+            for key in ("trained_ids", "least_tokens_per_id", "left_out"):
+                part.pop(key, None)
+    older = read_again(json.dumps(body), tmp_path)
+    [study] = older.studies.get(VALIDITY) or []
+    assert (study.least_tokens_per_id, study.trained_ids, study.left_out) == (None, {}, [])
+    line = next(line for line in markdown.render(older).splitlines() if line.startswith("| bytes | no training text"))
+    assert line.endswith("| not known | not known | not known | not known |")

@@ -92,6 +92,24 @@ class ModelTraining:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainedIds:
+    """The amounts of training text that the ids of one tokenizer have."""
+
+    ids: int
+    """The number of ids that the tokenizer can emit; special, unknown and empty ids do not count."""
+    training_tokens: int
+    """The tokens of the training text."""
+    tokens_per_id: float
+    """Tokens of the training text for each of ``ids``."""
+    never_trained: float
+    """The share of the scored tokens whose id does not occur in the training text."""
+    training_bytes_per_token: float
+    """UTF-8 bytes per token of the training text."""
+    scored_bytes_per_token: float
+    """The same of the scored documents, which no model has learned from."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BitsPerByte:
     """The bits per byte of one corpus: what trained the models, what was scored, and the comparisons.
 
@@ -110,6 +128,7 @@ class BitsPerByte:
         comparisons: every two tokenizers that may be compared.
         words: what the report says of the models; ``None`` for n-grams.
         trainings: by tokenizer, how its models were trained; empty for n-grams.
+        trained_ids: by tokenizer, how well the training text feeds its ids; empty in older results.
     """
 
     corpus: str
@@ -129,6 +148,7 @@ class BitsPerByte:
     comparisons: list[BitsComparison] = field(default_factory=list)
     words: ModelWords | None = None
     trainings: dict[str, ModelTraining] = field(default_factory=dict)
+    trained_ids: dict[str, TrainedIds] = field(default_factory=dict)
 
 
 BITS_PER_BYTE: BlockType[list[BitsPerByte]] = BlockType(study="language_models", kind=list[BitsPerByte])

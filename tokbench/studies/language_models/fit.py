@@ -44,7 +44,7 @@ from tokbench.plugin import (
     trained_on,
     vocab_size_of,
 )
-from tokbench.studies.language_models.block import BitsPerByte
+from tokbench.studies.language_models.block import BitsPerByte, TrainedIds
 from tokbench.studies.language_models.contract import (
     Checkpoints,
     EncodedPart,
@@ -55,6 +55,7 @@ from tokbench.studies.language_models.contract import (
 )
 from tokbench.studies.language_models.costs import ADVICE_OF_FAMILY, TrainsBodies, refuse_too_large
 from tokbench.studies.language_models.texts import PartSizes, TextParts, text_parts
+from tokbench.studies.language_models.trained_ids import count_trained_ids
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
@@ -81,6 +82,15 @@ class LostText(NamedTuple):
     """
 
     documents: tuple[int, ...]
+
+
+class FittedModels(NamedTuple):
+    """The answer of a tokenizer whose models were trained."""
+
+    state: Any
+    """The state of the metric."""
+    trained_ids: TrainedIds
+    """The amounts of training text that the ids of the tokenizer have."""
 
 
 class StoredCheckpoints:
@@ -129,7 +139,7 @@ def checkpoints_of(key: Key | None) -> Checkpoints:
 
 @dataclass(frozen=True)
 class FitModels(Job):
-    """Train the models of one tokenizer; the answer is the state of the metric, a :class:`LostText`, or the failure.
+    """Train the models of one tokenizer; the answer is a :class:`FittedModels`, a :class:`LostText`, or the failure.
 
     Attributes:
         family, options: the metric family.
@@ -151,13 +161,13 @@ class FitModels(Job):
         """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
-    def run(self, context: JobContext) -> Iterator[Any | LostText | Failure]:
+    def run(self, context: JobContext) -> Iterator[FittedModels | LostText | Failure]:
         """See :class:`tokbench.measuring.job.Job`."""
         place = f"corpus {self.corpus} for {self.family}"
         with doing("training models on", tokenizer=self.name, place=place):
             yield attempt(lambda: self._fit(context, place), f"{self.family} on corpus {self.corpus}")
 
-    def _fit(self, context: JobContext, place: str) -> Any | LostText:
+    def _fit(self, context: JobContext, place: str) -> FittedModels | LostText:
         make = context.family(self.family).make
         assert make is not None
         loaded = context.loaded(self.name)
@@ -172,10 +182,11 @@ class FitModels(Job):
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
         if isinstance(self.options, TrainsBodies):
             refuse_too_large(learned, n_ids, self.options.body, self.room, ADVICE_OF_FAMILY)
-        return make(self.options).fit(
+        state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
         )
+        return FittedModels(state, count_trained_ids(learned, predicted, n_ids))
 
 
 def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
@@ -243,7 +254,7 @@ class _Models:
         self._corpus = corpus
         self._metric: ModelMetric = family.make(options)
         self._train = self._metric.texts.train or corpus
-        self._states: dict[str, Any] = {}
+        self._answers: dict[str, FittedModels | LostText | Failure | None] = {}
         self._details = self._made_from()
 
     def measure(self, outcome: Outcome) -> None:
@@ -251,14 +262,14 @@ class _Models:
         names = self._plan.names_on(self._corpus)
         asked = [prepared for prepared in self._context.prepared if prepared.name in names]
         ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
-        self._states = {name: self._context.stored([name], self._kept) for name in ready}
-        missing = [name for name, state in self._states.items() if state is None]
+        self._answers = {name: self._context.stored([name], self._kept) for name in ready}
+        missing = [name for name, answer in self._answers.items() if answer is None]
         texts = Kept("model texts", self._details, self._family.name)
         sizes = self._context.stored([], texts)
         if missing or sizes is None:
             parts = attempt(self._parts)
             if isinstance(parts, Failure):
-                self._states.update(dict.fromkeys(missing, parts))
+                self._answers.update(dict.fromkeys(missing, parts))
                 sizes = sizes or parts
             else:
                 sizes = parts.sizes
@@ -289,7 +300,7 @@ class _Models:
         jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name], room) for name in names]
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
         asked = AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
-        self._states.update((job.name, value) for job, value, _ in self._context.ask(asked))
+        self._answers.update((job.name, value) for job, value, _ in self._context.ask(asked))
 
     def _finish(
         self,
@@ -302,9 +313,9 @@ class _Models:
         seen = {tokenizer.name: self._seen(tokenizer, sizes) for tokenizer in asked}
         blocks = {tokenizer.name: _block(tokenizer, seen[tokenizer.name]) for tokenizer in asked}
         sound = {
-            name: state
-            for name, state in self._states.items()
-            if state is not None and name not in ended and not isinstance(state, Failure | LostText)
+            name: answer
+            for name, answer in self._answers.items()
+            if isinstance(answer, FittedModels) and name not in ended
         }
         outcome = self._outcome(sound, blocks, sizes)
         values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in asked}
@@ -317,7 +328,7 @@ class _Models:
         if isinstance(sizes, Failure):
             result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
-            result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
+            result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
             result.detail.append(outcome.scored)
             result.notes.append(self._note(sizes))
 
@@ -329,29 +340,31 @@ class _Models:
         return float(np.isin(sizes.marks, trained).mean())
 
     def _outcome(
-        self, sound: Mapping[str, Any], blocks: Mapping[str, str], sizes: PartSizes | Failure
+        self, sound: Mapping[str, FittedModels], blocks: Mapping[str, str], sizes: PartSizes | Failure
     ) -> ModelOutcome | Failure:
         if isinstance(sizes, Failure):
             return sizes
         pairs = [pair for pair in combinations(sound, 2) if _comparable(*(blocks[name] for name in pair))]
-        states = ModelStates(sizes.scored.documents, sound, pairs)
+        states = ModelStates(sizes.scored.documents, {name: fitted.state for name, fitted in sound.items()}, pairs)
         return attempt(lambda: self._metric.finish_models(states), f"finishing {self._family.name}")
 
     def _values(
         self, name: str, ended: Mapping[str, Failure], sizes: PartSizes | Failure, outcome: ModelOutcome | Failure
     ) -> Values | Failure:
         """Return the values of a tokenizer, or the reason why it has none."""
-        state = ended.get(name, self._states.get(name))
-        if isinstance(state, Failure):
-            return state
-        if isinstance(state, LostText) and not isinstance(sizes, Failure):
-            lost, total = len(state.documents), sizes.scored.documents
-            first = sizes.origins[state.documents[0]]
+        answer = ended.get(name, self._answers.get(name))
+        if isinstance(answer, Failure):
+            return answer
+        if isinstance(answer, LostText) and not isinstance(sizes, Failure):
+            lost, total = len(answer.documents), sizes.scored.documents
+            first = sizes.origins[answer.documents[0]]
             reason = f"{lost:,} of {total:,} scored documents do not come back, the first is {first}"
             return {metric.id: NotApplicable(reason) for metric in self._family.values}
         return outcome if isinstance(outcome, Failure) else outcome.values.get(name, {})
 
-    def _described(self, outcome: ModelOutcome, sizes: PartSizes, blocks: dict[str, str]) -> BitsPerByte:
+    def _described(
+        self, outcome: ModelOutcome, sizes: PartSizes, blocks: dict[str, str], sound: Mapping[str, FittedModels]
+    ) -> BitsPerByte:
         training, scored = sizes.training, sizes.scored
         return BitsPerByte(
             corpus=self._corpus,
@@ -371,6 +384,7 @@ class _Models:
             comparisons=list(outcome.comparisons),
             words=outcome.words,
             trainings=dict(outcome.trainings),
+            trained_ids={name: fitted.trained_ids for name, fitted in sound.items()},
         )
 
     def _note(self, sizes: PartSizes) -> str:

@@ -29,10 +29,18 @@ from tokbench.plugin import (
     legend_lines,
     legends,
 )
-from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, ModelTraining
+from tokbench.studies.language_models.block import (
+    BITS_PER_BYTE,
+    BitsComparison,
+    BitsPerByte,
+    ModelTraining,
+    TrainedIds,
+)
 from tokbench.studies.language_models.charts import bits_charts, by_block
 from tokbench.studies.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
 
+_WHOLE: Final = 10
+"""From so many training tokens an id on, a tenth of a token is not shown."""
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
 
@@ -40,6 +48,11 @@ _TRAINING_COLUMNS: Final = (
     *("learning rate", "parameters", "tokens of a window", "10⁹ operations", "bits per byte of each seed"),
     *("seconds of all seeds", "memory, MB"),
 )
+TRAINED_IDS_COLUMNS: Final = (
+    *("training tokens an id", "held-out tokens never trained"),
+    *("bytes per token, training", "bytes per token, held out"),
+)
+"""The columns that tell how well the training text feeds the ids of a tokenizer."""
 _NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
@@ -97,6 +110,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
             )
             for model, metric in zip(study.models, metrics, strict=True)
         ),
+        *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS),
     ]
     rows = [
         Row(
@@ -104,6 +118,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
                 TextCell(line=name, title=name),
                 study.blocks.get(name, "no number"),
                 *(MeasuredCell(cell=metric.cells[name], interval=True) for metric in metrics),
+                *trained_ids_cells(study.trained_ids.get(name)),
             ]
         )
         for name in names
@@ -112,6 +127,26 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
     rest = " by model; less is better under one model, and 95 % intervals are below the numbers"
     table = Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
     return [table, *legend_lines(legends(metric.cells[name] for metric in metrics for name in names))]
+
+
+def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
+    """Return the cells below :data:`TRAINED_IDS_COLUMNS`; older results do not know them.
+
+    >>> trained_ids_cells(TrainedIds(ids=8, training_tokens=10, tokens_per_id=1.25, never_trained=0.5,
+    ...     training_bytes_per_token=7.77, scored_bytes_per_token=4.614))
+    ['1.2', '50.0 %', '7.77', '4.61']
+    >>> trained_ids_cells(None)
+    ['not known', 'not known', 'not known', 'not known']
+    """
+    if trained is None:
+        return ["not known"] * len(TRAINED_IDS_COLUMNS)
+    digits = 0 if trained.tokens_per_id >= _WHOLE else 1
+    return [
+        f"{trained.tokens_per_id:,.{digits}f}",
+        f"{100 * trained.never_trained:.1f} %",
+        f"{trained.training_bytes_per_token:.2f}",
+        f"{trained.scored_bytes_per_token:.2f}",
+    ]
 
 
 def _verdicts(study: BitsPerByte) -> list[Node]:

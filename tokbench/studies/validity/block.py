@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tokbench.plugin import BlockType
+from tokbench.studies.language_models.block import TrainedIds
 
 HypothesisVerdict = Literal["held", "not held", "undecided"]
 """The outcome of a hypothesis; :class:`HypothesisOutcome` describes it."""
@@ -64,21 +65,20 @@ class RankDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class ValidityClass:
-    """A set of tokenizers that may be compared with one another.
-
-    Attributes:
-        name: the name of the class.
-        tokenizers: its tokenizers that have bits per byte.
-        correlations: every metric with every model; empty if the tokenizers are too few.
-        differences: every two metrics of the hypotheses, with every model that decides.
-        reason: the reason why there is no correlation; empty if there are some.
-    """
+    """A set of tokenizers that may be compared with one another."""
 
     name: str
+    """The name of the class."""
     tokenizers: list[str]
+    """Its tokenizers that have bits per byte, without those of ``left_out``."""
     correlations: list[RankCorrelation] = field(default_factory=list)
+    """Every metric with every model; empty if the tokenizers are too few."""
     differences: list[RankDifference] = field(default_factory=list)
+    """Every two metrics of the hypotheses, with every model that decides."""
     reason: str = ""
+    """The reason why there is no correlation; empty if there are some."""
+    left_out: list[str] = field(default_factory=list)
+    """Its tokenizers that the correlations leave out, because their ids have too few training tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,30 +117,63 @@ class HypothesisOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Validity:
-    """The study of validity on one corpus, for the models of one family.
+class ExternalScore:
+    """A score of a tokenizer that was measured elsewhere."""
 
-    Attributes:
-        corpus: the corpus.
-        family: the family of metrics that trains models.
-        models: the metrics of bits per byte, simplest model first.
-        deciding: those of ``models`` that must agree on a verdict.
-        metrics: the metrics that predict.
-        draws: the number of draws of documents, training text and tokenizers.
-        trained: ``True`` if training text or seeds are drawn, too; ``False`` if documents alone are drawn.
-        classes: the classes of tokenizers.
-        hypotheses: the hypotheses of the configuration, one entry for each model.
-    """
+    score: float
+    """The score."""
+    low: float | None = None
+    """The lower end of its 95 % interval; ``None`` if it has none."""
+    high: float | None = None
+    """The upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalScores:
+    """Scores of one model, from a table that the configuration names."""
+
+    file: str
+    """The name of the table."""
+    model: str
+    """The model, as the table names it."""
+    source: str
+    """The origin of the scores, as the table names it; empty if it does not."""
+    better: Literal["higher", "lower"]
+    """The better direction."""
+    scores: dict[str, ExternalScore]
+    """By tokenizer, the score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validity:
+    """The study of validity on one corpus, for the models of one family or for scores from elsewhere."""
 
     corpus: str
+    """The corpus."""
     family: str
+    """The family of metrics that trains models; ``scores`` for those of a table."""
     models: list[str]
+    """The metrics of bits per byte, simplest model first; for scores the model of the table."""
     deciding: list[str]
+    """Those of ``models`` that must agree on a verdict."""
     metrics: list[str]
+    """The metrics that predict."""
     draws: int
+    """The number of draws of documents, training text and tokenizers."""
     trained: bool
+    """``True`` if training text or seeds are drawn, too; ``False`` if documents alone are drawn."""
     classes: list[ValidityClass] = field(default_factory=list)
+    """The classes of tokenizers."""
     hypotheses: list[HypothesisOutcome] = field(default_factory=list)
+    """The hypotheses of the configuration, one entry for each model."""
+    least_tokens_per_id: float | None = None
+    """The fewest training tokens an id of a tokenizer that counts; ``None`` in older results, where all count."""
+    trained_ids: dict[str, TrainedIds] = field(default_factory=dict)
+    """By tokenizer, how well the training text of the models feeds its ids; empty in older results."""
+    left_out: list[str] = field(default_factory=list)
+    """The tokenizers that have fewer training tokens an id than ``least_tokens_per_id``, and do not count."""
+    scores: ExternalScores | None = None
+    """The scores that are the target; ``None`` if bits per byte are."""
 
 
 VALIDITY: BlockType[list[Validity]] = BlockType(study="validity", kind=list[Validity])

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import WHOLE, Outcome, StudyContext, holm
 from tokbench.studies.language_models.block import BitsPerByte
-from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.block import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass
 from tokbench.studies.validity.options import ALL_TOKENIZERS, Hypothesis, ValidityStudy
 from tokbench.studies.validity.rank_correlation import (
@@ -23,43 +22,50 @@ from tokbench.studies.validity.rank_correlation import (
     Pair,
     RankInterval,
     difference,
-    draw_bits,
     draw_tokenizers,
     drawn_correlations,
     rho_interval,
     tau_interval,
 )
+from tokbench.studies.validity.scores import ReadScores, scores_target
+from tokbench.studies.validity.targets import Target, bits_target
 
 _LEVEL = 0.05
 
 
-def correlate(context: StudyContext, study: ValidityStudy) -> Outcome:
-    """Run the study of every family of models and corpus.
+def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -> Outcome:
+    """Run the study of every family of models and corpus, and of every table of scores.
 
     Only values of the whole corpus count, as in the tables that compare tokenizers. Speeds are left out: they are of
     the engine and the machine. So are numbers that rest on a part of the documents.
     """
     models = context.outcome("language_models")
-    if models is None:
-        return Outcome(failures=["there are no bits per byte"])
+    if models is None and not scores.tables:
+        return Outcome(failures=scores.problems or ["there are no bits per byte"])
+    values = _metric_values(context)
+    targets = [scores_target(table, corpus) for corpus in values for table in scores.tables]
+    if models is not None:
+        studied: list[BitsPerByte] = models.block or []
+        pairs = zip(studied, models.detail or [], strict=True)
+        targets = [*(bits_target(bits, scored) for bits, scored in pairs if scored), *targets]
+    block = [_Study(study, target, values.get(target.corpus, {})).outcome() for target in targets]
+    return Outcome(block=block, failures=scores.problems)
+
+
+def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float]]]:
+    """Return by corpus, metric and tokenizer the values on whole corpora, turned so that less is better."""
     directions = {
         metric.id: metric.direction
         for family, _ in context.plan.metrics
         if not family.clocked
         for metric in family.values
     }
-    values: dict[tuple[str, str], dict[str, float]] = {}
+    values: dict[str, dict[str, dict[str, float]]] = {}
     for cell in context.cells:
         if cell.group == WHOLE and cell.value is not None and cell.measured is None and cell.metric in directions:
             sign = -1.0 if directions[cell.metric] == "higher" else 1.0
-            values.setdefault((cell.corpus, cell.metric), {})[cell.tokenizer] = sign * cell.value
-    studied: list[BitsPerByte] = models.block or []
-    block = [
-        _Study(study, bits, scored, {m: values[c, m] for c, m in values if c == bits.corpus}).outcome()
-        for bits, scored in zip(studied, models.detail, strict=True)
-        if scored
-    ]
-    return Outcome(block=block)
+            values.setdefault(cell.corpus, {}).setdefault(cell.metric, {})[cell.tokenizer] = sign * cell.value
+    return values
 
 
 class _Correlations(NamedTuple):
@@ -76,46 +82,45 @@ class _Correlations(NamedTuple):
 
 
 class _Study:
-    """The study of one family of models on one corpus; metrics are turned so that less is better."""
+    """The study of one target; metrics are turned so that less is better."""
 
-    def __init__(
-        self,
-        study: ValidityStudy,
-        bits_per_byte: BitsPerByte,
-        scored: Mapping[str, ScoredBits],
-        values: Mapping[str, Mapping[str, float]],
-    ) -> None:
+    def __init__(self, study: ValidityStudy, target: Target, values: Mapping[str, Mapping[str, float]]) -> None:
         self._study = study
-        self._bits_per_byte = bits_per_byte
-        self._scored = scored
+        self._target = target
         self._values = values
-        self._metrics = [*(metric for metric in values if metric not in bits_per_byte.metrics), *bits_per_byte.metrics]
-        self._names = list(scored)
-        self._bits = draw_bits([scored[name] for name in self._names])
+        own = target.models if target.scores is None else []  # a model of bits is a metric of the others, too
+        self._metrics = [*(metric for metric in values if metric not in target.models), *own]
+        self._starved = target.starved(study.least_tokens_per_id)
         self._classes: dict[str, _Correlations] = {}
 
     def outcome(self) -> Validity:
         """Return the classes and the hypotheses."""
         classes = [self._class(name, members) for name, members in self._sets()]
-        parts = [len(state.parts) for state in self._scored.values()]
+        target = self._target
         return Validity(
-            corpus=self._bits_per_byte.corpus,
-            family=self._bits_per_byte.family,
-            models=self._bits_per_byte.metrics,
-            deciding=self._bits_per_byte.deciding,
+            corpus=target.corpus,
+            family=target.family,
+            models=target.models,
+            deciding=target.deciding,
             metrics=self._metrics,
             draws=DRAWS,
-            trained=min(parts) > 1,
+            trained=target.trained,
             classes=classes,
             hypotheses=self._hypotheses(classes),
+            least_tokens_per_id=self._study.least_tokens_per_id,
+            trained_ids={name: target.trained_ids[name] for name in target.names if name in target.trained_ids},
+            left_out=self._starved,
+            scores=target.scores,
         )
 
     def _sets(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the classes, each with tokenizers that may be compared; one with several kinds becomes several."""
-        kinds = self._kinds()
+        kinds = self._target.kinds
         for name, globs in {ALL_TOKENIZERS: ("*",), **self._study.classes}.items():
             chosen = [
-                tokenizer for tokenizer in self._names if any(fnmatch.fnmatchcase(tokenizer, glob) for glob in globs)
+                tokenizer
+                for tokenizer in self._target.names
+                if any(fnmatch.fnmatchcase(tokenizer, glob) for glob in globs)
             ]
             split = {
                 kind: some
@@ -131,26 +136,23 @@ class _Study:
             if not once:
                 yield name, []
 
-    def _kinds(self) -> dict[str, set[str]]:
-        """Return by training text the tokenizers that may be compared with one another."""
-        pairs = {frozenset((comparison.tokenizer, comparison.other)) for comparison in self._bits_per_byte.comparisons}
-        kinds: dict[str, set[str]] = {}
-        for block in dict.fromkeys(self._bits_per_byte.blocks.values()):
-            own = {name for name in self._names if self._bits_per_byte.blocks.get(name) == block}
-            if all(frozenset(pair) in pairs for pair in combinations(own, 2)):
-                others = {name for name in self._names if all(frozenset((name, member)) in pairs for member in own)}
-                sound = others - own if all(frozenset(p) in pairs for p in combinations(others - own, 2)) else set()
-                if len(own | sound) > 1:
-                    kinds[block] = own | sound
-        return kinds
-
-    def _class(self, name: str, members: list[str]) -> ValidityClass:
+    def _class(self, name: str, chosen: list[str]) -> ValidityClass:
+        members = [tokenizer for tokenizer in chosen if tokenizer not in self._starved]
+        left_out = [tokenizer for tokenizer in chosen if tokenizer in self._starved]
         if len(members) < LEAST_TOKENIZERS:
-            reason = f"too few: {len(members)} tokenizers with bits per byte that may be compared, and it needs"
-            return ValidityClass(name=name, tokenizers=members, reason=f"{reason} {LEAST_TOKENIZERS}")
+            fed = f" and have {self._study.least_tokens_per_id:g} training tokens an id" if left_out else ""
+            having = "bits per byte that may be compared" if self._target.scores is None else "a score"
+            reason = f"too few: {len(members)} tokenizers with {having}{fed}, and it needs"
+            return ValidityClass(
+                name=name, tokenizers=members, left_out=left_out, reason=f"{reason} {LEAST_TOKENIZERS}"
+            )
         self._classes[name] = correlations = self._correlations(members)
         return ValidityClass(
-            name=name, tokenizers=members, correlations=correlations.rows, differences=self._differences(correlations)
+            name=name,
+            tokenizers=members,
+            left_out=left_out,
+            correlations=correlations.rows,
+            differences=self._differences(correlations),
         )
 
     def _correlations(self, members: Sequence[str]) -> _Correlations:
@@ -175,22 +177,23 @@ class _Study:
                     rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
                     drawn[metric, model] = moved.rho[:, i, j]
                     tau = tau_interval(_sound(fixed.tau[:, i, j]), len(names))
-                    rows.append(_correlation(metric, model, len(names), value, tau))
+                    row = _correlation(metric, model, len(names), value, tau)
+                    rows.append(replace(row, fixed_low=None, fixed_high=None) if self._target.exact else row)
         places = {metric: k for k, metric in enumerate(self._metrics)}
         rows.sort(key=lambda row: (places[row.metric], self._models.index(row.model)))
         return _Correlations(rows, rho, drawn)
 
     @property
     def _models(self) -> list[str]:
-        return self._bits_per_byte.metrics
+        return self._target.models
 
     def _none(self, metric: str, model: str, tokenizers: int, reason: str) -> RankCorrelation:
         return RankCorrelation(metric=metric, model=model, tokenizers=tokenizers, reason=reason)
 
     def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Pair, Pair]:
         """Return the metrics, and their correlations in draws of documents and training, and of tokenizers as well."""
-        places = [self._names.index(name) for name in names]
-        bits = self._bits[:, :, places]
+        places = [self._target.names.index(name) for name in names]
+        bits = self._target.draws[:, :, places]
         own = [metric for metric in metrics if metric in self._models]
         others = [metric for metric in metrics if metric not in self._models]
         fixed = np.array([[self._values[metric][name] for name in names] for metric in others])
@@ -207,7 +210,7 @@ class _Study:
         sizes = {(row.metric, row.model): row.tokenizers for row in correlations.rows}
         return [
             _difference(one, other, model, correlations)
-            for model in self._bits_per_byte.deciding
+            for model in self._target.deciding
             for one, other in combinations(named, 2)
             if {(one, model), (other, model)} <= set(correlations.rho) and sizes[one, model] == sizes[other, model]
         ]
@@ -216,7 +219,7 @@ class _Study:
         """Return every hypothesis about every model that it names, corrected for their number together."""
         outcomes = []
         for claim in self._study.hypotheses:
-            models = self._bits_per_byte.deciding if claim.predicts == self._bits_per_byte.family else [claim.predicts]
+            models = self._target.deciding if claim.predicts == self._target.family else [claim.predicts]
             asked = [model for model in models if model in self._models and model != claim.metric]
             outcomes += [self._tested(claim, model, classes) for model in asked]
         tested = [k for k, outcome in enumerate(outcomes) if outcome[0].p is not None]

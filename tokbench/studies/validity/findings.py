@@ -29,6 +29,8 @@ class ValidityNames:
     @classmethod
     def of(cls, tables: CellTables, study: Validity) -> ValidityNames:
         """Return the names of a study."""
+        if study.scores is not None:
+            return cls(tables, {model: f"the score of {model}" for model in study.models})
         for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
             if (bits.corpus, bits.family) == (study.corpus, study.family):
                 models = dict(zip(bits.metrics, bits.models, strict=True))

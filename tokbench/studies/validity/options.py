@@ -6,10 +6,13 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from tokbench.plugin import Options
+from tokbench.plugin import LocalPath, Options
 
 ALL_TOKENIZERS = "all"
 """The class that every study has: all tokenizers that may be compared with one another."""
+
+SCORES = "scores"
+"""The word for all models of a table of scores, where a hypothesis names a family of models."""
 
 _Correlation = Annotated[float, Field(gt=-1, lt=1)]
 
@@ -22,7 +25,10 @@ class Hypothesis(Options):
     """
 
     metric: str = Field(description="id of the metric that predicts")
-    predicts: str = Field(description="id of a metric of bits per byte, or a family: each of its models that decides")
+    predicts: str = Field(
+        description="id of a metric of bits per byte, or a family: each of its models that decides; of a table of "
+        "scores a model, or 'scores' for all of them"
+    )
     class_: str = Field(default=ALL_TOKENIZERS, alias="class", description="class of tokenizers")
     at_least: _Correlation | None = Field(
         default=None, description="Spearman's rho is larger than this; 0 says: ranks as the bits do, beyond chance"
@@ -48,6 +54,15 @@ class ValidityStudy(Options):
     )
     hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="claims, written before the run; all else in the tables is exploratory"
+    )
+    least_tokens_per_id: float = Field(
+        default=50,
+        ge=0,
+        description="fewest training tokens an id of a tokenizer that counts in a correlation; 0 counts all",
+    )
+    scores: LocalPath | None = Field(
+        default=None,
+        description="a CSV file with scores of the tokenizers as further targets; columns: tokenizer, score, better",
     )
 
     @model_validator(mode="after")

@@ -1,9 +1,10 @@
-"""Registers the study of validity. It needs the study of language models, whose bits per byte it compares with."""
+"""Registers the study of validity. It compares with bits per byte of language models, or with a table of scores."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from tokbench.plugin import (
     Outcome,
@@ -18,24 +19,35 @@ from tokbench.plugin import (
 )
 from tokbench.studies.validity import csv
 from tokbench.studies.validity.block import VALIDITY
-from tokbench.studies.validity.options import ALL_TOKENIZERS, ValidityStudy
+from tokbench.studies.validity.options import ALL_TOKENIZERS, SCORES, ValidityStudy
+
+if TYPE_CHECKING:
+    from tokbench.studies.validity.scores import ReadScores
 
 _MODELS = "language_models"
 """The study that gives bits per byte."""
 
 
 def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
-    """Yield names that no tokenizer, metric or class has, or that there are no bits per byte."""
+    """Yield names that no tokenizer, metric or class has, mistakes in scores, or that there is nothing to predict."""
     modelled = {
         family.name: [metric.id for metric in family.values] for family, _ in plan.metrics if family.study == _MODELS
     }
-    if not modelled:
+    if not modelled and study.scores is None:
         message = "the study needs a family of metrics that trains models; add bits_per_byte to 'metrics'"
         yield StudyProblem((), message)
         return
     yield from _classes(plan, study)
     metrics = {metric.id for family, _ in plan.metrics if not family.clocked for metric in family.values}
     targets = {*modelled, *(metric for metrics in modelled.values() for metric in metrics)}
+    if study.scores is not None:
+        scores = scores_of(plan, study)
+        yield from (StudyProblem(("scores",), message) for message in scores.problems)
+        models = [table.model for table in scores.tables]
+        taken = [model for model in models if model in {*metrics, *targets}]
+        message = "the table calls a model {!r}, which is the name of a metric; give it another one"
+        yield from (StudyProblem(("scores",), message.format(model)) for model in taken)
+        targets |= {SCORES, *models}
     refused = len(plan.metrics) < len(plan.config.metrics)  # a problem already; what it would have brought is not known
     for k, hypothesis in enumerate(study.hypotheses):
         asked = {"metric": (hypothesis.metric, metrics), "predicts": (hypothesis.predicts, targets)}
@@ -46,6 +58,16 @@ def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
         name, classes = hypothesis.class_, [ALL_TOKENIZERS, *study.classes]
         if name not in classes:
             yield StudyProblem(("hypotheses", k, "class"), f"unknown class {name!r}; {did_you_mean(name, classes)}")
+
+
+def scores_of(plan: Plan, study: ValidityStudy) -> ReadScores:
+    """Read the table of scores of a run, if it has one."""
+    from tokbench.studies.validity.scores import ReadScores, read_scores
+
+    if study.scores is None:
+        return ReadScores()
+    names = [planned.name for planned in plan.tokenizers]
+    return read_scores(study.scores, names, some=bool(plan.config.overrides.only))
 
 
 def _classes(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
@@ -61,7 +83,7 @@ def run(context: StudyContext, study: ValidityStudy) -> Outcome:
     """Run the study."""
     from tokbench.studies.validity.correlate import correlate
 
-    return correlate(context, study)
+    return correlate(context, study, scores_of(context.plan, study))
 
 
 @hookimpl
@@ -96,3 +118,4 @@ def register_sections(register: Callable[[SectionSpec], None]) -> None:
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Register the tables."""
     register(csv.SPEC)
+    register(csv.TOKENIZERS_SPEC)

@@ -19,7 +19,7 @@ class RankPoint(NamedTuple):
     Attributes:
         name: its name.
         x: the metric, in its unit.
-        y: bits per byte.
+        y: bits per byte, or the score.
     """
 
     name: str
@@ -27,14 +27,17 @@ class RankPoint(NamedTuple):
     y: float
 
 
-def rank_scatter(title: str, heading: str, points: Sequence[RankPoint], x_title: str) -> Drawing:
-    """Return the chart of a metric across and bits per byte upwards.
+def rank_scatter(
+    title: str, heading: str, points: Sequence[RankPoint], x_title: str, unit: str = "bits per byte"
+) -> Drawing:
+    """Return the chart of a metric across and bits per byte, or scores, upwards.
 
     Args:
         title: the chart in words.
         heading: text above the plane.
         points: the tokenizers; one or more.
         x_title: the name of the metric.
+        unit: what is drawn upwards.
 
     >>> drawing = rank_scatter("t", "order 3", [RankPoint("a", 1.0, 3.0), RankPoint("b", 2.0, 2.5)], "bytes per token")
     >>> [line for line in drawing.lines if "circle" in line]
@@ -47,7 +50,7 @@ def rank_scatter(title: str, heading: str, points: Sequence[RankPoint], x_title:
     ticks = ticks[:: 1 + (len(ticks) - 1) // _MOST_TICKS]
     drawing.grid(_FRAME, ticks, y_axis.ticks(), titles=(x_title, ""), heading=heading)
     for point in points:
-        with drawing.group("p0", f"{point.name}: {point.x:.4g}, {point.y:.3f} bits per byte"):
+        with drawing.group("p0", f"{point.name}: {point.x:.4g}, {point.y:.3f} {unit}"):
             drawing.draw("circle", css="mark", cx=x_axis.at(point.x), cy=y_axis.at(point.y), r=3)
     return drawing
 

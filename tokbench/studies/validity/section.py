@@ -28,6 +28,8 @@ from tokbench.plugin import (
     Table,
     TextCell,
 )
+from tokbench.studies.language_models.section import TRAINED_IDS_COLUMNS, trained_ids_cells
+from tokbench.studies.language_models.verdicts import listed
 from tokbench.studies.validity.block import VALIDITY, HypothesisOutcome, RankCorrelation, Validity, ValidityClass
 from tokbench.studies.validity.findings import (
     ValidityNames,
@@ -38,12 +40,13 @@ from tokbench.studies.validity.findings import (
     with_interval,
 )
 from tokbench.studies.validity.rank_scatter import RankPoint, rank_scatter
+from tokbench.studies.validity.scores_section import SCORES_LIMITS, scores_explanation, scores_nodes
 
 _CLAIMED: Final = "H"
 """The mark of a correlation that stands in a hypothesis."""
 _MOST_CHARTS: Final = 12
 _HYPOTHESIS_COLUMNS: Final = (
-    *(Column("metric"), Column("bits of"), Column("class"), Column("claim")),
+    *(Column("class"), Column("claim")),
     *(Column("rho or difference", numeric=True), Column("p, Holm", numeric=True)),
     *(Column("outcome"), Column("source, or reason")),
 )
@@ -78,18 +81,22 @@ def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
     more = f"The other classes, in {len(further)} sentences"
     panes = [_pane(study, members, names) for members in study.classes]
     return [
-        Heading([f"{study.family} on ", Name(study.corpus)]),
+        Heading([f"{names.models[study.models[0]] if study.scores else study.family} on ", Name(study.corpus)]),
         Paragraph(_explanation(study)),
         *([Bullets(sentences)] if sentences else []),
         *([Details(more, [Bullets(further)])] if further else []),
         *([_hypotheses(study, names)] if study.hypotheses else []),
+        *_left_out(study),
         *_charts(tables, study),
         Chooser("Class of tokenizers", f"validity-{number}", panes, key="class", packed=True),
-        Paragraph(_LIMITS, "legend"),
+        *(scores_nodes(study.scores, study.corpus) if study.scores else []),
+        Paragraph(SCORES_LIMITS if study.scores else _LIMITS, "legend"),
     ]
 
 
 def _explanation(study: Validity) -> str:
+    if study.scores:
+        return scores_explanation(study.scores)
     drawn = "documents, training text" if study.trained else "documents"
     return (
         "Spearman's rho of a metric with the bits per byte of models, over tokenizers that may be compared. It is "
@@ -102,10 +109,28 @@ def _explanation(study: Validity) -> str:
     )
 
 
+def _left_out(study: Validity) -> list[Node]:
+    """Return the tokenizers that the correlations leave out, with the reason; nothing if all count."""
+    if not study.left_out:
+        return []
+    least = f"{study.least_tokens_per_id:g} training tokens an id"
+    why = (
+        f"{listed(study.left_out)} {'has' if len(study.left_out) == 1 else 'have'} fewer than {least}, and a model "
+        "hardly learns ids that it meets so seldom, so that these bits per byte tell how little text there was and "
+        "not how good the tokenizer is."
+    )
+    rows = [
+        Row([TextCell(line=name, title=name), *trained_ids_cells(study.trained_ids[name])]) for name in study.left_out
+    ]
+    columns = [Column("tokenizer"), *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS)]
+    caption = f"Fewer than {least}: not in the correlation"
+    return [Paragraph(why), Table(caption, columns, rows, label=f"Left out, {study.family} on {study.corpus}")]
+
+
 def _hypotheses(study: Validity, names: ValidityNames) -> Table:
     return Table(
         "Hypotheses of the configuration, in its order; p is corrected for their number",
-        _HYPOTHESIS_COLUMNS,
+        [Column("metric"), Column("target" if study.scores else "bits of"), *_HYPOTHESIS_COLUMNS],
         [_hypothesis(hypothesis, names) for hypothesis in study.hypotheses],
         label=f"Hypotheses, {study.family} on {study.corpus}",
     )
@@ -164,9 +189,10 @@ def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
         return TextCell(look="none", title="the same model")
     if rank.rho is None:
         return TextCell(line="–", look="none", title=rank.reason)
+    alone = between(rank.fixed_low, rank.fixed_high)
     title = (
-        f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers; for these tokenizers alone "
-        f"{between(rank.fixed_low, rank.fixed_high)}; tau {signed(rank.tau or 0.0)} "
+        f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers; "
+        f"{alone and f'for these tokenizers alone {alone}; '}tau {signed(rank.tau or 0.0)} "
         f"{between(rank.tau_low, rank.tau_high)}"
     )
     interval = between(rank.ci_low, rank.ci_high)
@@ -180,8 +206,9 @@ def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
 
 def _charts(tables: CellTables, study: Validity) -> list[Node]:
     charts = validity_charts(tables, study)
+    upwards = "the score" if study.scores else "bits per byte"
     legend = (
-        "A point for each tokenizer: the metric across, bits per byte upwards. Shown are the hypotheses, and of the "
+        f"A point for each tokenizer: the metric across, {upwards} upwards. Shown are the hypotheses, and of the "
         "first class the strongest and the weakest correlation besides; validity.csv has all."
     )
     return [Rich([Multiples(charts, look="wide"), Paragraph(legend, "legend")])] if charts else []
@@ -232,17 +259,30 @@ def _chart(tables: CellTables, study: Validity, place: _Place) -> Drawing | None
     ]
     points = []
     for name in members.tokenizers:
-        x, y = (tables.cell(metric, study.corpus, WHOLE, name) for metric in (place.metric, place.model))
-        if x and y and x.value is not None and y.value is not None:
-            points.append(RankPoint(name, x.value, y.value))
+        x, y = _value(tables, study, place.metric, name), _target(tables, study, place.model, name)
+        if x is not None and y is not None:
+            points.append(RankPoint(name, x, y))
     if not points:
         return None
     names = ValidityNames.of(tables, study)
     heading = f"{names.metric(place.model)}: rho {with_interval(correlation)}"
     below = f"{names.metric(place.metric)}, {place.members}"
-    return rank_scatter(
-        f"{below}, against bits per byte of {heading}; the numbers are in the tables", heading, points, below
-    )
+    against = "" if study.scores else "bits per byte of "
+    title = f"{below}, against {against}{heading}; the numbers are in the tables"
+    return rank_scatter(title, heading, points, below, "(score)" if study.scores else "bits per byte")
+
+
+def _value(tables: CellTables, study: Validity, metric: str, name: str) -> float | None:
+    cell = tables.cell(metric, study.corpus, WHOLE, name)
+    return cell.value if cell else None
+
+
+def _target(tables: CellTables, study: Validity, model: str, name: str) -> float | None:
+    """Return the bits per byte of a tokenizer, or its score."""
+    if study.scores is None:
+        return _value(tables, study, model, name)
+    score = study.scores.scores.get(name)
+    return score.score if score else None
 
 
 def rank_charts(tables: CellTables) -> Iterator[Chart]:

@@ -1,0 +1,84 @@
+"""Targets of the study of validity: numbers of models for each tokenizer, with which the metrics are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from tokbench.studies.language_models.block import BitsPerByte, TrainedIds
+from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.block import ExternalScores
+from tokbench.studies.validity.rank_correlation import Numbers, draw_bits
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target:
+    """Numbers of some models for each tokenizer; less is better."""
+
+    corpus: str
+    """The corpus of the metrics."""
+    family: str
+    """The family of metrics that trains the models, or ``scores``."""
+    models: list[str]
+    """The models, simplest first."""
+    deciding: list[str]
+    """Those of ``models`` that must agree on a verdict."""
+    names: list[str]
+    """The tokenizers."""
+    draws: Numbers
+    """float64[draws, k, n], by draw, model and tokenizer; the first draw is the data themselves."""
+    trained: bool
+    """``True`` if training text or seeds are drawn, too."""
+    kinds: Mapping[str, set[str]]
+    """By training text, the tokenizers that may be compared with one another."""
+    trained_ids: Mapping[str, TrainedIds]
+    """By tokenizer, how well the training text of the models feeds its ids; empty if that is not known."""
+    scores: ExternalScores | None = None
+    """The scores that the numbers are, if they come from a table."""
+
+    @property
+    def exact(self) -> bool:
+        """``True`` if nothing is drawn but tokenizers, because no number has an interval."""
+        return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
+
+    def starved(self, least: float) -> list[str]:
+        """Return the tokenizers whose ids have fewer training tokens than some number on average."""
+        return [
+            name for name in self.names if name in self.trained_ids and self.trained_ids[name].tokens_per_id < least
+        ]
+
+
+def bits_target(bits_per_byte: BitsPerByte, scored: Mapping[str, ScoredBits]) -> Target:
+    """Return the bits per byte of one family of models on one corpus as a target.
+
+    Args:
+        bits_per_byte: what is known of the models.
+        scored: by tokenizer, the bits of the scored documents; one or more.
+    """
+    names = list(scored)
+    return Target(
+        corpus=bits_per_byte.corpus,
+        family=bits_per_byte.family,
+        models=bits_per_byte.metrics,
+        deciding=bits_per_byte.deciding,
+        names=names,
+        draws=draw_bits([scored[name] for name in names]),
+        trained=min(len(state.parts) for state in scored.values()) > 1,
+        kinds=_kinds(bits_per_byte, names),
+        trained_ids=bits_per_byte.trained_ids,
+    )
+
+
+def _kinds(bits_per_byte: BitsPerByte, names: list[str]) -> dict[str, set[str]]:
+    """Return by training text the tokenizers that may be compared with one another."""
+    pairs = {frozenset((comparison.tokenizer, comparison.other)) for comparison in bits_per_byte.comparisons}
+    kinds: dict[str, set[str]] = {}
+    for block in dict.fromkeys(bits_per_byte.blocks.values()):
+        own = {name for name in names if bits_per_byte.blocks.get(name) == block}
+        if all(frozenset(pair) in pairs for pair in combinations(own, 2)):
+            others = {name for name in names if all(frozenset((name, member)) in pairs for member in own)}
+            sound = others - own if all(frozenset(p) in pairs for p in combinations(others - own, 2)) else set()
+            if len(own | sound) > 1:
+                kinds[block] = own | sound
+    return kinds

@@ -1,0 +1,143 @@
+"""Finds the input embedding and the output matrix among the tensors of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import InputError, Problem, close_name, did_you_mean
+from tokbench.tokenizers.inspect.tensor_file import StoredTensor, stored_tensors
+
+MOST_EXTRA: Final = 1024
+"""Rows that an embedding may have beyond the ids; models fill it up to a round number."""
+
+_INPUT: Final = (
+    "embed_tokens.weight",
+    "wte.weight",
+    "word_embeddings.weight",
+    "embed_in.weight",
+    "tok_embeddings.weight",
+    "embeddings.weight",
+    "embedding.weight",
+    "shared.weight",
+)
+_OUTPUT: Final = ("lm_head.weight", "embed_out.weight", "output.weight", "head.weight")
+_PART: Final = re.compile(r"-\d+-of-\d+\.safetensors$")
+_BLOCK: Final = 4096
+"""Rows that are read at once."""
+_NAMED: Final = 8
+"""Tensors that a message names at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows of a matrix, one after the other."""
+
+    start: int
+    """The number of the first one."""
+    rows: NDArray[np.float32]
+    """float32[k, width]."""
+
+
+def blocks(tensor: StoredTensor) -> Iterator[Block]:
+    """Yield the rows of a matrix, some at a time."""
+    for start in range(0, tensor.shape[0], _BLOCK):
+        yield Block(start, tensor.rows(slice(start, start + _BLOCK)))
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """The matrices of a model that have a row for each id."""
+
+    name: str
+    """The name of the input embedding."""
+    embedding: StoredTensor
+    """The input embedding."""
+    tied: bool
+    """``True`` if it is the output matrix, too."""
+
+
+def find_matrices(path: Path, vocab_size: int, embedding: str | None = None, output: str | None = None) -> Matrices:
+    """Find the matrices of a model.
+
+    A model without an output matrix is tied: its embedding is also the output. So is one that has it twice.
+
+    Args:
+        path: a safetensors file, or the index of several.
+        vocab_size: the number of ids.
+        embedding: the name of the input embedding; ``None`` looks for a usual one.
+        output: the name of the output matrix; ``None`` looks for a usual one.
+
+    Raises:
+        InputError: a file or a name is wrong, or the embedding is that of another vocabulary.
+    """
+    tensors = stored_tensors(path)
+    name = _named(path, tensors, embedding) if embedding else _usual(path, tensors, vocab_size)
+    for given in filter(None, (name, output and _named(path, tensors, output))):
+        _check_shape(path, given, tensors[given], vocab_size)
+    outputs = [other for other in tensors if _ends(other, _OUTPUT) and tensors[other].shape == tensors[name].shape]
+    if output:
+        outputs = [output]
+    elif not outputs and _PART.search(path.name):
+        message = "is one of several files, and the output matrix is not in it: give the index, which ends in .json"
+        raise InputError([Problem(str(path), message)])
+    tied = all(_equal(tensors[name], tensors[other]) for other in outputs[:1])
+    return Matrices(name, tensors[name], tied)
+
+
+def _check_shape(path: Path, name: str, tensor: StoredTensor, vocab_size: int) -> None:
+    if not vocab_size <= _rows(tensor) <= vocab_size + MOST_EXTRA:
+        shape = " x ".join(f"{n:,}" for n in tensor.shape)
+        message = (
+            f"the tensor {name!r} is {shape}, and the tokenizer has {vocab_size:,} ids: the matrix has a row for each "
+            f"id, and at most {MOST_EXTRA:,} more"
+        )
+        raise InputError([Problem(str(path), message)])
+
+
+def _named(path: Path, tensors: Mapping[str, StoredTensor], name: str) -> str:
+    if name not in tensors:
+        known = tensors if close_name(name, tensors) else _largest(tensors)
+        raise InputError([Problem(str(path), f"unknown tensor {name!r}; {did_you_mean(name, known)}")])
+    return name
+
+
+def _largest(tensors: Mapping[str, StoredTensor]) -> list[str]:
+    """Return the matrices with the most rows, among which an embedding is."""
+    return sorted(tensors, key=lambda name: -_rows(tensors[name]))[:_NAMED]
+
+
+def _usual(path: Path, tensors: Mapping[str, StoredTensor], vocab_size: int) -> str:
+    """Return the only tensor with a usual name; of several the only one that fits the vocabulary."""
+    usual = [name for name in tensors if _ends(name, _INPUT) and _rows(tensors[name])]
+    fitting = [name for name in usual if vocab_size <= _rows(tensors[name]) <= vocab_size + MOST_EXTRA]
+    names = usual if len(usual) == 1 else fitting
+    if len(names) == 1:
+        return names[0]
+    if names or usual:
+        message = f"several tensors may be the embedding: {', '.join(names or usual)}; name one with --tensor"
+    else:
+        largest = ", ".join(_largest(tensors)) or "none"
+        message = f"no tensor has the usual name of an embedding; name one with --tensor; the largest: {largest}"
+    raise InputError([Problem(str(path), message)])
+
+
+def _ends(name: str, endings: tuple[str, ...]) -> bool:
+    return any(name == ending or name.endswith(f".{ending}") for ending in endings)
+
+
+def _rows(tensor: StoredTensor) -> int:
+    """Return the number of rows of a matrix; 0 if it is none."""
+    return tensor.shape[0] if len(tensor.shape) == 2 else 0  # noqa: PLR2004 - rows and columns
+
+
+def _equal(one: StoredTensor, other: StoredTensor) -> bool:
+    if one.shape != other.shape:
+        return False
+    return all(np.array_equal(block.rows, again.rows) for block, again in zip(blocks(one), blocks(other), strict=True))

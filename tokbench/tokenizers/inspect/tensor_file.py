@@ -1,0 +1,114 @@
+"""Reads matrices from safetensors files, a few rows at a time: an embedding may be larger than the memory.
+
+The format is eight bytes with the length of a header, the header in JSON, and the numbers of all tensors one after the
+other, little-endian. A model in several files has an index in JSON beside them, which names the file of each tensor.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import InputError, Problem
+
+_PREFIX: Final = 8
+"""Bytes of the length of the header."""
+_LONGEST: Final = 100_000_000
+"""Bytes of the longest header that the format allows."""
+
+_DTYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+"""The dtypes of weights, and how NumPy reads them; of BF16, which it does not know, the bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """A tensor in a file, not read yet."""
+
+    path: Path
+    """The file."""
+    dtype: str
+    """The dtype, as the format names it."""
+    shape: tuple[int, ...]
+    """The shape."""
+    start: int
+    """Its first byte in the file."""
+
+    def rows(self, wanted: slice | list[int]) -> NDArray[np.float32]:
+        """Return some rows of a matrix as float32[k, width].
+
+        Raises:
+            InputError: the numbers are of a dtype that weights do not have, such as that of a quantized model.
+        """
+        if self.dtype not in _DTYPES:
+            message = f"has numbers of dtype {self.dtype}, and these can be read: {', '.join(_DTYPES)}"
+            raise InputError([Problem(str(self.path), message)])
+        stored = np.memmap(self.path, _DTYPES[self.dtype], "r", self.start, self.shape)[wanted]
+        if self.dtype == "BF16":  # the upper half of a float32
+            return (stored.astype(np.uint32) << 16).view(np.float32)
+        return np.asarray(stored, dtype=np.float32)
+
+
+def stored_tensors(path: Path) -> dict[str, StoredTensor]:
+    """Return the tensors of a model by name: of one file, or of all that an index in JSON names.
+
+    Raises:
+        InputError: a file cannot be read, or is not what it should be.
+    """
+    if path.suffix != ".json":
+        return _of_file(path)
+    files = _of_index(path)
+    by_file = {name: _of_file(path.parent / name) for name in sorted(set(files.values()))}
+    return {name: by_file[file][name] for name, file in files.items() if name in by_file[file]}
+
+
+def _of_index(path: Path) -> dict[str, str]:
+    try:
+        files = json.loads(path.read_bytes())["weight_map"]
+        return {str(name): str(file) for name, file in files.items()}
+    except OSError as error:
+        raise _unread(path, error) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = "is not an index of safetensors files: it has no 'weight_map' with the file of each tensor"
+        raise InputError([Problem(str(path), message)]) from error
+
+
+def _of_file(path: Path) -> dict[str, StoredTensor]:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(_PREFIX), "little")
+            header = file.read(length) if length <= min(size - _PREFIX, _LONGEST) else b""
+    except OSError as error:
+        raise _unread(path, error) from error
+    try:
+        entries = json.loads(header)
+        start = _PREFIX + length
+        return {name: _entry(path, entry, start, size) for name, entry in entries.items() if name != "__metadata__"}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = "is not a safetensors file, or a part of one: its header does not fit what follows"
+        raise InputError([Problem(str(path), message)]) from error
+
+
+def _entry(path: Path, entry: dict[str, Any], start: int, size: int) -> StoredTensor:
+    """Return a tensor of a header.
+
+    Raises:
+        ValueError: it does not lie in the file, or has another length than its shape says.
+    """
+    first, end = (int(offset) for offset in entry["data_offsets"])
+    dtype, shape = str(entry["dtype"]), tuple(int(n) for n in entry["shape"])
+    if not 0 <= first <= end <= size - start:
+        raise ValueError(first, end)
+    if dtype in _DTYPES and end - first != math.prod(shape) * np.dtype(_DTYPES[dtype]).itemsize:
+        raise ValueError(shape)
+    return StoredTensor(path, dtype, shape, start + first)
+
+
+def _unread(path: Path, error: OSError) -> InputError:
+    return InputError([Problem(str(path), f"cannot be read: {error.strerror}")])

@@ -1,0 +1,168 @@
+"""Lists ids that a model hardly trained, by its own weights (Land and Bartolo 2024, "Fishing for Magikarp").
+
+The row of an id that no training text has is never a target and never an input. What is left of it shows that:
+
+- In a model whose embedding is not its output, the input row stays what it was at first, and weight decay shrinks it.
+  The indicator is the norm of the row.
+- In a model whose embedding is its output, too, each step moves the rows of all ids that are not the target, and those
+  of ids that never are one the same way. The indicator is the cosine distance to the mean row of unused ids.
+
+Small is under-trained in both. Which number is small is told by ids that are known to be unused. The authors call the
+lowest 2 % candidates and then ask the model to repeat each; with too few unused ids this file does the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.inspect.examine import Inspection, Token, token_of
+from tokbench.tokenizers.inspect.glitch import Never, sort_unseen
+from tokbench.tokenizers.inspect.matrices import Matrices, blocks, find_matrices
+from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, list_tokens
+
+LEAST_UNUSED: Final = 5
+"""With fewer unused ids they give no threshold."""
+
+_SHARE: Final = 0.02
+"""The share of ids that are listed where unused ids give no threshold."""
+
+_UNUSED_QUANTILE: Final = 0.9
+"""The threshold leaves a tenth of the unused ids out: the one or the other may have been used after all."""
+
+_UNUSED_NAME: Final = re.compile("unused|reserved", re.IGNORECASE)
+_NEVER_UTF8: Final = "never UTF-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights to look at."""
+
+    path: Path
+    """A safetensors file, or the index of several."""
+    tensor: str | None = None
+    """The name of the input embedding; ``None`` looks for it."""
+    output: str | None = None
+    """The name of the output matrix; ``None`` looks for it."""
+    threshold: float | None = None
+    """The largest indicator of an under-trained id; ``None`` takes it from unused ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderTrained:
+    """Ids that a model hardly trained."""
+
+    tensor: str
+    """The matrix."""
+    tied: bool
+    """``True`` if the matrix is the output, too."""
+    unused: int
+    """The number of ids and further rows that are known to be unused."""
+    threshold: float
+    """The largest indicator of an under-trained id."""
+    origin: str
+    """The origin of the threshold."""
+    candidates: list[Token]
+    """The whole tokens that are under-trained, smallest indicator first."""
+    apart: dict[str, list[Token]]
+    """The other under-trained ids, by :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
+    indicators: list[float]
+    """By id, the indicator."""
+
+
+def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) -> UnderTrained:
+    """Look for ids that a model hardly trained.
+
+    Args:
+        tokenizer: the tokenizer of the model.
+        health: what :func:`~tokbench.tokenizers.inspect.examine.examine` says of it.
+        weights: the weights of the model.
+
+    Raises:
+        InputError: the weights cannot be read, or are not those of this tokenizer; or the model is tied, and no id is
+            known to be unused.
+    """
+    listing = list_tokens(tokenizer)
+    matrices = find_matrices(weights.path, len(listing.data), weights.tensor, weights.output)
+    unused = _unused(listing, health, matrices.embedding.shape[0])
+    if matrices.tied:
+        rows = matrices.embedding.rows(unused)
+        unused = [row for row, numbers in zip(unused, rows, strict=True) if numbers.any()]
+        if not unused:
+            message = (
+                f"the embedding {matrices.name!r} is the output, too, and no id is known to be unused to compare its "
+                "row with; if the model has an output matrix, name it with --output-tensor"
+            )
+            raise InputError([Problem(str(weights.path), message)])
+    indicators = _distances(matrices, unused) if matrices.tied else _norms(matrices)
+    threshold, origin = weights.threshold, "as given"
+    if threshold is None:
+        reference = _leave_one_out(matrices, unused) if matrices.tied else indicators[unused]
+        known = len(reference) >= LEAST_UNUSED
+        origin = "nine in ten of the unused ids have less" if known else "the lowest 2 % of ids, as too few are unused"
+        quantile = np.quantile(reference, _UNUSED_QUANTILE) if known else np.quantile(indicators, _SHARE)
+        threshold = float(quantile)
+    of_ids = indicators[: len(listing.data)]
+    kinds = _sorted_kinds(listing, of_ids, threshold, health.unreachable)
+    candidates = kinds.pop(Never.CANDIDATE.value, [])
+    numbers = [float(f"{value:.6g}") for value in of_ids]
+    return UnderTrained(matrices.name, matrices.tied, len(unused), threshold, origin, candidates, kinds, numbers)
+
+
+def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
+    """Return the rows that are known to be unused: of no id, of no bytes, of bytes that UTF-8 never has, or by name."""
+    never = {token.id for finding in health.findings if finding.rule == _NEVER_UTF8 for token in finding.tokens}
+    gaps = {i for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP}
+    named = {i for name, i in listing.special.items() if _UNUSED_NAME.search(name)}
+    return sorted(never | gaps | named | set(range(len(listing.data), rows)))
+
+
+def _norms(matrices: Matrices) -> NDArray[np.float64]:
+    """Return float64[rows], the norm of each row."""
+    norms = [np.linalg.norm(block.rows.astype(np.float64), axis=1) for block in blocks(matrices.embedding)]
+    return np.concatenate(norms)
+
+
+def _distances(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
+    """Return float64[rows], the cosine distance of each row to the mean row of unused ids; 0 for a row of zeros."""
+    mean = matrices.embedding.rows(unused).astype(np.float64).mean(axis=0)
+    distances = [_cosine_distance(block.rows.astype(np.float64), mean) for block in blocks(matrices.embedding)]
+    return np.concatenate(distances)
+
+
+def _leave_one_out(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
+    """Return float64[k], the distance of each unused row to the mean of the others, of which it is no part."""
+    rows = matrices.embedding.rows(unused).astype(np.float64)
+    others = (rows.sum(axis=0) - rows) / max(1, len(rows) - 1)
+    return _cosine_distance(rows, others)
+
+
+def _cosine_distance(rows: NDArray[np.float64], to: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[k], the cosine distance of rows to one row, or to a row for each.
+
+    >>> _cosine_distance(np.array([[2.0, 0], [0, 3], [-1, 0], [0, 0]]), np.array([1.0, 0])).tolist()
+    [0.0, 1.0, 2.0, 0.0]
+    """
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(to, axis=-1)
+    cosine = np.divide((rows * to).sum(axis=1), lengths, out=np.ones(len(rows)), where=lengths > 0)
+    return np.asarray(1 - cosine)
+
+
+def _sorted_kinds(
+    listing: Listing, indicators: NDArray[np.float64], threshold: float, unreachable: Collection[int]
+) -> dict[str, list[Token]]:
+    """Return the ids up to the threshold by kind, smallest indicator first."""
+    low = np.flatnonzero(indicators <= threshold)
+    low = low[np.argsort(indicators[low], kind="stable")]
+    kinds = sort_unseen(listing, low, unreachable)
+    return {
+        kind.value: [token_of(listing, i, f"{indicators[i]:.3g}") for i in ids] for kind, ids in kinds.items() if ids
+    }

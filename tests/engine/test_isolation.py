@@ -267,7 +267,7 @@ def test_the_header_of_a_stopped_run_says_so_in_every_report(stopped, tmp_path):
     assert "◐ the run was stopped when it had measured the share" in markdown
     assert "c / x\u00a092 %" in markdown
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    header = html.split("</header>")[0].split("<header>")[1]
+    header = html.split("<main>")[0].split("</header>")[1]
     assert said in header
     assert "<bdi>c</bdi> / <bdi>x</bdi>\u00a092 %" in header
     assert "1.000<sup>◐</sup><small>87 %</small>" in html

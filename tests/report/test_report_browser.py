@@ -211,7 +211,7 @@ def test_the_first_screen_has_the_sentence_the_bars_and_the_front_and_the_page_i
     at_width(browser, 1400)
     opened(browser)
     ends = "return [...document.querySelectorAll(arguments[0])].filter(e => e.offsetParent ?? e.ownerSVGElement ?? e.getClientRects().length).map(e => e.getBoundingClientRect().bottom)"
-    for selector in (".headline", "#first-0 .broad svg.rank .top", "#first-0 .broad svg.front"):
+    for selector in (".headline", "#first-0 .broad svg.ranking .top", "#first-0 .broad svg.front"):
         places = browser.execute_script(ends, selector)
         assert places, selector
         assert max(places) <= 900, selector
@@ -223,9 +223,9 @@ def test_a_phone_shows_the_sentence_and_the_best_bar_first_and_nothing_is_cut_of
     at_width(browser, 400)
     opened(browser)
     bottom = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom"
-    for selector in (".headline", "#first-0 .narrow svg.rank .top"):
+    for selector in (".headline", "#first-0 .narrow svg.ranking .top"):
         assert browser.execute_script(bottom, selector) <= 800, selector
-    assert seen(browser, "#first-0 .broad svg.rank") == []
+    assert seen(browser, "#first-0 .broad svg.ranking") == []
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.execute_script(wide) == 0
     at_width(browser, 1400)

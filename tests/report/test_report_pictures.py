@@ -127,7 +127,7 @@ def test_files_are_whole_by_themselves_and_the_same_every_time(tmp_path):
         assert not re.search(r"var\(|url\(|@import|:is\(|:not\(", style)
         assert not [part for part in drawn.iter() if {"href", "src"} & {name.split("}")[-1] for name in part.attrib}]
         used = {name for part in drawn.iter() for name in part.get("class", "").split()}
-        assert {"mark", "p0", "grid"} <= used or {"heatmap", "h8"} <= used or {"rank", "top"} <= used
+        assert {"mark", "p0", "grid"} <= used or {"heatmap", "h8"} <= used or {"ranking", "top"} <= used
 
 
 @pytest.mark.parametrize("arguments", [["report", "no-such-run"], ["run", "no-such.yaml"]])

@@ -63,12 +63,12 @@ class CellChange:
     """The same, corrected for all compared cells of the metric (Holm 1979)."""
     spread: Spread | None = None
     ratio_spread: Spread | None = None
-    """How the difference and the ratio vary when groups of documents are left out, from which the intervals come;
+    """The spread of the difference and the ratio when groups of documents are left out, from which the intervals come;
     ``None`` where there is no such interval, as of a speed."""
     lossy: bool = False
     """``True`` if the other run does not give every text back here, and a loss may improve the number."""
     reason: str = ""
-    """Why there is no difference, or why it has no interval; empty if it has one, or if nothing changed."""
+    """The reason why there is no difference, or why it has no interval; empty if it has one, or if nothing changed."""
 
     @property
     def differs(self) -> bool:

@@ -212,7 +212,7 @@ class Config:
     bases: list[ConfigFile] = field(default_factory=list)
     """The files that it extends, as they were read."""
     overrides: Overrides = field(default_factory=Overrides)
-    """What the command changes."""
+    """The changes that the command makes."""
     left_out: frozenset[str] = frozenset()
     """The names of tokenizers, and of entries that make several, that the command leaves out."""
     problems: list[Problem] = field(default_factory=list)

@@ -27,7 +27,7 @@ class Excerpt(NamedTuple):
     mark: str
     """The hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken."""
     origin: str
-    """Where a person finds the document."""
+    """The place where a person finds the document."""
     text: str
     """The excerpt, at most 160 characters."""
     whole: bool

@@ -224,7 +224,7 @@ class FindDocument(Job):
     name: str
     """The tokenizer."""
     died: WorkerDied
-    """What happened."""
+    """The event, in words."""
     families: tuple[str, ...]
     """The metric families that are no longer measured."""
 

@@ -60,7 +60,7 @@ null, "total": null, "mb_per_s": null, "eta_s": null, "from_store": null, "messa
     """The tokenizers at work, with commas."""
     done: float | None = None
     total: float | None = None
-    """How far the step has come; documents x tokenizers while a corpus is measured."""
+    """The progress of the step; documents x tokenizers while a corpus is measured."""
     mb_per_s: float | None = None
     """10⁶ bytes a second that all workers together have measured of the corpus."""
     eta_s: float | None = None

@@ -35,7 +35,7 @@ class Problem:
     where: str
     """``file:line:column`` or the name of a file; empty if there is no such place."""
     message: str
-    """What is wrong, and what to type instead."""
+    """The fault, and the words to type instead."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message

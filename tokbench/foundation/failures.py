@@ -26,12 +26,12 @@ class Failure(NamedTuple):
     """The reason why a step has no result."""
 
     reason: str
-    """What happened, on one line; the exception's message in it has at most 2,000 characters."""
+    """The event, on one line; the exception's message in it has at most 2,000 characters."""
     timed_out: bool = False
-    """Whether the step took too long."""
+    """``True`` if the step took too long."""
     traceback: str = ""
-    """Where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is left out;
-    empty if a process died."""
+    """The place where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is
+    left out; empty if a process died."""
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
@@ -87,9 +87,9 @@ class Heartbeat(NamedTuple):
     place: str = ""
     """Such as ``corpus c, group en``."""
     number: int = 0
-    """How many heartbeats there were before. As long as it stays, the process is doing the same thing."""
+    """The number of heartbeats before. As long as it stays, the process is doing the same thing."""
     ended: str = ""
-    """How the process ended, if it ended itself for a reason that it knew."""
+    """The end of the process, if it ended itself for a reason that it knew."""
 
 
 HEARTBEAT_BYTES: Final = 1 << 14

@@ -50,9 +50,9 @@ class Step:
     tokenizer: str = ""
     """The tokenizer that it is about, likewise."""
     done: float = 0.0
-    """How far it has come, in documents x tokenizers while a corpus is measured."""
+    """Its progress, in documents x tokenizers while a corpus is measured."""
     total: float | None = None
-    """How far it has to come; ``None`` if that is not known."""
+    """Its goal; ``None`` if that is not known."""
     n_bytes: int = 0
     """The UTF-8 bytes that tokenizers have encoded in it, those of a document once for each tokenizer."""
     from_store: int = 0

@@ -73,7 +73,7 @@ class StoredEntry:
     kind: str
     """The sort of work, such as ``training``."""
     key: Key
-    """What it was made from."""
+    """The things that it was made from."""
     size: int
     """Bytes of the file."""
     used: float

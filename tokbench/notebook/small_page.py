@@ -249,7 +249,7 @@ class _Shown:
         self.styles = self._frame(_css)
         """The CSS of each."""
         self.texts = self._frame(_text)
-        """What is shown."""
+        """The thing that is shown."""
 
     def _frame(self, entry: Callable[[DisplayCell | None, int | None], object]) -> pd.DataFrame:
         import pandas as pd

@@ -128,7 +128,7 @@ class PluginInfo:
     state: Literal["usable", "broken"] = "usable"
     """``usable`` or ``broken``."""
     reason: str = ""
-    """Why it is broken; empty if it is usable."""
+    """The reason why it is broken; empty if it is usable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,11 +157,11 @@ class CorpusInfo:
     holdout: float | None = None
     """The share of the documents kept from training; ``None`` if all serve for both."""
     parallel: bool = False
-    """Whether the groups are translations of one another."""
+    """``True`` if the groups are translations of one another."""
     reference: str = ""
     """The group that the others are compared with; empty if none is named."""
     designed: bool = False
-    """Whether the texts were chosen and not drawn, so that numbers on them have no intervals."""
+    """``True`` if the texts were chosen and not drawn, so that numbers on them have no intervals."""
     groups: dict[str, int] = field(default_factory=dict)
     """The number of evaluated documents by group; empty if the corpus is for training alone."""
 
@@ -179,7 +179,7 @@ class TrainingInfo:
     vocab_size: int = 0
     """The size that was asked for."""
     seconds: float | None = None
-    """How long the training took; ``None`` if it did not end."""
+    """The duration of the training; ``None`` if it did not end."""
     from_store: bool = False
     """``True`` if an earlier run trained it; ``seconds`` is then what it took there."""
 
@@ -195,19 +195,19 @@ class TokenizerInfo:
     libraries: dict[str, str] = field(default_factory=dict)
     """Versions of the packages that the backend needs, by name."""
     engine: str = ""
-    """What encodes, and was timed, with its version; empty if it was not ready."""
+    """The engine that encodes, and was timed, with its version; empty if it was not ready."""
     options: dict[str, Any] = field(default_factory=dict)
     """The backend's options, as they were written."""
     optional: bool = False
-    """Whether the run goes on without it."""
+    """``True`` if the run goes on without it."""
     baseline: bool = False
-    """Whether it is a bound that gives proportion, and is never the best."""
+    """``True`` if it is a bound that gives proportion, and is never the best."""
     same_as: str = ""
     """The tokenizer whose ids it must give; empty if there is none."""
     corpora: list[str] = field(default_factory=list)
     """The corpora on which alone it was measured; empty for all that were evaluated."""
     state: TokenizerState = TokenizerState.READY
-    """Whether it was ready, or what kept it away."""
+    """``True`` if it was ready, or what kept it away."""
     reason: str = ""
     """The same in words; empty if it was ready."""
     vocab_size: int | None = None
@@ -215,7 +215,7 @@ class TokenizerInfo:
     load_s: float | None = None
     """Seconds that loading took, the library's import included; ``None`` if it was trained."""
     train: TrainingInfo | None = None
-    """How it was trained; ``None`` if it was loaded."""
+    """The training; ``None`` if it was loaded."""
     sha256: dict[str, str] = field(default_factory=dict)
     """Digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids."""
     lacks: list[str] = field(default_factory=list)
@@ -239,29 +239,29 @@ class MetricInfo:
     unit: str = ""
     """Its unit, unless the cells name another."""
     direction: Literal["higher", "lower", "none"] = "none"
-    """Which way is better."""
+    """The direction that is better."""
     formula: str = ""
-    """How it is computed."""
+    """The formula in words or signs."""
     definition: str = ""
-    """What it says."""
+    """Its meaning."""
     label: str = ""
     """Its name in reports; empty for its id with spaces."""
     short_label: str = ""
     """Its name in narrow columns; empty for the label."""
     headline: bool = False
-    """Whether it is one of the few by which tokenizers are told apart at first sight."""
+    """``True`` if it is one of the few by which tokenizers are told apart at first sight."""
     leads: bool = False
-    """Whether it is a headline metric of the study's subject, with which a report begins."""
+    """``True`` if it is a headline metric of the study's subject, with which a report begins."""
     no_interval: str = ""
-    """Why its values never have an interval; empty if they may have one."""
+    """The reason why its values never have an interval; empty if they may have one."""
     loss_cannot_help: str = ""
-    """Why losing text cannot improve the value; empty if it can: such a tokenizer is never best."""
+    """The reason why losing text cannot improve the value; empty if it can: such a tokenizer is never best."""
     role: str = ""
-    """What it means to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing."""
+    """Its meaning to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing."""
     curve: CurvePoint | None = None
     """Its place on a curve that reports draw; ``None`` if it lies on no curve."""
     timed: bool = False
-    """Whether it was timed, so that its cells rest on rounds and not on documents."""
+    """``True`` if it was timed, so that its cells rest on rounds and not on documents."""
     corpora: list[str] = field(default_factory=list)
     """The corpora on which alone it was measured; empty for all that were evaluated."""
     ratio_of: list[str] = field(default_factory=list)
@@ -273,13 +273,13 @@ class LossExample:
     """The first difference between a text and what came back of it."""
 
     origin: str
-    """Where the document is found, such as ``en.txt:12``."""
+    """The place where the document is found, such as ``en.txt:12``."""
     position: int
     """The place of the difference, in characters."""
     expected: str
-    """What stands there in the text, with a little context before."""
+    """The text there, with a little context before."""
     got: str
-    """What stands there in what came back, with the same context."""
+    """The same place in the text that came back, with the same context."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,9 +347,9 @@ class Difference:
     origin: str
     """The first document that differs."""
     first: IdDifference | None = None
-    """How its ids differ; ``None`` if that could not be shown."""
+    """The difference of its ids; ``None`` if that could not be shown."""
     reason: str = ""
-    """Why it could not be shown; empty if it is."""
+    """The reason why it could not be shown; empty if it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,7 +379,7 @@ class PairComparison:
     p_holm: float = 1.0
     """``p`` corrected for all pairs of the group (Holm 1979)."""
     differ: bool = False
-    """Whether the two can be told apart."""
+    """``True`` if the two can be told apart."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,9 +54,9 @@ class Results:
     created: str = ""
     """When it began, ISO 8601, UTC."""
     config: RunConfig = field(default_factory=RunConfig)
-    """What ran."""
+    """The configuration that ran."""
     environment: Environment = field(default_factory=Environment)
-    """Where it ran."""
+    """The place where it ran."""
     plugins: list[PluginInfo] = field(default_factory=list)
     """The plugins that were there."""
     corpora: dict[str, CorpusInfo] = field(default_factory=dict)
@@ -82,9 +82,9 @@ class Results:
     failed_studies: dict[str, list[str]] = field(default_factory=dict)
     """By study, the reasons why it or a part of it could not be made; each makes the run fail."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the numbers must know, such as a warning about noise."""
+    """The sentences that a reader of the numbers must know, such as a warning about noise."""
     from_store: list[str] = field(default_factory=list)
-    """What the run took from the store instead of computing it, in sentences; no number depends on it."""
+    """The work that the run took from the store instead of doing it, in sentences; no number depends on it."""
     families: dict[str, FamilyInfo] = field(default_factory=dict)
     """By name, the metric families of the run with their options."""
     states: RawStates = field(default_factory=RawStates)
@@ -95,13 +95,13 @@ class Results:
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
     seconds: float = 0.0
-    """How long the run took."""
+    """The duration of the run."""
     durations: Durations = field(default_factory=Durations)
-    """How long each phase took."""
+    """The duration of each phase."""
     interrupted: bool = False
-    """Whether it was stopped before it was through."""
+    """``True`` if it was stopped before it was through."""
     partial: PartialRun | None = None
-    """How far it came if it was stopped; ``None`` if it was not."""
+    """Its progress when it was stopped; ``None`` if it was not."""
     problems: list[str] = field(default_factory=list)
     """Files that could not be made or written."""
 

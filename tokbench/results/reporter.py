@@ -26,7 +26,7 @@ class ReporterSpec:
     requires: tuple[str, ...] = ()
     """Distributions that it needs; where one is missing, a run that asks for the format is refused."""
     install: str = ""
-    """What to type to get them; default: ``pip install`` with their names."""
+    """The command that installs them; default: ``pip install`` with their names."""
 
     def content(self, results: Results) -> bytes:
         r"""Return the content of the file; text is UTF-8, and halves of surrogate pairs are written out.

@@ -21,7 +21,7 @@ class TokenSpan(NamedTuple):
     own: bytes
     """The bytes that the id stands for."""
     span: tuple[int, int] | None
-    """Where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known."""
+    """The place where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known."""
     data: bytes
     """The bytes of the text between these places; ``own`` if they are not known."""
     merges: list[list[str]]
@@ -54,12 +54,12 @@ class Segmentation:
     comes_back: bool = True
     """``True`` if decoding the ids gives the text, and no id is the unknown token."""
     back: str = ""
-    """What decoding gives, if that is not the text."""
+    """The text that decoding gives, if it is another."""
     merges: list[list[list[str]]] = field(default_factory=list)
     """For each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody asked, or if
     the tokenizer lists no merges."""
     reason: str = ""
-    """Why there are no tokens, or no merges that were asked for; an empty string if there are."""
+    """The reason why there are no tokens, or no merges that were asked for; an empty string if there are."""
 
     def spans(self) -> list[tuple[int, int]]:
         """Return where each token begins and ends in the bytes of the text; nothing if that is not known.
@@ -133,7 +133,7 @@ class WorstDocument:
     tokenizer: str
     """The tokenizer."""
     number: int
-    """How many documents of the group come before it."""
+    """The number of documents of the group before it."""
     tokens: int
     """The tokens of the whole document."""
     bytes: int

@@ -60,7 +60,7 @@ class _Sentence:
     punctuation: list[bool] = field(default_factory=list)
     """For each of them, whether all its words are punctuation."""
     words: int = 0
-    """How many words were read, those inside multiword tokens too."""
+    """The number of words that were read, those inside multiword tokens too."""
     inside: int = 0
     """The last word of the multiword token that has begun; the words up to it are not surface."""
 

@@ -76,7 +76,7 @@ class HuggingFaceTokenizer:
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
         self.unk_id: int | None = None if self.lossless else unknown
-        """What the model gives for what it does not know; ``None`` where it knows everything."""
+        """The token that the model gives for all that it does not know; ``None`` where it knows everything."""
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         """Special tokens by name, but for the unknown token."""

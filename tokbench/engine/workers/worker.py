@@ -76,7 +76,7 @@ class WorkerContext:
         self.recipes: dict[str, Recipe] = {}
         """By name, how to get at each tokenizer."""
         self.kept: dict[str, Any] = {}
-        """What a job leaves for later jobs in the same process."""
+        """The things that a job leaves for later jobs in the same process."""
         self._next_batch = next_batch
         self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}

@@ -31,15 +31,15 @@ class Example(NamedTuple):
     group: str
     """The document's group."""
     number: int
-    """How many documents of the group come before it."""
+    """The number of documents of the group before it."""
     origin: str
-    """Where a person finds the document."""
+    """The place where a person finds the document."""
     position: int
     """Characters before the first difference."""
     expected: str
-    """What stands there in the text, with a little context."""
+    """The text there, with a little context."""
     got: str
-    """What stands there in what came back."""
+    """The same place in the text that came back."""
 
     def shown(self) -> LossExample:
         """Return what a report shows of the example."""

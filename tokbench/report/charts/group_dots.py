@@ -30,7 +30,7 @@ class GroupDots:
     keys: Sequence[tuple[str, Drawing]]
     """The tokenizers that have a colour, each with its dot."""
     title: str
-    """What it shows, in words."""
+    """Its subject, in words."""
 
 
 def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:

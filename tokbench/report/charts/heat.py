@@ -54,7 +54,7 @@ class HeatMap:
     """``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the run did not
     check for losses, because then no number is known to be good."""
     shared: bool
-    """Whether all rows share one scale; if not, each unit has its own."""
+    """``True`` if all rows share one scale; if not, each unit has its own."""
     low: str
     """The number that the weakest colour stands for."""
     high: str

@@ -59,7 +59,7 @@ def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
     lines = sum(bool(block.heading) for block in blocks)
     what = f"{series.label} on {corpus}, {series.unit_label}"
     title = f"{what}, best first, with 95 % intervals; the numbers are in the tables"
-    chart = _Bars(tables, series, Drawing(width, _TOP + rows * step + lines * _BLOCK, title, css="rank"), step)
+    chart = _Bars(tables, series, Drawing(width, _TOP + rows * step + lines * _BLOCK, title, css="ranking"), step)
     chart.draw(blocks)
     return chart.drawing
 

@@ -50,14 +50,14 @@ class Loss:
     by_group: dict[str, int] = field(default_factory=dict)
     """The share of each group in ``documents``."""
     origin: str = ""
-    """Where a person finds the first text."""
+    """The place where a person finds the first text."""
     position: int = 0
     """The place of its first difference, in characters."""
     context: str = ""
-    """What both texts have in common just before it, made visible."""
+    """The text just before it that both have in common, made visible."""
     expected: str = ""
     got: str = ""
-    """How each text goes on, made visible."""
+    """The continuation of each text, made visible."""
     change: str = ""
     """The code points at the first difference, as two texts may look the same."""
 

@@ -25,7 +25,7 @@ class PairDifference:
     title: str
     """The tooltip."""
     differ: bool
-    """Whether the two differ significantly."""
+    """``True`` if the two differ significantly."""
 
 
 @dataclass(frozen=True, slots=True)

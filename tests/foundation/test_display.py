@@ -44,7 +44,7 @@ def test_the_time_left_is_estimated_by_bytes(clock):
         assert progress.time_left() == (30, ("measuring", "timing")), "300 bytes at 10 bytes a second"
         progress("training large", 150, 300)
         clock(15)
-        assert progress.time_left().seconds == pytest.approx(150 / (250 / 25))
+        assert progress.time_left().seconds == pytest.approx(150 / (150 / 15)), "counted from the first that was done"
         progress.trained("large")
     with progress.phase("measuring"):
         assert progress.time_left() == (None, ("measuring", "timing"))
@@ -63,6 +63,59 @@ def test_the_time_left_is_estimated_by_bytes(clock):
     assert progress.from_store == 2
 
 
+def test_compiling_before_the_first_document_does_not_count_as_slow(clock):
+    progress = RunProgress()
+    progress.expect({}, {"c": 1000}, {})
+    with progress.phase("measuring"):
+        clock(9)
+        progress.measured("c", documents=1, n_bytes=10, total=100)
+        assert progress.time_left() == (None, ("measuring",))
+        clock(2)
+        progress.measured("c", documents=4, n_bytes=40)
+        assert progress.time_left() == (950 / 20, ())
+
+
+def test_a_replayed_run_never_says_that_nothing_is_left_and_is_right_from_the_tenth_second_on(clock):
+    """Train two tokenizers, compile, measure two corpora for half a minute, make cells and reports."""
+    lines, said, end = [], {}, 3 + 6 + 30 + 2 + 4
+
+    def show(step):
+        lines.append(describe(step, progress))
+        if match := re.search(r"time left (\d+):(\d\d)", lines[-1]):
+            said[now[0]] = 60 * int(match[1]) + int(match[2])
+
+    def go_on(seconds):
+        clock(seconds)
+        now[0] += seconds
+
+    now, progress = [0.0], RunProgress(show)
+    progress.expect({"a": 100, "b": 100}, {"c": 2_000_000, "d": 1_000_000}, {}, 2, cells=40_000)
+    with progress.phase("training"):
+        for name in "ab":
+            for done in range(3):
+                progress(f"training {name}", done, 2)
+                go_on(0.5)
+            progress.trained(name)
+    with progress.phase("measuring"):
+        progress.measuring("c", 200)
+        go_on(6)
+        for k in range(300):
+            progress.measured("c" if k < 200 else "d", documents=1, n_bytes=10_000, total=200 if k < 200 else 100)
+            go_on(0.1)
+    with progress.phase("cells"):
+        progress("making cells", 0, 1)
+        go_on(2)
+    with progress.phase("reports"):
+        for done in range(4):
+            progress("writing reports", done, 4)
+            go_on(1)
+    assert now[0] == pytest.approx(end)
+    assert not [line for line in lines if "time left 0:00" in line]
+    late = {at: seconds for at, seconds in said.items() if at >= 12}
+    assert len(late) > 250
+    assert all(abs(seconds - (end - at)) <= max(1.5, 0.15 * (end - at)) for at, seconds in late.items())
+
+
 def test_a_training_from_the_store_says_nothing_of_the_speed_of_others(clock):
     progress = RunProgress()
     progress.expect({"stored": 100, "new": 300}, {}, {})
@@ -70,8 +123,8 @@ def test_a_training_from_the_store_says_nothing_of_the_speed_of_others(clock):
         clock(1)
         progress.trained("stored", from_store=True)
         assert progress.time_left() == (None, ("training",))
-        progress("training new", 1, 3)
         clock(9)
+        progress("training new", 1, 3)
         assert progress.time_left() == (20, ())
 
 
@@ -86,7 +139,7 @@ def test_the_first_documents_say_nothing_of_the_speed_of_all(clock):
         clock(25)
         assert progress.time_left() == (pytest.approx(999_900 * 30 / 100), ())
         progress.measured("c", documents=99, n_bytes=9_900)
-        assert progress.time_left() == (pytest.approx(990_000 * 30 / 10_000), ())
+        assert progress.time_left() == (pytest.approx(990_000 * 25 / 9_900), ())
 
 
 def test_a_line_says_how_far_a_corpus_is(clock):

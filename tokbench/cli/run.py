@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
     "-w",
     "--workers",
     type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
     help="Number of processes that measure side by side, each with all tokenizers in memory; timings are taken one at "
-    "a time. 0 runs everything in this process, for a debugger: a crash ends the run, and there are no time limits.",
+    "a time [default: one for each core, at most 8]. 0 runs everything in this process, for a debugger: a crash ends "
+    "the run, and there are no time limits.",
 )
 @click.option(
     "--executor",
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 @store_option
 @log_option
 @common_options
-def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, **options: Any) -> None:
+def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log: Log, **options: Any) -> None:
     """Execute each CONFIG and write results.json and the reports.
 
     A CONFIG is a YAML file, a folder of them, or the name of a suite that ships with tokbench (see: tokbench list
@@ -70,13 +70,15 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     """
     from tokbench.foundation.display import announce
 
-    if not workers and log == "auto":
+    if workers == 0 and log == "auto":
         log = "none"  # a debugger needs the terminal
     announce(f"reading {', '.join(map(str, configs))}", log)
     use_one_thread()
     from tokbench.config.overrides import Overrides
-    from tokbench.engine.workers.executor import Executor
+    from tokbench.engine.workers.executor import Executor, default_workers
 
+    if workers is None:
+        workers = 1 if options["executor"] == "inprocess" or options["scheduler"] else default_workers()
     Executor(workers, options["executor"], options["scheduler"]).check()
     overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
     if options["pictures"]:
@@ -85,10 +87,11 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
         check_pictures()
     runs = plan_runs(configs, output, overrides, workers)
     options["store"] = not options.pop("no_store")
-    sys.exit(run_each(runs, lambda planned: _execute(planned, workers, log, **options)))
+    execute = partial(_execute, workers=workers, log=log, **options)
+    sys.exit(run_each(runs, execute))
 
 
-def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, verbose: bool, **options: Any) -> int:
+def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, **options: Any) -> int:
     """Execute one configuration, print a summary, and return its exit code."""
     from rich.console import Console
 

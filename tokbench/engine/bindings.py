@@ -131,8 +131,7 @@ def group_notes(plan: Plan) -> Iterator[str]:
         groups = len(plan.surveys[corpus].groups)
         if groups <= MANY_GROUPS:
             continue
-        metrics = sum(len(family.values) for family in plan.families_on(corpus))
-        cells = groups * metrics * len(plan.names_on(corpus))
+        cells = plan.cells_on(corpus, len(plan.names_on(corpus)), groups)
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
             f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "

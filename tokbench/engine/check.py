@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from tokbench.engine.load import Loaded, LoadTokenizers, VocabularyDigest
 from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.descendants import KNOWN
-from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.executor import Executor, usable_cores
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
@@ -41,14 +40,14 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
         meanwhile: is called while they are loaded, if there is another process and a core for it, or else before.
     """
     waiting = iter([meanwhile])
-    if not pool.size or _cores() < _CORES_TO_SHARE:
+    if not pool.size or usable_cores() < _CORES_TO_SHARE:
         next(waiting)()
     due = {
         planned.name: Recipe(planned.spec.name, planned.options)
         for planned in plan.tokenizers
         if not planned.absent and not planned.train_on
     }
-    parts = max(1, min(pool.size, _cores()))
+    parts = max(1, min(pool.size, usable_cores()))
     jobs = deque(LoadTokenizers(dict(list(due.items())[k::parts])) for k in range(parts) if k < len(due))
     loaded: dict[str, Loaded] = {}
     digests: dict[str, str] = {}
@@ -96,11 +95,6 @@ def _loaded(
         problems.append(Problem(planned.where, message))
     tokenizer = replace(tokenizer, load_s=seconds, vocabulary=digests.get(tokenizer.name, ""))
     return tokenizer.with_outcome(outcome, TokenizerState.UNAVAILABLE)
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Checked(NamedTuple):

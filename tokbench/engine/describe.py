@@ -17,6 +17,7 @@ from tokbench.config.model import Config
 from tokbench.corpus.words.icu import icu_version
 from tokbench.corpus.words.unicode_tables import segmentation_versions
 from tokbench.engine.load import READING_VOCABULARY, vocabulary_sha256
+from tokbench.engine.workers.executor import usable_cores
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure
@@ -65,7 +66,7 @@ def describe_machine() -> Environment:
         python=f"{platform.python_implementation()} {sys.version.split()[0]}",
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         cpu=_cpu_model(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        cores=usable_cores(),
         memory_gib=_memory_gib(),
         load_average=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         timer_resolution_ns=round(time.get_clock_info("perf_counter").resolution * 1e9),

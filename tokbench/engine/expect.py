@@ -31,7 +31,9 @@ def expect_work(checked: Checked, progress: RunProgress, workers: int = 1) -> No
         for corpus in plan.measured
         if plan.families_on(corpus)
     }
-    progress.expect(training, measuring, _timing_bytes(plan, names), workers)
+    # One more group: the whole corpus.
+    cells = sum(plan.cells_on(name, _count(plan, name, names), len(plan.groups(name)) + 1) for name in plan.measured)
+    progress.expect(training, measuring, _timing_bytes(plan, names), workers, cells)
     for name, options in plan.studies.items():
         spec = registry.studies.get(name)
         if amounts := spec.work(plan, options, names):

@@ -33,6 +33,9 @@ _JSON_SECONDS: Final = 1.0
 _NOTEBOOK_SECONDS: Final = 0.5
 """The same for the line of a notebook."""
 
+_WORTH_TELLING: Final = 10.0
+"""The least time left that is told while other phases cannot be estimated."""
+
 _SILENT_SECONDS: Final = 10.0
 """After so long without a line there is one, also if nothing has moved."""
 
@@ -115,8 +118,9 @@ def _outlook(progress: RunProgress) -> list[str]:
     parts = [f"at work: {', '.join(progress.at_work)}"] if progress.at_work else []
     seconds, unknown = progress.time_left()
     more = " and ".join(unknown)
-    if seconds is not None:
-        parts.append(f"time left {clock(seconds)}" + (f" and {more}" if more else ""))
+    # While what is to come is not known, a few seconds would promise the end.
+    if seconds is not None and (not unknown or seconds >= _WORTH_TELLING):
+        parts.append(f"time left {clock(max(seconds, 1.0))}" + (f", then {more}" if more else ""))
     return parts
 
 

@@ -88,6 +88,10 @@ class Plan(Scope):
         entry = self.config.corpora[corpus]
         return CorpusDesign(entry.parallel, entry.reference, entry.designed)
 
+    def cells_on(self, corpus: str, tokenizers: int, groups: int) -> int:
+        """Return the number of cells of so many tokenizers and groups of a corpus."""
+        return tokenizers * groups * sum(len(family.values) for family in self.families_on(corpus))
+
     @property
     def corpus_names(self) -> Iterable[str]:
         """The names of all corpora that could be read."""

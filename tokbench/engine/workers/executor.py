@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from typing import Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import InProcessPool, WorkerPool
@@ -11,6 +12,19 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.executor import ExecutorSpec
 from tokbench.registry.plugins import OWN_EXECUTORS, absent_distributions, install_command, load_registry
+
+_MOST_WORKERS: Final = 8
+"""More than this are started only if they are asked for, because each holds all tokenizers in memory."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def default_workers() -> int:
+    """Return the number of workers of a run that names none."""
+    return min(usable_cores(), _MOST_WORKERS)
 
 
 class Executor(NamedTuple):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokbench.foundation.errors import InputError as InputError
     from tokbench.foundation.errors import ResultsError as ResultsError
     from tokbench.foundation.errors import TokbenchError as TokbenchError
+    from tokbench.notebook.own_metric import metric as metric
     from tokbench.notebook.results import NotebookResults
 
     Results = NotebookResults
@@ -43,6 +44,7 @@ _HOMES: Final = {
     "leaderboard": "api",
     "load": "api",
     "merge": "api",
+    "metric": "notebook.own_metric",
     "run": "api",
     "show": "api",
     "train": "api",

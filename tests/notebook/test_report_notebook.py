@@ -53,7 +53,7 @@ def test_repr_is_three_lines(hostile):
     assert lines[0].startswith(("Results 'languages and code", 'Results "languages and code'))
     assert "22 of 32 tokenizers" in lines[0]
     assert lines[1].startswith("pud: o200k needs the fewest tokens here, 4.257 bytes per token. code: ")
-    assert lines[2] == "next: .table('compression_ratio'), .plot.heat('compression_ratio'), .plot.speed(), .frame"
+    assert lines[2] == "next: .table('compression_ratio'), .plot.bar('compression_ratio'), .plot.speed(), .frame"
     assert all(line.isprintable() and len(line) <= 200 for line in lines)
     assert repr(NotebookResults(name="empty")).splitlines()[1:] == ["no cell has a number", "next: .frame"]
 
@@ -183,6 +183,41 @@ def test_heat_maps_of_several_corpora_stand_below_each_other():
     assert "vconcat" not in several().plot.heat("m", "d").to_dict(validate=False)
 
 
+def test_bars_are_ranked_and_what_loses_text_comes_last():
+    pytest.importorskip("altair")
+    results = small(cells=[replace(cell, group="*") if cell.group == "x" else cell for cell in small().cells])
+    chart = results.plot.bar("m").to_dict(validate=False)
+    bars = values(chart)
+    assert [bar["tokenizer"] for bar in bars] == ["a", "b", "c", "lossy‡"]
+    assert [(bar["value"], bar["fair"]) for bar in bars] == [(3.0, True), (2.0, True), (1.0, True), (9.0, False)]
+    assert (bars[0]["low"], bars[0]["high"]) == (2.8, 3.2)
+    assert {mark["mark"]["type"] for mark in chart["layer"]} == {"bar", "rule", "text"}
+    with pytest.raises(InputError, match="m has no number on any corpus"):
+        small().plot.bar("m")
+
+
+def test_parity_is_compression_against_inequality():
+    pytest.importorskip("altair")
+    whole = [replace(cell, group="*") for cell in small().cells if cell.group == "x" and cell.value is not None]
+    uneven = [Cell(cell.tokenizer, "c", "*", "gini", cell.value / 100) for cell in whole if cell.metric == "m"]
+    info = {**small().metrics, "gini": MetricInfo(family="fair", direction="lower", role="inequality of premiums")}
+    chart = small(cells=[*whole, *uneven], metrics=info).plot.parity().to_dict(validate=False)
+    points = {point["name"]: (point["across"], point["ratio"], point["hollow"]) for point in values(chart)}
+    assert points == {
+        "a": (0.03, 3.0, False),
+        "b": (0.02, 2.0, False),
+        "c": (0.01, 1.0, False),
+        "lossy‡": (0.09, 9.0, True),
+    }
+    with pytest.raises(InputError, match="add fairness to its metrics"):
+        small().plot.parity()
+
+
+def test_the_charts_of_a_run_are_listed(hostile):
+    assert repr(hostile.plot).startswith("charts: .plot.bar(), .plot.heat(), .plot.speed()")
+    assert repr(small().plot) == "charts: .plot.bar(), .plot.heat()"
+
+
 def test_speed_has_intervals_and_marks(hostile):
     pytest.importorskip("altair")
     chart = hostile.plot.speed("pud").to_dict(validate=False)
@@ -190,7 +225,7 @@ def test_speed_has_intervals_and_marks(hostile):
         point["name"].rstrip("†‡"): point for point in values(chart["layer"][0] if "data" not in chart else chart)
     }
     cell = {c.tokenizer: c for c in hostile.cells if (c.corpus, c.group, c.metric) == ("pud", "*", "encode_mb_per_s")}
-    assert points["o200k"]["speed"] == cell["o200k"].value
+    assert points["o200k"]["across"] == cell["o200k"].value
     assert points["o200k"]["low"] == cell["o200k"].ci_low
     assert {mark["mark"]["type"] for mark in chart["layer"]} == {"rule", "point", "text"}
     with pytest.raises(InputError, match="add speed to its metrics"):

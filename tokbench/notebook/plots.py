@@ -65,6 +65,80 @@ class Plots:
     def _report(self) -> Report:
         return Report(self._results)
 
+    def __repr__(self) -> str:
+        """Return the charts that the run has, as they are written.
+
+        >>> Plots(Results(name="r"))
+        charts: none, because nothing was measured
+        """
+        tables, studies = self._report.tables, self._results.studies
+        has = {
+            "bar()": tables.with_role(Role.TEXT_PER_TOKEN),
+            "heat()": tables.with_role(Role.TEXT_PER_TOKEN),
+            "speed()": tables.with_role(Role.ENCODING_SPEED),
+            "parity()": tables.with_role(Role.INEQUALITY),
+            "curve()": "vocabulary_size" in studies,
+        }
+        charts = ", ".join(f".plot.{chart}" for chart, there in has.items() if there)
+        return f"charts: {charts or 'none, because nothing was measured'}"
+
+    def bar(self, name: str = "", corpus: str = "") -> Chart:
+        """Return ranked bars of one metric on a whole corpus, best first, with their intervals.
+
+        What loses text, and baselines, have pale bars below the others.
+
+        Args:
+            name: the id of a metric, or the name of a family; empty for text per token.
+            corpus: the corpus; empty for all, one below the other.
+
+        Raises:
+            InputError: there is no such metric or corpus, it has no numbers, or Altair is missing.
+        """
+        metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
+        corpora = find_corpora(self._report, corpus)
+        charts = [chart for corpus_name in corpora if (chart := self._bar(metric, corpus_name)) is not None]
+        if not charts:
+            raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
+        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+
+    def _bar(self, metric: str, corpus: str) -> Chart | None:
+        tables = self._report.tables
+        series = tables.series(metric, corpus)
+        values = []
+        for name in series.ranked():
+            cell, shown = tables.cell(metric, corpus, WHOLE, name), series.cells[name]
+            if cell and cell.value is not None:
+                row = {"tokenizer": _name(name) + shown.marks, "value": cell.value, "fair": shown.competes}
+                values.append({**row, "low": cell.ci_low, "high": cell.ci_high, "text": shown.text, "best": shown.best})
+        if not values:
+            return None
+        alt = _altair()
+        label = f"{series.label}, {series.unit_label}"
+        base = alt.Chart(_data(values), title=f"{series.label}: {_name(corpus)}").encode(
+            y=alt.Y("tokenizer:N", sort=[value["tokenizer"] for value in values], title=None),
+            tooltip=["tokenizer:N", "value:Q", "low:Q", "high:Q"],
+        )
+        colour = alt.condition("datum.best", alt.value("#245f93"), alt.value("#9dc5e0"))
+        opacity = alt.condition("datum.fair", alt.value(1.0), alt.value(0.4))
+        bars = base.mark_bar().encode(x=alt.X("value:Q", title=label), color=colour, opacity=opacity)
+        ends = base.transform_filter("datum.low !== null").mark_rule().encode(x="low:Q", x2="high:Q")
+        texts = base.mark_text(align="left", dx=12).encode(x="value:Q", text="text:N")
+        return alt.layer(bars, ends, texts).properties(width=560)
+
+    def parity(self, corpus: str = "") -> Chart:
+        """Return compression against inequality between languages, a point for each tokenizer, with their intervals.
+
+        Args:
+            corpus: the corpus; empty for all that have groups in parallel, one below the other.
+
+        Raises:
+            InputError: the run has no inequality, there is no such corpus, or Altair is missing.
+        """
+        charts = self._points(Role.INEQUALITY, corpus)
+        if not charts:
+            raise InputError("the run has no inequality between languages: add fairness to its metrics")
+        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+
     def heat(self, name: str = "", corpus: str = "") -> Chart:
         """Return a heat map of one metric: groups down, tokenizers across, the better the stronger the colour.
 
@@ -188,49 +262,56 @@ class Plots:
         Raises:
             InputError: the run has no speed, there is no such corpus, or Altair is missing.
         """
-        corpora = find_corpora(self._report, corpus)
-        charts = [chart for corpus_name in corpora if (chart := self._speed(corpus_name)) is not None]
+        charts = self._points(Role.ENCODING_SPEED, corpus)
         if not charts:
             raise InputError("the run has no speed and compression of one tokenizer: add speed to its metrics")
         return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
 
-    def _speed(self, corpus: str) -> Chart | None:
+    def _points(self, across: Role, corpus: str) -> list[Chart]:
+        """Return the charts of compression against the metric of a role."""
+        metric = self._report.tables.with_role(across)
+        corpora = find_corpora(self._report, corpus) if metric else []
+        charts = (self._scatter_of(metric, corpus_name) for corpus_name in corpora)
+        return [chart for chart in charts if chart is not None]
+
+    def _scatter_of(self, metric: str, corpus: str) -> Chart | None:
         tables = self._report.tables
-        speed, ratio = tables.with_role(Role.ENCODING_SPEED), tables.with_role(Role.TEXT_PER_TOKEN)
+        ratio, timed = tables.with_role(Role.TEXT_PER_TOKEN), tables.metric(metric).timed
         shown = tables.series(ratio, corpus).cells
         values = []
         for name in tables.tokenizers:
-            fast, small = (tables.cell(metric, corpus, WHOLE, name) for metric in (speed, ratio))
-            # Too many unknown tokens, and the compression cannot be compared.
-            if fast and small and fast.value and small.value is not None and not shown[name].unknown:
-                backend = _name(tables.tokenizer(name).backend)
-                ends = {
-                    "low": fast.ci_low,
-                    "high": fast.ci_high,
-                    "ratio_low": small.ci_low,
-                    "ratio_high": small.ci_high,
-                }
-                point = {"name": _name(name) + shown[name].marks, "backend": backend, "hollow": shown[name].aside}
-                values.append({**point, "speed": fast.value, "ratio": small.value, **ends})
+            cell, small = (tables.cell(one, corpus, WHOLE, name) for one in (metric, ratio))
+            if cell is None or small is None or cell.value is None or small.value is None:
+                continue
+            # Too many unknown tokens, and the compression cannot be compared; a logarithmic axis has no 0.
+            if shown[name].unknown or (timed and not cell.value):
+                continue
+            backend = _name(tables.tokenizer(name).backend)
+            ends = {"low": cell.ci_low, "high": cell.ci_high, "ratio_low": small.ci_low, "ratio_high": small.ci_high}
+            point = {"name": _name(name) + shown[name].marks, "backend": backend, "hollow": shown[name].aside}
+            values.append({**point, "across": cell.value, "ratio": small.value, **ends})
         if not values:
             return None
-        return _scatter(values, f"Compression against encoding speed: {_name(corpus)}")
+        label = _SPEED if timed else tables.label(metric)
+        title = f"Compression against {'encoding speed' if timed else label}: {_name(corpus)}"
+        return _scatter(values, title, label, log=timed)
 
 
-def _scatter(values: Sequence[Mapping[str, object]], title: str) -> Chart:
+def _scatter(values: Sequence[Mapping[str, object]], title: str, across: str, *, log: bool) -> Chart:
     """Return points with their names and intervals; those that lose text are hollow."""
     alt = _altair()
-    x_scale, y_scale = alt.Scale(type="log"), alt.Scale(zero=False, padding=14)
+    x_scale = alt.Scale(type="log") if log else alt.Scale(zero=False, padding=14)
+    y_scale = alt.Scale(zero=False, padding=14)
     base = alt.Chart(_data(values), title=title).encode(color=alt.Color("backend:N"))
-    x, y = alt.X("speed:Q", scale=x_scale, title=_SPEED), alt.Y("ratio:Q", scale=y_scale, title=_RATIO)
-    across = base.transform_filter("datum.low > 0").mark_rule()
-    across = across.encode(x=alt.X("low:Q", scale=x_scale, title=_SPEED), x2="high:Q", y=y)
-    along = base.transform_filter("datum.ratio_low !== null").mark_rule()
-    along = along.encode(x=x, y=alt.Y("ratio_low:Q", scale=y_scale, title=_RATIO), y2="ratio_high:Q")
+    x, y = alt.X("across:Q", scale=x_scale, title=across), alt.Y("ratio:Q", scale=y_scale, title=_RATIO)
+    level = base.transform_filter("datum.low > 0" if log else "datum.low !== null").mark_rule()
+    level = level.encode(x=alt.X("low:Q", scale=x_scale, title=across), x2="high:Q", y=y)
+    upright = base.transform_filter("datum.ratio_low !== null").mark_rule()
+    upright = upright.encode(x=x, y=alt.Y("ratio_low:Q", scale=y_scale, title=_RATIO), y2="ratio_high:Q")
     fill = alt.condition("datum.hollow", alt.value("white"), alt.Fill("backend:N", legend=None))
-    points = base.mark_point(size=60, opacity=1).encode(x=x, y=y, fill=fill, tooltip=["name:N", "speed:Q", "ratio:Q"])
+    points = base.mark_point(size=60, opacity=1).encode(x=x, y=y, fill=fill, tooltip=["name:N", "across:Q", "ratio:Q"])
     names = base.mark_text(align="left", dx=7, dy=-6).encode(x=x, y=y, text="name:N")
-    return alt.layer(across, along, points, names).properties(width=560, height=320)
+    return alt.layer(level, upright, points, names).properties(width=560, height=320)
 
 
 def _data(values: Sequence[Mapping[str, object]]) -> pd.DataFrame:

@@ -56,7 +56,7 @@ class NotebookResults(Results):
 
     @property
     def plot(self) -> Plots:
-        """The charts of the run, made with Altair: ``.plot.heat()``, ``.plot.curve()`` and ``.plot.speed()``.
+        """The charts of the run, made with Altair, such as ``.plot.bar()``; ``.plot`` alone names them.
 
         They need the extra ``plot``: ``pip install 'tokbench[plot]'``.
         """

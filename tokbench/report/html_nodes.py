@@ -223,31 +223,20 @@ class HtmlNodes:
         cell = shown.cell
         absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
         colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
-        look = " ".join(
-            filter(
-                None,
-                [
-                    "" if shown.heat else "n",
-                    colour,
-                    "best" * cell.best,
-                    "soft" * (cell.no_interval and not shown.heat),
-                    absent,
-                ],
-            )
-        )
-        attributes = _class(look)
+        grey = "soft" * (cell.no_interval and not shown.heat)
+        look = " ".join(filter(None, ["" if shown.heat else "n", colour, "best" * cell.best, grey, absent]))
+        # There are tens of thousands of these cells, and a format string with markup takes ten times as long.
+        parts = ["<td", f' class="{look}"' if look else ""]
         if cell.value is not None and not shown.heat:
-            attributes += Markup(' data-v="{}"').format(cell.value)
-            attributes += Markup("") if cell.competes else Markup(" data-aside")
-        attributes += Markup(' title="{}"').format(_text(cell.title))
-        content = _text(cell.text)
+            parts += [f' data-v="{cell.value}"', "" if cell.competes else " data-aside"]
+        parts += [' title="', _text(cell.title), '">', _text(cell.text)]
         if cell.marks:
-            content += Markup("<sup>{}</sup>").format(cell.marks)
+            parts.append(f"<sup>{cell.marks}</sup>")
         if cell.share:
-            content += Markup("<small>{}</small>").format(cell.share)
+            parts.append(f"<small>{cell.share}</small>")
         if shown.interval and cell.interval:
-            content += Markup("<small>{}</small>").format(cell.interval)
-        return Markup("<td{}>{}</td>").format(attributes, content)
+            parts.append(f"<small>{escape(cell.interval)}</small>")
+        return Markup("".join([*parts, "</td>"]))  # noqa: S704 - all text in it has been escaped
 
     def _figure(self, figure: Figure) -> Markup:
         content = self._drawn(figure)

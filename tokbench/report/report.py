@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tokbench.report.document import Line, Note, Section
+from tokbench.report.document import Line, Node, Note, Section
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.answer import answer, answer_section
 from tokbench.report.sections.core import CORE_SECTIONS
@@ -65,13 +65,21 @@ class Report:
     @cached_property
     def answer(self) -> Section | None:
         """The answer, which stands first; ``None`` if nothing can be said."""
-        leads = [node for spec in self.ordered_specs if spec.lead for node in spec.lead(self.tables)]
-        return answer_section(self.tables, leads)
+        return answer_section(self.tables, [node for nodes in self._leads.values() for node in nodes])
+
+    @cached_property
+    def _leads(self) -> dict[str, Sequence[Node]]:
+        """By section, what it adds to the answer."""
+        return {spec.name: spec.lead(self.tables) if spec.lead else () for spec in self.ordered_specs}
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The sections of a page, in order; those without content are left out."""
-        return [section for spec in self.ordered_specs for section in spec.sections(self.tables)]
+        """The sections of a page, in order; those without content are left out, and those of an answer unfolded."""
+        return [
+            replace(section, folded=section.folded and not self._leads[spec.name])
+            for spec in self.ordered_specs
+            for section in spec.sections(self.tables)
+        ]
 
     @cached_property
     def plain_sections(self) -> list[Section]:

@@ -13,7 +13,7 @@ from tokbench.report.section import Chart
 from tokbench.report.tables import CellTables
 
 _BROAD_BARS, _BROAD_FRONT, _NARROW = 760, 520, 370
-_FRONT: Final = "Is it only larger? Compression against the size of vocabularies"
+_FRONT: Final = "Is it only larger? Compression and size"
 
 
 def first_charts(tables: CellTables) -> list[Node]:

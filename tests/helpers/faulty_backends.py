@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -375,8 +376,39 @@ def fails_to_train(documents, vocab_size, options, progress):
     raise tokbench.BackendError("the text is too thin")
 
 
+def saved(kind, documents, vocab_size, options, progress):
+    return kind()
+
+
+class SavesNothing(Bytes):
+    file_suffix = ".ids"
+
+    def save(self, path, /):
+        pass
+
+
+class SavesFolder(SavesNothing):
+    def save(self, path, /):
+        path.mkdir()
+        (path / "part").write_text("one of several")
+
+
+class SavesHalf(SavesNothing):
+    def save(self, path, /):
+        path.write_text("the first half")
+        raise OSError("no room for the second")
+
+
+class SavesWhole(SavesNothing):
+    def save(self, path, /):
+        path.write_text("all")
+
+
 @tokbench.plugin.hookimpl
 def register_backends(register):
+    for kind in (SavesNothing, SavesFolder, SavesHalf, SavesWhole):
+        step = partial(saved, kind)
+        register(tokbench.plugin.BackendSpec(name=kind.__name__, summary="saved badly", train=step))
     kinds = [DecodeRaises, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
     kinds += [
         RaisesKeyboardInterrupt,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.errors import InputError, Problem
@@ -18,7 +18,7 @@ from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress, silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.results.blocks import StatesFile
+from tokbench.results.blocks import NOT_SAVED, StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import write_states
@@ -59,17 +59,50 @@ def _artefacts(folder: Path) -> Path:
     return artefacts
 
 
-def _save(folder: Path, name: str, tokenizer: Tokenizer) -> Path | None:
+class SavedFile(NamedTuple):
+    """A file that a tokenizer was saved to."""
+
+    path: Path
+    """The file."""
+    sha256: str
+    """The digest of its bytes."""
+
+
+def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
+    """Let a tokenizer write a file, and put it in its place when it is whole.
+
+    Args:
+        path: the place; a symbolic link there is replaced, and what it leads to is left alone.
+        save: called with the path of a new file in a folder of its own.
+
+    Raises:
+        ValueError: it wrote no file.
+        Exception: whatever ``save`` raises; then nothing is left behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as scratch:
+        made = Path(scratch) / path.name
+        try:
+            save(made)
+        except OSError as error:
+            if error.filename == str(made):
+                error.filename = str(path)  # the file that a reader knows
+            raise
+        if not made.is_file() or made.is_symlink():
+            what = "something else than a file" if os.path.lexists(made) else "nothing"
+            raise ValueError(f"its save wrote {what}; it must write one file, {path.name}")
+        digest = hashlib.sha256(made.read_bytes()).hexdigest()
+        if path.is_dir() and not path.is_symlink():
+            raise ValueError(f"{path} is a folder; remove it, or choose another folder with -o")
+        made.replace(path)
+    return SavedFile(path, digest)
+
+
+def _save(folder: Path, name: str, tokenizer: Tokenizer) -> SavedFile | None:
     """Save a tokenizer into the run's folder; return the file, or ``None`` if it has no ``save``."""
     if not isinstance(tokenizer, Saves):
         return None
-    artefacts = _artefacts(folder)
-    artefacts.mkdir(exist_ok=True)
-    path = artefacts / (name + tokenizer.file_suffix)
-    if path.is_symlink():  # it is replaced, and what it leads to is left alone
-        path.unlink()
-    tokenizer.save(path)
-    return path
+    return save_whole(_artefacts(folder) / (name + tokenizer.file_suffix), tokenizer.save)
 
 
 def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
@@ -79,11 +112,11 @@ def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) 
     answer = pool.ask(TokenizerJob((tokenizer.name,), "saving", "", partial(_save, folder, tokenizer.name), here=True))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
-        return tokenizer.with_note(f"not saved: {outcome.reason}")
+        return tokenizer.with_note(f"{NOT_SAVED}: {outcome.reason}")
     if outcome is None:
         return tokenizer
-    digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
-    return replace(tokenizer, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
+    artefact = outcome.path.relative_to(folder).as_posix()
+    return replace(tokenizer, saved={"artefact": artefact, "artefact_sha256": outcome.sha256})
 
 
 def write_reports(

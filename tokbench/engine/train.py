@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
-from tokbench.engine.folder import make_folder
+from tokbench.engine.folder import make_folder, save_whole
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
 from tokbench.engine.stored import StoredTraining, StoredWork, training_key
@@ -166,10 +166,9 @@ class WriteTokenizer(Job):
         path = self.folder / (self.name + suffixes[form])
         if form == OWN_FORMAT:
             assert isinstance(tokenizer, Saves)
-            tokenizer.save(path)
-        else:
-            assert isinstance(tokenizer, Exports)
-            tokenizer.export(form, path)
+            return save_whole(path, tokenizer.save).path
+        assert isinstance(tokenizer, Exports)
+        tokenizer.export(form, path)
         return path
 
 

@@ -258,7 +258,8 @@ class RunProgress:
     def time_left(self) -> TimeLeft:
         """Estimate the time left, from the bytes of each phase and the speed of what was done so far.
 
-        Timings that have not begun are taken to be as fast as one worker was at measuring.
+        Timings that have not begun are taken to be as fast as one worker was at measuring. Nothing is known while a
+        study is at work whose length cannot be estimated.
         """
         with self._lock:
             seconds: float | None = None
@@ -273,6 +274,8 @@ class RunProgress:
                     seconds = (seconds or 0.0) + left / speed
                 else:
                     unknown.append(phase)
+            if self._now_in() not in {None, "reading", "loading", *self._expected, *_CELL_SECONDS}:
+                return TimeLeft(None, tuple(unknown))  # a study that takes as long as it takes
             after = self._seconds_after()
             return TimeLeft((seconds or 0.0) + after if after else seconds, tuple(unknown))
 

@@ -19,6 +19,7 @@ from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.partial import durations, partial_sentences
 from tokbench.report.sections.problems import problems, short_vocabularies
 from tokbench.report.sections.same_ids import same_ids
+from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
@@ -197,6 +198,8 @@ def _style(cell: DisplayCell) -> str:
 
 def _problems(report: Report) -> list[str]:
     lines = [": ".join(tokenizer) for tokenizer in problems(report.results).tokenizers]
+    described = report.results.tokenizers.items()
+    lines += [f"{name}: {note}" for name, info in described for note in info.notes if note.startswith(NOT_SAVED)]
     for missing in problems(report.results).cells:
         if missing.applies:
             where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tokbench.results.cells import TokenizerState
 from tokbench.results.metric_curves import CurvePoint
+
+NOT_SAVED: Final = "not saved"
+"""The beginning of the note of a trained tokenizer that could not be saved."""
 
 
 @dataclass(frozen=True, kw_only=True)

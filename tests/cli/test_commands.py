@@ -117,7 +117,9 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     assert "Traceback" not in usage.stderr + bad.stderr
 
 
-@pytest.mark.parametrize(("metrics", "hint"), [("[compression]", True), ("[{speed: {rounds: 3, max_bytes: 1000}}]", False)])
+@pytest.mark.parametrize(
+    ("metrics", "hint"), [("[compression]", True), ("[{speed: {rounds: 3, max_bytes: 1000}}]", False)]
+)
 def test_a_run_without_speeds_says_where_they_are_measured(metrics, hint, write_config, tmp_path):
     out = str(tmp_path / "out")
     done = CliRunner().invoke(command, ["run", str(write_config(metrics=metrics)), "--workers", "0", "-o", out])

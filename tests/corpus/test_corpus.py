@@ -58,7 +58,8 @@ def test_the_sample_s_code_and_hostile_texts():
     code = list(SampleSource(SampleOptions(part="code")).documents())
     languages = "c cpp go html java javascript python ruby rust shell sql typescript".split()
     assert Counter(document.group for document in code) == dict.fromkeys(languages, 5)
-    assert all(1_000 < len(document.text) < 4_500 for document in code)  # of like length, so that intervals are not rough
+    # Of like length: intervals would be rough if a few documents made up most of the text.
+    assert all(1_000 < len(document.text) < 4_500 for document in code)
     hostile = "".join(document.text for document in SampleSource(SampleOptions(part="hostile")).documents())
     for needed in (
         "\u200d",

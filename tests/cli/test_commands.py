@@ -117,6 +117,18 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     assert "Traceback" not in usage.stderr + bad.stderr
 
 
+@pytest.mark.parametrize(
+    ("metrics", "hint"), [("[compression]", True), ("[{speed: {rounds: 3, max_bytes: 1000}}]", False)]
+)
+def test_a_run_without_speeds_says_where_they_are_measured(metrics, hint, write_config, tmp_path):
+    out = str(tmp_path / "out")
+    done = CliRunner().invoke(command, ["run", str(write_config(metrics=metrics)), "--workers", "0", "-o", out])
+    assert done.exit_code == 0, done.output
+    last = done.stdout.splitlines()[-1]
+    speeds = "; speeds: tokbench run speed" if hint else ""
+    assert last.endswith(f" · next: tokbench serve {out}{speeds} (with -v a run says more)")
+
+
 def test_every_command_has_a_help_text():
     for name, sub in command.commands.items():
         assert isinstance(sub, click.Command)

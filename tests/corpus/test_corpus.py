@@ -3,6 +3,7 @@
 import glob
 import random
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -54,8 +55,11 @@ def test_the_sample_s_languages_are_aligned():
 
 
 def test_the_sample_s_code_and_hostile_texts():
-    code = {document.group for document in SampleSource(SampleOptions(part="code")).documents()}
-    assert code == set("c cpp go html java javascript python ruby rust shell sql typescript".split())
+    code = list(SampleSource(SampleOptions(part="code")).documents())
+    languages = "c cpp go html java javascript python ruby rust shell sql typescript".split()
+    assert Counter(document.group for document in code) == dict.fromkeys(languages, 5)
+    # Of like length: intervals would be rough if a few documents made up most of the text.
+    assert all(1_000 < len(document.text) < 4_500 for document in code)
     hostile = "".join(document.text for document in SampleSource(SampleOptions(part="hostile")).documents())
     for needed in (
         "\u200d",

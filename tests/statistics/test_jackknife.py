@@ -2,6 +2,7 @@
 
 import functools
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -104,6 +105,14 @@ def test_strata_of_one_document_are_one_sample():
     units, places = SampleUnits.of(np.concatenate([unit_keys(np.array([7]), group) for group in range(40)]))
     alone = spread(leave_out(values[np.argsort(places)], np.ones(40)), units)
     assert alone.error == pytest.approx(spread(leave_out(values, np.ones(40))).error, rel=0.02)
+
+
+def test_a_stratum_of_one_document_beside_large_ones_warns_of_nothing():
+    values = np.random.default_rng(5).normal(10, 1, 12)
+    units, _ = SampleUnits.of(np.concatenate([unit_keys(np.arange(11), 0), unit_keys(np.array([3]), 1)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert spread(values, units).error > 0
 
 
 DOCUMENTS = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2)), min_size=1, max_size=900)

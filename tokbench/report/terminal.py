@@ -110,7 +110,9 @@ def brief(results: Results, console: Console, folder: Path, seconds: float) -> N
         console.print(_text(f"and {len(amiss) - _MOST_PROBLEMS} more problems, which -v shows", "yellow"))
     page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
     console.print()
-    last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder} (with -v a run says more)"
+    timed = any(metric.timed for metric in results.metrics.values())
+    speeds = "" if timed else "; speeds: tokbench run speed"
+    last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
     console.print(_text(last), soft_wrap=True)
 
 

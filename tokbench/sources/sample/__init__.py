@@ -1,6 +1,6 @@
 """The source ``sample``: texts that were written for tokbench and are installed with it.
 
-``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: two files in each of
+``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of
 12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
 project's own code). ``hostile.jsonl``: texts that break careless tokenizers.
 """
@@ -64,7 +64,7 @@ class SampleSource:
 
 SPEC: Final = CorpusSpec(
     name="sample",
-    summary="shipped: 66 sentences in 28 languages, code in 12 languages, hostile texts; CC0",
+    summary="shipped: 66 sentences in 28 languages, 60 programs in 12 languages, hostile texts; CC0",
     open=SampleSource,
     options=SampleOptions,
 )

@@ -106,7 +106,7 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
     if verbose:
         summary(results, Console(), sorted(results.written))
     else:
-        brief(results, Console(), run.folder, results.seconds)
+        brief(results, Console(), run.folder, results.seconds + (results.durations.reports or 0.0))
     if pictures:
         from tokbench.engine.reports import report_of
         from tokbench.report.pictures import write_pictures

@@ -86,7 +86,7 @@ def brief(results: Results, console: Console, folder: Path, seconds: float) -> N
         results: the run.
         console: the terminal.
         folder: where the run was written.
-        seconds: the time that it took.
+        seconds: the time that it took, with its reports.
     """
     report = Report(results)
     console.print()

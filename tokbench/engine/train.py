@@ -180,8 +180,8 @@ class WriteTokenizer(Job):
 def _train(
     plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
 ) -> TrainedTokenizer:
-    taken = None if tokenizer.planned.absent else take_training(tokenizer, pool, stored)
-    tokenizer = taken or train_one(plan, tokenizer, pool, stored)
+    if not tokenizer.planned.absent:
+        tokenizer = take_training(tokenizer, pool, stored) or train_one(plan, tokenizer, pool, stored)
     if tokenizer.facts is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
     held_out = _held_out(plan, tokenizer.planned.train_on)

@@ -145,7 +145,7 @@ def _show(config: Path, checked: Checked) -> None:
     absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
     for prepared in checked.prepared:
         if not prepared.planned.absent:
-            click.echo(_told(prepared))
+            click.echo(_sentence(prepared))
     for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
         click.echo(line)
     families = (family.name for family, _ in checked.plan.metrics)
@@ -160,7 +160,7 @@ def _show(config: Path, checked: Checked) -> None:
     click.echo(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
 
 
-def _told(prepared: PreparedTokenizer) -> str:
+def _sentence(prepared: PreparedTokenizer) -> str:
     """Return a sentence on what becomes of a tokenizer."""
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""

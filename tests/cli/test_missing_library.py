@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
@@ -20,16 +21,24 @@ SENTENCE = "3 tokenizers: unavailable: needs splintr-rs: pip install 'tokbench[f
 
 
 @pytest.fixture
-def without_splintr(monkeypatch):
-    """Let the package be absent."""
+def without(monkeypatch):
+    """Return a function that lets a package be absent."""
 
-    def installed(name):
-        if name == "splintr-rs":
-            raise PackageNotFoundError(name)
-        return version(name)
+    def forget(distribution, module):
+        def installed(name):
+            if name == distribution:
+                raise PackageNotFoundError(name)
+            return version(name)
 
-    monkeypatch.setitem(sys.modules, "splintr", None)
-    monkeypatch.setattr("tokbench.registry.plugins.version", installed)
+        monkeypatch.setitem(sys.modules, module, None)
+        monkeypatch.setattr("tokbench.registry.plugins.version", installed)
+
+    return forget
+
+
+@pytest.fixture
+def without_splintr(without):
+    without("splintr-rs", "splintr")
 
 
 def invoke(*arguments):
@@ -65,3 +74,13 @@ def test_where_nothing_is_left_to_run_each_place_is_named(write_config, without_
     outcome = CliRunner().invoke(command, ["check", str(write_config(tokenizers=TOKENIZERS)), "--only", "gpt-4"])
     [problem] = outcome.exception.problems
     assert problem.message.startswith("backend 'splintr' needs splintr-rs: pip install 'tokbench[fast]'; or mark it")
+
+
+def test_training_does_without_it_too(write_config, without, tmp_path):
+    without("tokenizers", "tokenizers")
+    train = "train: {corpus: sample, vocab_size: 300}"
+    config = write_config(tokenizers=f"  a: {{backend: huggingface, {train}}}\n  b: {{backend: naive_bpe, {train}}}")
+    code, output = invoke("train", config, "-o", tmp_path / "out", "--json")
+    missing, trained = json.loads(output)["tokenizers"]
+    assert (code, missing["vocab_size"], trained["vocab_size"]) == (1, None, 300)
+    assert missing["reason"].startswith("needs tokenizers: pip install ")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 import tokbench
 from tokbench.cli.main import tokbench as command
@@ -304,6 +305,31 @@ def test_the_command_prints_markdown_and_tells_by_its_exit_code(runs):
     assert "1 of 1 rules are broken." in worse.output
     assert "vocab\\_size: 300 → 290" in worse.output or "vocab_size: 300 → 290" in worse.output
     assert compare_command(runs / "one").exit_code == 2
+
+
+def test_a_terminal_gets_tables_and_shares_of_documents_are_counted_there(tmp_path, monkeypatch):
+    """The pipe has Markdown, in points as before."""
+    for name, share in (("before", 0.0), ("after", 1.0)):
+        whole = Cell("t", "c", WHOLE, "back", share, "share of documents", n=4)
+        uneven = replace(whole, group="g", value=abs(share - 0.1))
+        (tmp_path / f"{name}.json").write_text(run(cells=[whole, uneven]).to_json(), "utf-8")
+    paths = [tmp_path / "before.json", tmp_path / "after.json"]
+    piped = compare_command(*paths).output
+    assert "| t | c | whole corpus | back | 0 % of documents | 100 % of documents | +100 points |" in piped
+    monkeypatch.setattr("tokbench.report.terminal_nodes.terminal", lambda: Console(width=150))
+    lines = compare_command(*paths).output.splitlines()
+    [row] = [line for line in lines if line.startswith("t ")]
+    assert "0 of 4 → 4 of 4 documents" in row
+    assert "|" not in row
+
+
+def test_json_has_every_comparison_under_one_name(runs):
+    body = json.loads(compare_command("--baseline", runs / "one", runs / "same", runs / "other", "--json").stdout)
+    assert [*body] == ["comparisons"]
+    first, second = body["comparisons"]
+    assert {change["verdict"] for change in first["changes"]} == {"same"}
+    assert "worse" in {change["verdict"] for change in second["changes"]}
+    assert first["schema"] == "tokbench-comparison/1"
 
 
 def test_files_are_written_by_their_suffix(runs, tmp_path):

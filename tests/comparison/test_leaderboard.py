@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +106,45 @@ def test_the_best_of_all_runs_and_its_ties():
     assert board.notes == []
     [source, _] = board.runs
     assert (source.path, source.name, source.created) == ("runs/one", "one", "2026-01-01T00:00:00+00:00")
+
+
+def test_two_whose_intervals_do_not_touch_never_share_a_place():
+    numbers = {"wide": (3.0, 2.0, 4.0), "near": (2.9, 2.8, 3.0), "far": (2.2, 2.1, 2.3), "last": (1.0, 0.9, 1.1)}
+    board = leaderboard([run("one", numbers, states=RawStates())])
+    # Neither is told apart from the best one, but one of them is ahead of the other.
+    assert ranked(board) == [("wide", 1, True), ("near", 1, True), ("far", 1, True), ("last", 1, False)]
+    assert standing(board).places == [1, 1, 3, 4]
+    rows = [line for line in markdown(board).splitlines() if line.startswith(("| 1 |", "| 3 |"))]
+    assert [row.split(" | ")[1] for row in rows] == ["wide", "near", "far"]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_places_rest_on_evidence(seed, paired):
+    """Whatever the numbers: the first place is shared by those whose intervals touch, and by nobody without any."""
+    rng = np.random.default_rng(seed)
+    values, halves = rng.uniform(2.8, 3.2, 8), rng.uniform(0.005, 0.2, 8)
+    known = rng.random(8) < 0.8
+    numbers = {
+        f"t{k}": (value, value - half, value + half) if sure else (value, None, None)
+        for k, (value, half, sure) in enumerate(zip(values.tolist(), halves.tolist(), known.tolist(), strict=True))
+    }
+    changes = {} if paired else {"states": RawStates()}
+    shown = standing(leaderboard([run("one", numbers, **changes)]))
+    first = [entry.cell for place, entry in zip(shown.places, shown.entries, strict=True) if place == 1]
+    for one in first:
+        assert all(other.ci_low <= one.ci_high for other in first if None not in {one.ci_high, other.ci_low})
+    if not paired and len(first) > 1:
+        assert all(cell.ci_low is not None for cell in first)
+
+
+def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
+    numbers = {"a": (3.0, None, None), "b": (2.9, None, None), "c": (1.0, None, None)}
+    board = leaderboard([run("one", numbers, states=RawStates())])
+    assert ranked(board) == [("a", 1, False), ("b", 1, False), ("c", 1, False)]
+    assert standing(board).places == [1, 2, 3]
+    assert standing(board).without_best == "no number can be compared with the best"
+    assert "**" not in markdown(board)
 
 
 def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
@@ -200,6 +245,7 @@ def test_pages_name_the_run_of_every_number():
     assert body["schema"] == "tokbench-leaderboard/1"
     [first] = [each for each in body["standings"] if each["metric"] == "density"]
     assert first["entries"][0] | {"n": 9} == {
+        "place": 1,
         "tokenizer": "a|b",
         "value": 3.0,
         "ci_low": 2.9,
@@ -214,12 +260,43 @@ def test_pages_name_the_run_of_every_number():
     assert {each["number"]: each["path"] for each in body["runs"]} == {1: "runs/<one>", 2: "runs/two"}
 
 
-def test_the_command_and_the_frame(tmp_path):
+@pytest.fixture
+def paths(tmp_path):
+    """The folders of two runs, one and two, of one tokenizer each."""
     for number, name in enumerate(("one", "two")):
         (tmp_path / name).mkdir()
         results = run(name, {name: (1.0 + number, 0.9 + number, 1.1 + number)}).results
         (tmp_path / name / "results.json").write_text(results.to_json(), encoding="utf-8")
-    paths = [str(tmp_path / name) for name in ("one", "two")]
+    return [str(tmp_path / name) for name in ("one", "two")]
+
+
+def test_json_has_runs_and_standings(paths):
+    body = json.loads(CliRunner().invoke(command, ["leaderboard", *paths, "--metric", "density", "--json"]).stdout)
+    assert [*body] == ["schema", "runs", "notes", "standings"]
+    [density] = body["standings"]
+    assert [(entry["place"], entry["tokenizer"]) for entry in density["entries"]] == [(1, "two"), (2, "one")]
+
+
+@pytest.mark.slow
+def test_a_terminal_gets_tables(paths):
+    """Through a terminal of the system, as people have one."""
+    controller, terminal = pty.openpty()
+    program = [sys.executable, "-m", "tokbench", "leaderboard", *paths, "--metric", "density"]
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
+    subprocess.run(program, stdout=terminal, env=environment, check=True, timeout=60)
+    os.close(terminal)
+    printed = b""
+    with suppress(OSError):  # the end, on Linux
+        while part := os.read(controller, 65536):
+            printed += part
+    os.close(controller)
+    text = re.sub(r"\x1b\[[\d;]*m", "", printed.decode())
+    assert "Leaderboard of 2 runs" in text
+    assert "##" not in text
+    assert re.search(r"1 +two +2.000 +1.900–2.100 +\[2\]", text)
+
+
+def test_the_command_and_the_frame(paths, tmp_path):
     files = [str(tmp_path / f"board.{suffix}") for suffix in ("md", "html", "json")]
     done = CliRunner().invoke(command, ["leaderboard", *paths, *(part for file in files for part in ("-o", file))])
     assert done.exit_code == 0, done.output

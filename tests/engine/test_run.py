@@ -127,6 +127,13 @@ def test_a_missing_library_is_refused_unless_optional(write_config, corpus, faul
     assert not results.failed
 
 
+def test_a_run_does_without_what_needs_a_missing_library_and_fails(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, "  x: {backend: NeedsMore}\n  good: {backend: utf8_bytes}"), workers=0)
+    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
+    assert cell(results, "good", "tokens").value == 11
+    assert results.failed
+
+
 def test_no_network_is_unavailable(write_config, corpus, monkeypatch, tmp_path):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):

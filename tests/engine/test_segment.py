@@ -101,7 +101,7 @@ def test_a_loss_is_told(write_config):
     [found] = text.segmentations
     assert not found.comes_back
     assert any("does not come back" in line for line in lines([text]))
-    assert json.loads(segmentation.as_json([text]))[0]["tokenizers"][0]["decoded"] == found.back
+    assert json.loads(segmentation.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
 
 
 def test_hostile_text_is_inert():
@@ -115,7 +115,7 @@ def test_hostile_text_is_inert():
     assert "\\u{202e}\\u{1b}[31m" in shown
     for line in lines(texts, colours=True):
         assert line.replace("\n", "").isprintable()
-    assert json.loads(segmentation.as_json(texts))[0]["text"] == HOSTILE
+    assert json.loads(segmentation.as_json(texts))["texts"][0]["text"] == HOSTILE
     assert segmentation.html(texts) == page
 
 
@@ -165,12 +165,12 @@ def test_the_command_reads_files_and_standard_input(tmp_path):
     runner = CliRunner()
     arguments = ["show", "-t", "utf8_bytes", "--json"]
     outcome = runner.invoke(command, [*arguments, "-f", str(tmp_path / "x.txt"), "first"])
-    assert [(each["label"], each["text"]) for each in json.loads(outcome.output)] == [
+    assert [(each["label"], each["text"]) for each in json.loads(outcome.output)["texts"]] == [
         ("", "first"),
         (str(tmp_path / "x.txt"), "hé"),
     ]
     outcome = runner.invoke(command, arguments, input="from a pipe")
-    tokens = json.loads(outcome.output)[0]["tokenizers"][0]["tokens"]
+    tokens = json.loads(outcome.output)["texts"][0]["tokenizers"][0]["tokens"]
     assert tokens[5] == {"id": 97, "text": "a", "bytes": "61", "start": 5, "end": 6}
     for name, message in (("bad.txt", "byte 3 is not UTF-8"), ("none.txt", "No such file")):
         outcome = runner.invoke(command, [*arguments, "-f", str(tmp_path / name)])

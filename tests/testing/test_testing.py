@@ -220,7 +220,7 @@ def test_the_command_in_json():
     [
         ((), "give a CONFIG, or --backend NAME"),
         (("run.yaml", "--backend", "x"), "not both"),
-        (("run.yaml", "--json"), "go with --backend"),
+        (("run.yaml", "--examples", "3"), "go with --backend"),
         (("--backend", "utf8_bytes", "-O", "size"), "-O size: write it as KEY=VALUE"),
         (("--backend", "utf8_byte"), "did you mean 'utf8_bytes'?"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,19 @@ import click
 from tokbench.cli.options import (
     backend_options,
     common_options,
+    json_option,
     override_options,
     parse_options,
+    print_json,
     show_traceback,
 )
 from tokbench.cli.several import check_each
 from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
+    from tokbench.config.overrides import Overrides
     from tokbench.engine.check import Checked
+    from tokbench.measuring.prepared import PreparedTokenizer
 
 
 @click.command()
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
 @click.option("--examples", type=int, help="Texts that hypothesis generates, if it is installed [default: 200].")
 @click.option("--time-limit", type=float, help="Seconds for loading or training, and for each rule [default: 120].")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome of every rule as JSON.")
+@json_option
 @common_options
 def check(
     configs: tuple[Path, ...],
@@ -55,12 +60,12 @@ def check(
     if backend is None:
         if not configs:
             raise click.UsageError("give a CONFIG, or --backend NAME")
-        if options or train or as_json or examples is not None or time_limit is not None:
-            raise click.UsageError("-O, --train, --examples, --time-limit and --json go with --backend")
+        if options or train or examples is not None or time_limit is not None:
+            raise click.UsageError("-O, --train, --examples and --time-limit go with --backend")
         use_one_thread()
         from tokbench.config.overrides import Overrides
 
-        check_each(configs, Overrides(limit, only, settings, quick), _show)
+        _check_configs(configs, Overrides(limit, only, settings, quick), as_json=as_json)
     elif configs:
         raise click.UsageError("give a CONFIG or --backend NAME, not both")
     elif limit is not None or only or settings or quick:
@@ -69,26 +74,99 @@ def check(
         _check_backend(backend, options, train, examples, time_limit, as_json=as_json)
 
 
+def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bool) -> None:
+    """Print what runs would do; as JSON, print what is wrong, too.
+
+    Raises:
+        InputError: something is wrong with a configuration.
+    """
+    from tokbench.foundation.errors import InputError
+
+    if not as_json:
+        check_each(configs, overrides, _show)
+        return
+    facts: list[dict[str, object]] = []
+    try:
+        check_each(configs, overrides, lambda config, checked: facts.append(_facts(config, checked)))
+    except InputError as error:
+        print_json({"configs": facts, "problems": [asdict(problem) for problem in error.problems]})
+        raise
+    print_json({"configs": facts, "problems": []})
+
+
+def _facts(config: Path, checked: Checked) -> dict[str, object]:
+    """Return what a run of a configuration would do."""
+    plan = checked.plan
+    return {
+        "config": str(config),
+        "corpora": [
+            {"corpus": name, "documents": survey.documents, "bytes": survey.bytes, "groups": list(survey.groups)}
+            for name, survey in plan.surveys.items()
+        ],
+        "tokenizers": [
+            {
+                "tokenizer": prepared.name,
+                "backend": prepared.planned.spec.name,
+                "state": _state(prepared),
+                "reason": prepared.reason,
+                "train_on": list(prepared.planned.train_on),
+                "train_at": prepared.planned.vocab_size or None,
+                "corpora": list(prepared.planned.corpora),
+            }
+            for prepared in checked.prepared
+        ],
+        "metrics": [
+            {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
+        ],
+        "studies": [{"study": name, "foreseen": _foreseen(checked, name)} for name in plan.studies],
+        "notes": list(plan.notes),
+    }
+
+
+def _state(prepared: PreparedTokenizer) -> str:
+    return "unavailable" if prepared.reason else "to be trained" if prepared.planned.train_on else "loaded"
+
+
+def _foreseen(checked: Checked, study: str) -> list[str]:
+    """Return what a study says of the time and memory that it takes."""
+    plan = checked.plan
+    return list(checked.registry.studies.get(study).foresee(plan, plan.studies[study], checked.prepared))
+
+
 def _show(config: Path, checked: Checked) -> None:
     """Print what a run of a configuration would do, and about what the training of models takes."""
+    from tokbench.report.terminal import not_ready_lines
+
     for prepared in checked.prepared:
         if prepared.failure:
             show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
+    absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
     for prepared in checked.prepared:
-        planned = prepared.planned
-        training = f"to be trained at {planned.vocab_size} on {', '.join(planned.train_on)}"
-        state = f"unavailable: {prepared.reason}" if prepared.reason else training if planned.train_on else "loaded"
-        click.echo(f"tokenizer {prepared.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
+        if not prepared.planned.absent:
+            click.echo(_sentence(prepared))
+    for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
+        click.echo(line)
     families = (family.name for family, _ in checked.plan.metrics)
     click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
-    for name, study_options in checked.plan.studies.items():
-        for line in checked.registry.studies.get(name).foresee(checked.plan, study_options, checked.prepared):
+    for study in checked.plan.studies:
+        for line in _foreseen(checked, study):
             click.echo(line)
     for note in checked.plan.notes:
         click.echo(f"note: {note}")
-    click.echo(f"{config}: nothing wrong" + ("; see the notes" if checked.plan.notes else ""))
+    lacking = any(not prepared.planned.optional for prepared in absent)
+    nothing = "nothing else wrong" if lacking else "nothing wrong"
+    click.echo(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
+
+
+def _sentence(prepared: PreparedTokenizer) -> str:
+    """Return a sentence on what becomes of a tokenizer."""
+    planned, state = prepared.planned, _state(prepared)
+    more = f": {prepared.reason}" if prepared.reason else ""
+    if state == "to be trained":
+        more = f" at {planned.vocab_size} on {', '.join(planned.train_on)}"
+    return f"tokenizer {prepared.name} ({planned.spec.name}): {state}{more}{_only_on(planned.corpora)}"
 
 
 def _only_on(corpora: Sequence[str]) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, page_option
+from tokbench.cli.options import common_options, json_option, page_option, print_json
+
+if TYPE_CHECKING:
+    from tokbench.comparison.render import ComparisonPage
 
 
 @click.command()
@@ -28,6 +34,7 @@ from tokbench.cli.options import common_options, page_option
 )
 @page_option("comparison")
 @click.option("--other-machine", is_flag=True, help="Compare speeds of different machines or versions, too.")
+@json_option
 @common_options
 def compare(
     runs: tuple[Path, ...],
@@ -36,6 +43,7 @@ def compare(
     files: tuple[Path, ...],
     *,
     other_machine: bool,
+    as_json: bool,
 ) -> None:
     """Compare RUNS with a baseline: folders of runs, or results.json files.
 
@@ -44,9 +52,9 @@ def compare(
 
     Exit codes: 0 no rule is broken, 1 a rule is broken, 2 bad input.
     """
+    from tokbench.comparison import render
     from tokbench.comparison.compare import compare as compare_runs
     from tokbench.comparison.gate import Rule, check_rules
-    from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
     from tokbench.foundation.files import write_atomically
     from tokbench.results.model import NamedRun
 
@@ -58,15 +66,31 @@ def compare(
     pages = []
     for other in others:
         comparison = compare_runs(first, other, other_machine=other_machine)
-        pages.append(ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
+        pages.append(render.ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
     for file in files:
-        render = {".md": markdown, ".html": html, ".json": as_json}[file.suffix]
+        written = {".md": render.markdown, ".html": render.html, ".json": render.as_json}[file.suffix]
         for page, path in zip(pages, _paths(file, len(pages)), strict=True):
-            write_atomically(path, render(page).encode())
+            write_atomically(path, written(page).encode())
             click.echo(f"written: {path}", err=True)
-    for page in [] if files else pages:
-        click.echo(markdown(page))
+    if as_json:
+        print_json({"comparisons": [render.as_mapping(page) for page in pages]})
+    elif not files:
+        _print(pages)
     sys.exit(int(any(page.failed for page in pages)))
+
+
+def _print(pages: Sequence[ComparisonPage]) -> None:
+    """Print tables on a terminal, and Markdown elsewhere."""
+    from tokbench.comparison.render import markdown
+    from tokbench.report.terminal_nodes import print_document, terminal
+
+    console = terminal()
+    for page in pages:
+        if console:
+            counted = replace(page, counted=True)
+            print_document(console, counted.title, counted.lead, counted.sections)
+        else:
+            click.echo(markdown(page))
 
 
 def _paths(file: Path, count: int) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, parse_options
+from tokbench.cli.options import backend_options, common_options, json_option, parse_options, print_json
 
 if TYPE_CHECKING:
     from tokbench.tokenizers.contract import Tokenizer
@@ -36,7 +35,7 @@ _WIDEST = 32
 @click.option("--tensor", metavar="NAME", help="The embedding in these weights [default: the one with a usual name].")
 @click.option("--output-tensor", metavar="NAME", help="The output matrix in these weights [default: likewise].")
 @click.option("--threshold", type=float, help="The largest indicator of an under-trained id [default: by unused ids].")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@json_option
 @common_options
 def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool, **weights: Any) -> None:
     """Show what a vocabulary holds, and which of its ids no text can give, or a model hardly trained.
@@ -55,7 +54,7 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     trained = _under_trained(tokenizer, health, **weights)
     if as_json:
         further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
-        click.echo(json.dumps(asdict(health) | {"failed": health.failed} | further, indent=1))
+        print_json(asdict(health) | {"failed": health.failed} | further)
     else:
         _show(health)
         if use:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options
+from tokbench.cli.options import common_options, json_option, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,12 +28,16 @@ _KINDS = {
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
+@json_option
 @common_options
-def list_(kind: str | None) -> None:
+def list_(kind: str | None, *, as_json: bool) -> None:
     """List shipped suites, plugins and what these bring; a plugin that is broken says why.
 
     They bring backends, corpora, metrics, studies, report formats and executors.
     """
+    if as_json:
+        print_json({listed: _facts(listed) for listed in ([kind] if kind else _KINDS)})
+        return
     from rich.console import Console
 
     from tokbench.registry.index import plugin_index
@@ -47,6 +51,27 @@ def list_(kind: str | None) -> None:
             _list_plugins(index, console)
         elif listed != "suites":
             _list_entries(index, listed, console)
+
+
+def _facts(kind: str) -> list[dict[str, object]]:
+    """Return all of one kind; ``reason`` says why something cannot be used, and is empty if it can."""
+    from tokbench.config.suites import shipped_suites
+    from tokbench.registry.index import plugin_index
+    from tokbench.registry.plugins import missing
+
+    if kind == "suites":
+        suites = shipped_suites().values()
+        return [{"name": suite.name, "summary": suite.summary, "needs_data": suite.needs_data} for suite in suites]
+    index = plugin_index()
+    if kind == "plugins":
+        return [
+            {name: getattr(plugin, name) for name in ("name", "distribution", "version", "reason")}
+            for plugin in index.plugins
+        ]
+    return [
+        {"name": entry.name, "origin": entry.origin, "summary": entry.summary, "reason": missing(entry) or ""}
+        for entry in index.listed[kind]
+    ]
 
 
 def _list_suites(console: Console) -> None:

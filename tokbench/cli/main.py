@@ -74,7 +74,7 @@ def main() -> None:
     _show_log()
     stop_on_signals()
     try:
-        tokbench.main(standalone_mode=False)
+        tokbench.main(prog_name="tokbench", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -22,6 +22,14 @@ backend_options = click.option(
 store_option = click.option(
     "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
 )
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else.")
+
+
+def print_json(facts: Mapping[str, object]) -> None:
+    """Print facts for other programs; all of it is ASCII, so that no encoding matters."""
+    click.echo(json.dumps(facts, indent=1, default=str))
 
 
 _PAGES: Final = (".md", ".html", ".json")
@@ -47,7 +55,8 @@ def page_option(what: str) -> Callable[[F], F]:
         type=click.Path(path_type=Path),
         multiple=True,
         callback=_pages,
-        help=f"A file for the {what}: .md, .html or .json; may be repeated [default: Markdown, printed].",
+        help=f"A file for the {what}: .md, .html or .json; may be repeated [default: none; print it, "
+        "as Markdown where standard output is no terminal].",
     )
 
 

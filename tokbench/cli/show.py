@@ -28,7 +28,7 @@ _STDIN = "-"
     "-f", "--file", "files", multiple=True, metavar="PATH", help="A file of text; - is standard input. May be repeated."
 )
 @click.option("--merges", is_flag=True, help="Show the merges by which BPE makes each token, in order.")
-@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object, and nothing else.")
 @click.option("--html", "form", flag_value="html", help="Print a page.")
 @click.option("--no-store", is_flag=True, help="Train what is to be trained anew; take and keep nothing.")
 @common_options

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options
+from tokbench.cli.options import common_options, json_option, print_json
 
 if TYPE_CHECKING:
-    from tokbench.foundation.store import Store
+    from tokbench.foundation.store import Store, StoredEntry
 
 
 @click.group("store")
@@ -23,34 +25,52 @@ def store() -> None:
 
 @store.command("list")
 @click.argument("kind", required=False)
+@json_option
 @common_options
-def list_(kind: str | None) -> None:
+def list_(kind: str | None, *, as_json: bool) -> None:
     """List the entries, the last used one last; with KIND only those of one kind, with their keys."""
-    from datetime import datetime
-
-    from tokbench.foundation.store import canonical
-
     opened = _opened()
     entries = sorted(opened.entries(), key=lambda entry: entry.used)
     if kind:
         kinds = sorted({entry.kind for entry in entries})
         if kind not in kinds:
             raise click.UsageError(f"the store has no entries of kind {kind!r}; it has {', '.join(kinds) or 'none'}")
-        for entry in entries:
-            if entry.kind == kind:
-                used = datetime.fromtimestamp(entry.used).astimezone().isoformat(" ", "seconds")
-                click.echo(f"{used}  {entry.size:>13,}  {canonical(entry.key)}")
-        return
-    click.echo(f"{opened.folder}: {len(entries):,} entries, {sum(entry.size for entry in entries):,} bytes")
-    for entry_kind in sorted({entry.kind for entry in entries}):
-        sizes = [entry.size for entry in entries if entry.kind == entry_kind]
-        click.echo(f"  {entry_kind:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
+        entries = [entry for entry in entries if entry.kind == kind]
+    if as_json:
+        facts = [{"kind": entry.kind, "used": _time(entry), "bytes": entry.size, "key": entry.key} for entry in entries]
+        print_json({"folder": str(opened.folder), "entries": facts})
+    elif kind:
+        _list_entries(entries)
+    else:
+        _list_kinds(opened.folder, entries)
+
+
+def _list_entries(entries: Sequence[StoredEntry]) -> None:
+    from tokbench.foundation.store import canonical
+
+    for entry in entries:
+        click.echo(f"{_time(entry)}  {entry.size:>13,}  {canonical(entry.key)}")
+
+
+def _list_kinds(folder: Path, entries: Sequence[StoredEntry]) -> None:
+    click.echo(f"{folder}: {len(entries):,} entries, {sum(entry.size for entry in entries):,} bytes")
+    for kind in sorted({entry.kind for entry in entries}):
+        sizes = [entry.size for entry in entries if entry.kind == kind]
+        click.echo(f"  {kind:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
+
+
+def _time(entry: StoredEntry) -> str:
+    """Return when an entry was used last, in local time."""
+    from datetime import datetime
+
+    return datetime.fromtimestamp(entry.used).astimezone().isoformat(" ", "seconds")
 
 
 @store.command()
 @click.option("--size", metavar="SIZE", help="Delete until the entries take no more than this, such as 500MB or 0.")
+@json_option
 @common_options
-def prune(size: str | None) -> None:
+def prune(size: str | None, *, as_json: bool) -> None:
     """Delete the entries that were not used for longest."""
     from tokbench.foundation.store import parse_size
 
@@ -59,17 +79,24 @@ def prune(size: str | None) -> None:
     except ValueError as error:
         raise click.UsageError(f"--size: {error}") from None
     deleted, freed = _opened().prune(limit)
-    click.echo(f"deleted {deleted:,} entries, {freed:,} bytes")
+    if as_json:
+        print_json({"deleted": deleted, "bytes": freed})
+    else:
+        click.echo(f"deleted {deleted:,} entries, {freed:,} bytes")
 
 
 @store.command()
+@json_option
 @common_options
-def verify() -> None:
+def verify(*, as_json: bool) -> None:
     """Read every entry, and delete the damaged ones. The exit code is 1 if there were any."""
     sound, damaged = _opened().verify()
-    for path, reason in damaged:
-        click.echo(f"damaged, deleted: {path}: {reason}")
-    click.echo(f"{sound:,} entries are sound, {len(damaged):,} were damaged")
+    if as_json:
+        print_json({"sound": sound, "damaged": [{"file": str(path), "reason": reason} for path, reason in damaged]})
+    else:
+        for path, reason in damaged:
+            click.echo(f"damaged, deleted: {path}: {reason}")
+        click.echo(f"{sound:,} entries are sound, {len(damaged):,} were damaged")
     if damaged:
         raise SystemExit(1)
 

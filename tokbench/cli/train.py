@@ -13,8 +13,10 @@ import click
 from tokbench.cli.options import (
     backend_options,
     common_options,
+    json_option,
     log_option,
     parse_options,
+    print_json,
     show_traceback,
     store_option,
 )
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
 @store_option
 @log_option
+@json_option
 @common_options
 def train(
     config: Path | None,
@@ -57,6 +60,7 @@ def train(
     output: Path,
     no_store: bool,
     log: Log,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
@@ -81,7 +85,11 @@ def train(
         if config is None:  # the user has not seen the configuration that the options stand for
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
-    _summary(trained)
+    if as_json:
+        print_json({"tokenizers": [_facts(tokenizer) for tokenizer in trained]})
+    else:
+        _summary(trained)
+    _failures(trained)
     conclude(f"{sum(tokenizer.failure is None for tokenizer in trained)} of {len(trained)} trained", progress, log)
     sys.exit(int(any(tokenizer.failure is not None for tokenizer in trained)))
 
@@ -113,6 +121,30 @@ def _from_options(
     return parse_config(json.dumps(whole, indent=1), Path("options"))
 
 
+def _facts(tokenizer: TrainedTokenizer) -> dict[str, object]:
+    """Return the outcome of a training; ``reason`` says why there is no tokenizer, and is empty if there is one."""
+    return {
+        "tokenizer": tokenizer.name,
+        "vocab_size": tokenizer.vocab_size or None,
+        "text_bytes": tokenizer.n_bytes,
+        "seconds": tokenizer.seconds,
+        "from_store": tokenizer.from_store,
+        "peak_mib": tokenizer.peak_mib or None,
+        "held_out_bytes_per_token": tokenizer.compression,
+        "files": [str(path) for path in tokenizer.files],
+        "notes": list(tokenizer.notes),
+        "reason": tokenizer.failure.reason if tokenizer.failure else "",
+    }
+
+
+def _failures(trained: Sequence[TrainedTokenizer]) -> None:
+    """Print on standard error which trainings failed."""
+    for tokenizer in trained:
+        if tokenizer.failure:
+            show_traceback(f"{tokenizer.name}: {tokenizer.failure.reason}", tokenizer.failure.traceback)
+            click.echo(f"error: {tokenizer.name}: {tokenizer.failure.reason}", err=True)
+
+
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -123,13 +155,14 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
         table.add_column(column, justify="right")
     for tokenizer in trained:
         if tokenizer.vocab_size:
+            peak = f"{tokenizer.peak_mib:.0f}" if tokenizer.peak_mib else "unknown"
             held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}"
             table.add_row(
                 tokenizer.name,
                 f"{tokenizer.vocab_size:,}",
                 f"{tokenizer.n_bytes / 1e6:.2f}",
                 f"{tokenizer.seconds:.2f}",
-                "from the store" if tokenizer.from_store else f"{tokenizer.peak_mib:.0f}",
+                "from the store" if tokenizer.from_store else peak,
                 held_out,
             )
     Console().print(table)
@@ -138,6 +171,3 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
             click.echo(f"{tokenizer.name}: {note}")
         for path in tokenizer.files:
             click.echo(f"written: {path}")
-        if tokenizer.failure:
-            show_traceback(f"{tokenizer.name}: {tokenizer.failure.reason}", tokenizer.failure.traceback)
-            click.echo(f"error: {tokenizer.name}: {tokenizer.failure.reason}", err=True)

@@ -65,6 +65,8 @@ class CellChange:
     ratio_spread: Spread | None = None
     """The spread of the difference and the ratio when groups of documents are left out, from which the intervals come;
     ``None`` where there is no such interval, as of a speed."""
+    documents: int | None = None
+    """The number of documents that both values rest on; ``None`` where it is not the same."""
     lossy: bool = False
     """``True`` if the other run does not give every text back here, and a loss may improve the number."""
     reason: str = ""
@@ -197,6 +199,7 @@ class _Comparer:
             direction=info.direction,
             before=one.value,
             after=two.value,
+            documents=one.n if one.n == two.n and one.n else None,
             lossy=not info.loss_cannot_help and (one.tokenizer, one.corpus, one.group) in self._losing,
         )
         if one.value is None or two.value is None:

@@ -18,7 +18,7 @@ from tokbench.measuring.sums import Sums
 from tokbench.plugin import InputError, ResultsError, did_you_mean
 from tokbench.report.cells import DisplayCell
 from tokbench.report.number_format import style_for
-from tokbench.report.tables import CellTables, has_interval, level_with
+from tokbench.report.tables import CellTables, has_interval, intervals_overlap, level_with
 from tokbench.results.blocks import MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun
@@ -98,6 +98,22 @@ class Standing:
     def best(self) -> list[Entry]:
         """The best entry, and all that cannot be distinguished from it; empty if :attr:`without_best` says why."""
         return [entry for entry in self.entries if entry.shown.best]
+
+    @property
+    def places(self) -> list[int | None]:
+        """The place of each entry, from 1 on; ``None`` if it does not compete.
+
+        The best ones share place 1, unless an interval lies apart from that of a better one: then the entries before
+        it count, as for all others.
+        """
+        places: list[int | None] = []
+        first: list[Cell] = []
+        for number, entry in enumerate(self.entries, 1):
+            shares = entry.shown.best and not any(_apart(entry.cell, better) for better in first)
+            if shares:
+                first.append(entry.cell)
+            places.append((1 if shares else number) if entry.competes else None)
+        return places
 
     @property
     def without_best(self) -> str:
@@ -395,6 +411,11 @@ def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[in
     numbers = {key: cell for key, (_, cell) in by_key.items()}
     level = level_with((top_run.number, top.tokenizer), numbers, changes)
     return level if len(level) < len(rivals) else set()
+
+
+def _apart(one: Cell, other: Cell) -> bool:
+    """Tell whether the intervals of two numbers do not touch; where one has none, nothing is known of that."""
+    return has_interval(one) and has_interval(other) and not intervals_overlap(one, other)
 
 
 def _of(runs: Sequence[_Run]) -> str:

@@ -35,12 +35,14 @@ _MOST_ROWS: Final = 50
 _MOST_NAMES: Final = 6
 """Names of tokenizers that are level, in one field."""
 
-_EXPLANATION: Final = (
+EXPLANATION: Final = (
     "Bold: the best, and all that a comparison on the same documents does not tell apart from it. Numbers without such "
     "a comparison, such as speeds, are told apart by their 95 % intervals; nothing is bold where no number can be "
     "compared. In brackets is the number of the run. Baselines, and tokenizers that lose text, were trained on the "
     "corpus, or were measured in part, do not compete."
 )
+"""The sentences below the heading."""
+
 _NUMERIC: Final = {"best", "place", "number", "95 % interval"}
 
 
@@ -87,7 +89,8 @@ def _best(board: Leaderboard) -> Table:
 def _standing(standing: Standing) -> list[Node]:
     parts = [metric_label(standing), standing.corpus, *([standing.machine] if standing.machine else [])]
     heading, more = ", ".join(parts), len(standing.entries) - _MOST_ROWS
-    rows = [_row(number, entry) for number, entry in enumerate(standing.entries[:_MOST_ROWS], 1)]
+    placed = zip(standing.places, standing.entries[:_MOST_ROWS], strict=False)
+    rows = [_row(place, entry) for place, entry in placed]
     columns = _columns("place", "tokenizer", "number", "95 % interval", "run")
     return [
         Rich([], plain=[Heading(heading, 4)]),
@@ -97,12 +100,12 @@ def _standing(standing: Standing) -> list[Node]:
     ]
 
 
-def _row(number: int, entry: Entry) -> Row:
+def _row(place: int | None, entry: Entry) -> Row:
     shown = entry.shown
-    rank = "1" if shown.best else f"{number:,}" if entry.competes else "–"
     also = f" and {', '.join(map(str, entry.again))}" if entry.again else ""
     text = shown.text + shown.marks + (f" {shown.share}" if shown.share else "")
     tokenizer = TextCell(line=Name(entry.tokenizer), names=True)
+    rank = "–" if place is None else f"{place:,}"
     cells = rank, tokenizer, Strong(text) if shown.best else text, shown.interval, f"[{entry.run}]{also}"
     return Row(cells, named=False)
 
@@ -143,7 +146,7 @@ def metric_label(standing: Standing) -> str:
 
 def markdown(board: Leaderboard) -> str:
     """Return a leaderboard as Markdown."""
-    head = f"## {title(board)}\n\n{markdown_text(_EXPLANATION)}\n"
+    head = f"## {title(board)}\n\n{markdown_text(EXPLANATION)}\n"
     return "\n".join([head, *(section_markdown(section, level=3) for section in sections(board))])
 
 
@@ -151,11 +154,11 @@ def html(board: Leaderboard) -> str:
     """Return a leaderboard as one HTML page, which needs nothing but itself."""
     from tokbench.report.html_nodes import page
 
-    return page(title(board), _EXPLANATION, sections(board))
+    return page(title(board), EXPLANATION, sections(board))
 
 
-def as_json(board: Leaderboard) -> str:
-    """Return a leaderboard as JSON: every run, every standing, and every entry."""
+def as_mapping(board: Leaderboard) -> dict[str, object]:
+    """Return a leaderboard as a tree for JSON: every run, every standing, and every entry."""
     standings = [
         {
             **{name: getattr(standing, name) for name in ("corpus", "sha256", "metric", "label", "unit", "direction")},
@@ -164,6 +167,7 @@ def as_json(board: Leaderboard) -> str:
             "without_best": standing.without_best,
             "entries": [
                 {
+                    "place": place,
                     "tokenizer": entry.tokenizer,
                     "value": entry.cell.value,
                     "ci_low": entry.cell.ci_low,
@@ -175,15 +179,19 @@ def as_json(board: Leaderboard) -> str:
                     "run": entry.run,
                     "also_in_runs": list(entry.again),
                 }
-                for entry in standing.entries
+                for place, entry in zip(standing.places, standing.entries, strict=True)
             ],
         }
         for standing in board.standings
     ]
-    body = {
+    return {
         "schema": "tokbench-leaderboard/1",
         "runs": [asdict(run) for run in board.runs],
         "notes": board.notes,
         "standings": standings,
     }
-    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_json(board: Leaderboard) -> str:
+    """Return a leaderboard as the text of a JSON file."""
+    return json.dumps(as_mapping(board), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

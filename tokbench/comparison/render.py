@@ -28,6 +28,9 @@ from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE, group_name
 
+_ROUNDING: Final = 1e-6
+"""A share of documents times their number is a whole number but for this."""
+
 _MOST_ROWS: Final = 40
 """Rows of a table; the JSON has all of them."""
 
@@ -62,8 +65,8 @@ class ChangeRow:
     verdict: str
 
     @classmethod
-    def of(cls, change: CellChange) -> ChangeRow:
-        """Format a change."""
+    def of(cls, change: CellChange, *, counted: bool = False) -> ChangeRow:
+        """Format a change; see :attr:`ComparisonPage.counted`."""
         return cls(
             change.tokenizer,
             change.corpus,
@@ -71,7 +74,7 @@ class ChangeRow:
             change.metric,
             _value(change.before, change.unit),
             _value(change.after, change.unit),
-            _difference(change),
+            (counted and _counts(change)) or _difference(change),
             _interval(change),
             _verdict(change),
         )
@@ -106,11 +109,18 @@ class ComparisonPage:
     """The rules that were broken, and by which changes."""
     rules: int
     """The number of rules there were."""
+    counted: bool = False
+    """``True`` to say in documents how a share of documents changed, not in points."""
 
     @property
     def title(self) -> str:
         """The heading."""
         return f"{self.comparison.other} against {self.comparison.baseline}"
+
+    @property
+    def lead(self) -> str:
+        """The sentences below the heading."""
+        return f"{self.verdict} {self.summary}".lstrip()
 
     @property
     def summary(self) -> str:
@@ -152,7 +162,7 @@ class ComparisonPage:
         return [
             ChangeTable(
                 heading,
-                [ChangeRow.of(change) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
+                [ChangeRow.of(change, counted=self.counted) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
                 max(len(changes) - _MOST_ROWS, 0),
             )
             for heading, changes in named
@@ -163,16 +173,19 @@ class ComparisonPage:
     def sections(self) -> list[Section]:
         """The sections as every format shows them."""
         return [
-            *([_broken(self.failed)] if self.failed else []),
+            *([_broken(self.failed, counted=self.counted)] if self.failed else []),
             *(Section("", facts.heading, [Bullets(facts.sentences)]) for facts in self.facts),
             *(_changes(table) for table in self.tables),
         ]
 
 
-def _broken(failed: Sequence[Failed]) -> Section:
+def _broken(failed: Sequence[Failed], *, counted: bool) -> Section:
     caption = "The rules that are broken, each with a change that breaks it"
     rows = [
-        Row([TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change))], named=False)
+        Row(
+            [TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change, counted=counted))],
+            named=False,
+        )
         for broken in failed[:_MOST_ROWS]
     ]
     return Section("rules", "Broken rules", [Table(caption, [Column("rule"), *_COLUMNS], rows, look="changes")])
@@ -226,6 +239,22 @@ def _difference(change: CellChange) -> str:
     return f"{change.difference * 100:+.3g} points" if share or change.ratio is None else _signed(change.ratio)
 
 
+def _counts(change: CellChange) -> str:
+    """Return a change of a share of documents in documents; empty if it is another number.
+
+    >>> place = {"tokenizer": "t", "corpus": "c", "group": "*", "metric": "roundtrip_exact"}
+    >>> _counts(CellChange(**place, unit="share of documents", before=0.0, after=1.0, difference=1.0, documents=4))
+    '0 of 4 → 4 of 4 documents'
+    """
+    if change.unit != "share of documents" or not change.documents or None in {change.before, change.after}:
+        return ""
+    counts = [(share or 0.0) * change.documents for share in (change.before, change.after)]
+    if any(abs(count - round(count)) > _ROUNDING for count in counts):
+        return ""
+    before, after = (f"{count:,.0f} of {change.documents:,}" for count in counts)
+    return f"{before} → {after} documents"
+
+
 def _interval(change: CellChange) -> str:
     share = change.unit.startswith("share")
     if share and change.low is not None and change.high is not None:
@@ -237,7 +266,7 @@ def _interval(change: CellChange) -> str:
 
 def markdown(page: ComparisonPage) -> str:
     """Return a comparison as Markdown."""
-    head = f"## {markdown_text(page.title)}\n\n{f'{page.verdict} {page.summary}'.lstrip()}\n"
+    head = f"## {markdown_text(page.title)}\n\n{page.lead}\n"
     return "\n".join([head, *(section_markdown(section, level=3) for section in page.sections)])
 
 
@@ -249,10 +278,10 @@ def html(page: ComparisonPage) -> str:
     return html_page(page.title, subtitle, page.sections, "tokbench comparison")
 
 
-def as_json(page: ComparisonPage) -> str:
-    """Return a comparison as JSON: every change, and the rules that are broken."""
+def as_mapping(page: ComparisonPage) -> dict[str, object]:
+    """Return a comparison as a tree for JSON: every change, and the rules that are broken."""
     comparison = page.comparison
-    body = {
+    return {
         "schema": "tokbench-comparison/1",
         "baseline": comparison.baseline,
         "other": comparison.other,
@@ -264,4 +293,8 @@ def as_json(page: ComparisonPage) -> str:
         "notes": comparison.notes,
         "changes": [change.row for change in comparison.changes],
     }
-    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_json(page: ComparisonPage) -> str:
+    """Return a comparison as the text of a JSON file."""
+    return json.dumps(as_mapping(page), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -53,6 +53,7 @@ def plan_tokenizers(config: Config, registry: Registry) -> Plan:
     for name, tokenizer in config.tokenizers.items():
         planner.tokenizer(name, tokenizer)
     planner.same_as()
+    planner.absent_backends()
     return plan
 
 
@@ -112,6 +113,7 @@ class _Planner:
         self._registry = registry
         self._plan = plan
         self._surveys = surveys or StoredSurveys(None)
+        self._absent: list[Problem] = []
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float], object]) -> None:
         """Read a corpus, or tell what is wrong with it; ``progress`` is called with the bytes read so far."""
@@ -167,7 +169,8 @@ class _Planner:
             self._named_corpus(corpus, (*path, "train", "corpus"))
         absent = missing(spec) or ""
         if absent and not entry.optional:
-            self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+            message = f"backend {spec.name!r} {absent}; or mark it 'optional: true'"
+            self._absent.append(Problem(self._config.located.where((*path, "backend")), message))
         kept = [variant for variant in expand(name, entry) if variant.name not in self._config.left_out]
         cut = [variant.options for variant in kept if self._is_nested(spec, variant)]
         smaller = () if len(cut) == len(kept) else self._smaller_sizes(entry, spec)
@@ -182,6 +185,11 @@ class _Planner:
             # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
             optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+
+    def absent_backends(self) -> None:
+        """Refuse backends whose libraries are not installed, unless there is a tokenizer that can be used."""
+        if all(planned.absent for planned in self._plan.tokenizers):
+            self._plan.problems += self._absent
 
     def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
         """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
-import resource
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,6 +35,11 @@ from tokbench.tokenizers.backend import BackendSpec, GroupedText
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
 from tokbench.tokenizers.options import Options
+
+try:
+    import resource
+except ModuleNotFoundError:  # only POSIX has it
+    resource = None  # type: ignore[assignment]
 
 OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
@@ -175,8 +179,8 @@ class WriteTokenizer(Job):
 def _train(
     plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
 ) -> TrainedTokenizer:
-    taken = None if tokenizer.planned.absent else take_training(tokenizer, pool, stored)
-    tokenizer = taken or train_one(plan, tokenizer, pool, stored)
+    if not tokenizer.planned.absent:
+        tokenizer = take_training(tokenizer, pool, stored) or train_one(plan, tokenizer, pool, stored)
     if tokenizer.facts is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
     held_out = _held_out(plan, tokenizer.planned.train_on)
@@ -206,6 +210,9 @@ def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
 
 
 def _peak_mib() -> float:
+    """Return the largest memory of this process so far; 0 where the system does not tell."""
+    if resource is None:
+        return 0.0
     # Linux counts kibibytes, macOS bytes.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

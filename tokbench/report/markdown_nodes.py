@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
@@ -38,6 +38,9 @@ from tokbench.report.document import (
 )
 from tokbench.report.escaping import markdown_table, markdown_text, visible
 
+PlainNode = Heading | Paragraph | Bullets | Listing | TokenText | Table | Note
+"""The nodes of plain text."""
+
 _MOST_TOKENS: Final = 24
 """Tokens of a text that are shown."""
 
@@ -64,33 +67,38 @@ def nodes_markdown(nodes: Sequence[Node]) -> str:
     return "\n".join(_blocks(nodes))
 
 
+def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
+    """Yield the headings, paragraphs, lists, tables and notes that plain text shows of nodes: all panes, no chart."""
+    for node in nodes:
+        match node:
+            case Chooser():
+                yield from plain_nodes([part for pane in node.panes for part in pane.nodes])
+            case TokenChooser():
+                yield from plain_nodes([part for number in node.first for part in node.texts[number].nodes])
+            case Cards():
+                yield from plain_nodes([part for card in node.cards for part in card])
+            case Details():
+                yield from plain_nodes([Paragraph(node.summary), *node.nodes])
+            case Rich():
+                yield from plain_nodes(node.plain)
+            case Heading() | Paragraph() | Bullets() | Listing() | TokenText() | Table() | Note():
+                yield node
+
+
 def _blocks(nodes: Sequence[Node]) -> list[str]:
-    return [block for node in nodes for block in _node(node)]
+    """Return the blocks of nodes; each ends with a line end, and an empty line stands between two."""
+    return [_block(node) for node in plain_nodes(nodes)]
 
 
-def _node(node: Node) -> list[str]:
-    """Return the blocks of a node; each ends with a line end, and an empty line stands between two."""
-    inner: Sequence[Node] = ()
-    match node:
-        case Chooser():
-            inner = [part for pane in node.panes for part in pane.nodes]
-        case TokenChooser():
-            inner = [part for number in node.first for part in node.texts[number].nodes]
-        case Cards():
-            inner = [part for card in node.cards for part in card]
-        case Details():
-            inner = [Paragraph(node.summary), *node.nodes]
-        case Rich():
-            inner = node.plain
-        case Note():
-            lines = nodes_markdown(node.nodes).splitlines()
-            return ["".join(f"> {line}".rstrip() + "\n" for line in lines)]
-        case Heading() | Paragraph() | Bullets() | Listing() | TokenText() | Table():
-            return [_block(node)]
-    return _blocks(inner)
+def _block(node: PlainNode) -> str:
+    if isinstance(node, Note):
+        return "".join(f"> {line}".rstrip() + "\n" for line in nodes_markdown(node.nodes).splitlines())
+    if isinstance(node, Table):
+        return _table(node)
+    return _text_block(node)
 
 
-def _block(node: Heading | Paragraph | Bullets | Listing | TokenText | Table) -> str:
+def _text_block(node: Heading | Paragraph | Bullets | Listing | TokenText) -> str:
     match node:
         case Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
@@ -101,9 +109,7 @@ def _block(node: Heading | Paragraph | Bullets | Listing | TokenText | Table) ->
         case Listing(text):
             return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
         case TokenText(tokens):
-            return f"{_tokens(tokens, '')}\n"
-        case Table():
-            return _table(node)
+            return f"{token_words(tokens, escape=markdown_text)}\n"
 
 
 def _table(table: Table) -> str:
@@ -141,35 +147,50 @@ def _cell(cell: TableCell) -> str:
 
 def _line(line: Line) -> str:
     """Return a line of its own."""
-    return "".join(_inline(piece, begins=not number) for number, piece in enumerate(_pieces(line)))
+    return "".join(_inline(piece, begins=not number) for number, piece in enumerate(line_pieces(line)))
 
 
 def _inside(line: Line) -> str:
     """Return text that no line begins with, such as that of a cell."""
-    return "".join(_inline(piece, begins=False) for piece in _pieces(line))
+    return "".join(_inline(piece, begins=False) for piece in line_pieces(line))
 
 
-def _pieces(line: Line) -> Sequence[Inline]:
+def line_pieces(line: Line) -> Sequence[Inline]:
+    """Return the pieces of a line, of which there may be one alone."""
     return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
 
 
 def _inline(piece: Inline, *, begins: bool) -> str:
     match piece:
-        case str():
-            return markdown_text(piece, begins=begins)
         case Strong(text) | Marked(text) | Name(text, strong=True):
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
         case Tokens(tokens, mark):
-            return _tokens(tokens, mark)
-        case ChartKey(text=text, remark=remark):
-            return markdown_text(f"{text} {remark}".rstrip(), begins=begins)
-        case Scale(low, high):
-            return markdown_text(f"{low} to {high}", begins=begins)
+            return token_words(tokens, mark, markdown_text)
         case _:
-            return markdown_text(piece.text, begins=begins)
+            return markdown_text(inline_words(piece), begins=begins)
 
 
-def _tokens(tokens: Sequence[Token], mark: str) -> str:
+def inline_words(piece: Inline) -> str:
+    """Return a piece of a line as plain words.
+
+    >>> inline_words(Name("gpt-4")), inline_words(Scale("1", "9", 5))
+    ('gpt-4', '1 to 9')
+    """
+    match piece:
+        case str():
+            return piece
+        case Tokens(tokens, mark):
+            return token_words(tokens, mark)
+        case ChartKey(text=text, remark=remark):
+            return f"{text} {remark}".rstrip()
+        case Scale(low, high):
+            return f"{low} to {high}"
+        case _:
+            return piece.text
+
+
+def token_words(tokens: Sequence[Token], mark: str = "", escape: Callable[[str], str] = str) -> str:
+    """Return the number of tokens of a text, and the first of them, escaped."""
     left = len(tokens) - _MOST_TOKENS
-    shown = markdown_text(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
+    shown = escape(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

@@ -190,7 +190,7 @@ def _merges(token: TokenView) -> str:
 
 def as_json(texts: Sequence[SegmentedText]) -> str:
     """Return the texts and their tokens as JSON; bytes are hexadecimal digits."""
-    return json.dumps([_json_of(text) for text in texts], indent=1, ensure_ascii=True)
+    return json.dumps({"texts": [_json_of(text) for text in texts]}, indent=1, ensure_ascii=True)
 
 
 def _json_of(text: SegmentedText) -> dict[str, object]:

@@ -199,7 +199,7 @@ def _style(cell: DisplayCell) -> str:
 
 
 def _problems(report: Report) -> list[str]:
-    lines = [": ".join(tokenizer) for tokenizer in problems(report.results).tokenizers]
+    lines = not_ready_lines(problems(report.results).tokenizers)
     described = report.results.tokenizers.items()
     lines += [f"{name}: {note}" for name, info in described for note in info.notes if note.startswith(NOT_SAVED)]
     for missing in problems(report.results).cells:
@@ -207,6 +207,21 @@ def _problems(report: Report) -> list[str]:
             where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"
             lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in problems(report.results).plugins]
+
+
+def not_ready_lines(tokenizers: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return a line for the tokenizers of each state and reason, so that a missing library is told once.
+
+    >>> not_ready_lines([("a", "unavailable", "needs x"), ("b", "failed", "boom"), ("c", "unavailable", "needs x")])
+    ['2 tokenizers: unavailable: needs x (a, c)', 'b: failed: boom']
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, state, reason in tokenizers:
+        by_reason.setdefault(f"{state}: {reason}", []).append(name)
+    return [
+        f"{names[0]}: {reason}" if len(names) == 1 else f"{len(names)} tokenizers: {reason} ({_some(names)})"
+        for reason, names in by_reason.items()
+    ]
 
 
 def _some(names: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ from tokbench.results.blocks import (
     StatesFile,
     TokenizerInfo,
 )
-from tokbench.results.cells import COLUMNS, Cell, Status
+from tokbench.results.cells import COLUMNS, Cell, Status, TokenizerState
 from tokbench.results.older import upgraded
 from tokbench.results.states import RawStates
 from tokbench.results.study_blocks import StudyBlocks
@@ -122,9 +122,16 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """``True`` if a cell failed or ran out of time, or a file or a study could not be made."""
+        """``True`` if a cell failed or ran out of time, or a file or a study could not be made.
+
+        So does a run without a tokenizer that is unavailable and not declared optional.
+        """
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
-        return bool(self.problems or self.failed_studies) or cells_failed
+        lacking = any(
+            tokenizer.state == TokenizerState.UNAVAILABLE and not tokenizer.optional
+            for tokenizer in self.tokenizers.values()
+        )
+        return bool(self.problems or self.failed_studies) or cells_failed or lacking
 
     def to_json(self, earlier: str = "") -> str:
         """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.

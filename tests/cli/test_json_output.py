@@ -1,0 +1,93 @@
+"""``--json``: one object on standard output, with the names that the documentation promises."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench.cli
+from tokbench.cli.main import tokbench as command
+
+README = Path(tokbench.cli.__file__).parents[1] / "README.md"
+
+
+def printed(*arguments, code=0):
+    outcome = CliRunner().invoke(command, [*map(str, arguments), "--json"])
+    assert outcome.exit_code == code, outcome.output
+    return json.loads(outcome.stdout)
+
+
+@pytest.mark.slow
+def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config, stored):
+    """Of ``compare`` and ``leaderboard`` the tests of comparisons look at the keys."""
+    config = write_config()
+    (tmp_path / "t.txt").write_text("".join(f"low lower {k}\n" for k in range(60)), encoding="utf-8")
+    trained = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")
+    commands = {
+        "list": ("list",),
+        "check CONFIG": ("check", config),
+        "show": ("show", "abc", "-t", "utf8_bytes"),
+        "inspect": ("inspect", "--backend", "utf8_bytes"),
+        "train": ("train", "--backend", "naive_bpe", *trained),
+        "store list": ("store", "list"),
+        "store prune": ("store", "prune"),
+        "store verify": ("store", "verify"),
+    }
+    documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", README.read_text("utf-8"), re.MULTILINE))
+    assert set(documented) == {*commands, "check --backend NAME", "compare", "leaderboard"}
+    for name, arguments in commands.items():
+        names = re.findall(r"`(\w+)`", documented[name].split(";")[0])
+        assert [*printed(*arguments)] == names, name
+
+
+def test_list_says_what_can_be_used():
+    [suite] = [suite for suite in printed("list", "suites")["suites"] if suite["name"] == "quickstart"]
+    assert suite["needs_data"] is False
+    whole = printed("list")
+    assert {"name", "origin", "summary", "reason"} == {*whole["backends"][0]}
+    assert "naive_bpe" in {backend["name"] for backend in whole["backends"]}
+    assert all(plugin["reason"] == "" for plugin in whole["plugins"] if plugin["name"] == "naive_bpe")
+
+
+def test_check_says_what_a_run_would_do(write_config):
+    tokenizers = "  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}\n  b: {backend: utf8_bytes}"
+    [facts] = printed("check", write_config(tokenizers=tokenizers))["configs"]
+    assert facts["corpora"][0]["documents"] == 42
+    states = [(row["tokenizer"], row["state"], row["train_at"], row["train_on"]) for row in facts["tokenizers"]]
+    assert states == [("n", "to be trained", 300, ["sample"]), ("b", "loaded", None, [])]
+    assert facts["metrics"][0] == {"metric": "compression", "corpora": []}
+
+
+def test_check_says_what_is_wrong(write_config):
+    body = printed("check", write_config(metrics="[compresion]"), code=1)  # InputError, outside main()
+    [problem] = body["problems"]
+    assert problem["where"].endswith("run.yaml:7:11")
+    assert problem["message"] == "unknown metric 'compresion'; did you mean 'compression'?"
+    assert body["configs"] == []
+
+
+def test_train_says_what_was_trained_and_what_was_not(tmp_path, faulty):
+    (tmp_path / "t.txt").write_text("".join(f"low lower {k}\n" for k in range(60)), encoding="utf-8")
+    arguments = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")
+    [trained] = printed("train", "--backend", "naive_bpe", *arguments)["tokenizers"]
+    assert (trained["tokenizer"], trained["vocab_size"], trained["reason"]) == ("trained", 260, "")
+    assert [Path(path).exists() for path in trained["files"]] == [True]
+    assert trained["peak_mib"] > 0
+    [failed] = printed("train", "--backend", "fails_to_train", *arguments, code=1)["tokenizers"]
+    assert (failed["vocab_size"], failed["reason"]) == (None, "the text is too thin")
+
+
+@pytest.mark.slow
+def test_the_store_lists_its_entries(write_config, stored, tmp_path):
+    assert printed("store", "list") == {"folder": str(stored), "entries": []}
+    done = CliRunner().invoke(command, ["run", str(write_config()), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    entries = printed("store", "list")["entries"]
+    assert {*entries[0]} == {"kind", "used", "bytes", "key"}
+    assert printed("store", "verify") == {"sound": len(entries), "damaged": []}
+    assert printed("store", "prune", "--size", "0") == {
+        "deleted": len(entries),
+        "bytes": sum(entry["bytes"] for entry in entries),
+    }

@@ -1,0 +1,86 @@
+"""Without splintr-rs a configuration that names it many times is told so once, and the others run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from click.testing import CliRunner
+
+from tokbench.cli.main import tokbench as command
+
+TOKENIZERS = """
+  gpt-4: {backend: splintr, vocabulary: cl100k_base}
+  gpt-4o: {backend: splintr, vocabulary: o200k_base}
+  llama-3: {backend: splintr, vocabulary: llama3}
+  bytes: {backend: utf8_bytes}
+"""
+SENTENCE = "3 tokenizers: unavailable: needs splintr-rs: pip install 'tokbench[fast]' (gpt-4, gpt-4o, llama-3)"
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Return a function that lets a package be absent."""
+
+    def forget(distribution, module):
+        def installed(name):
+            if name == distribution:
+                raise PackageNotFoundError(name)
+            return version(name)
+
+        monkeypatch.setitem(sys.modules, module, None)
+        monkeypatch.setattr("tokbench.registry.plugins.version", installed)
+
+    return forget
+
+
+@pytest.fixture
+def without_splintr(without):
+    without("splintr-rs", "splintr")
+
+
+def invoke(*arguments):
+    outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, [*map(str, arguments)])
+    return outcome.exit_code, outcome.stdout
+
+
+def test_check_tells_it_in_one_sentence(write_config, without_splintr):
+    code, output = invoke("check", write_config(tokenizers=TOKENIZERS))
+    assert code == 0
+    assert output.count("splintr") == 1
+    assert SENTENCE in output.splitlines()
+    assert "tokenizer bytes (utf8_bytes): loaded" in output
+    assert output.endswith("nothing else wrong\n")
+
+
+def test_a_run_tells_it_in_one_sentence_and_measures_the_others(write_config, without_splintr, tmp_path):
+    code, output = invoke("run", write_config(tokenizers=TOKENIZERS), "-o", tmp_path / "out", "--workers", 0)
+    assert code == 1, "what was not declared optional is missing"
+    assert output.count("splintr") == 1
+    assert SENTENCE in output.splitlines()
+    assert any(line.startswith("bytes ") for line in output.splitlines())
+
+
+def test_optional_ones_are_no_failure(write_config, without_splintr, tmp_path):
+    optional = TOKENIZERS.replace("}", ", optional: true}")
+    code, output = invoke("run", write_config(tokenizers=optional), "-o", tmp_path / "out", "--workers", 0)
+    assert (code, output.count("splintr")) == (0, 1)
+    assert invoke("check", write_config(tokenizers=optional))[1].endswith("nothing wrong\n")
+
+
+def test_where_nothing_is_left_to_run_each_place_is_named(write_config, without_splintr):
+    outcome = CliRunner().invoke(command, ["check", str(write_config(tokenizers=TOKENIZERS)), "--only", "gpt-4"])
+    [problem] = outcome.exception.problems
+    assert problem.message.startswith("backend 'splintr' needs splintr-rs: pip install 'tokbench[fast]'; or mark it")
+
+
+def test_training_does_without_it_too(write_config, without, tmp_path):
+    without("tokenizers", "tokenizers")
+    train = "train: {corpus: sample, vocab_size: 300}"
+    config = write_config(tokenizers=f"  a: {{backend: huggingface, {train}}}\n  b: {{backend: naive_bpe, {train}}}")
+    code, output = invoke("train", config, "-o", tmp_path / "out", "--json")
+    missing, trained = json.loads(output)["tokenizers"]
+    assert (code, missing["vocab_size"], trained["vocab_size"]) == (1, None, 300)
+    assert missing["reason"].startswith("needs tokenizers: pip install ")

@@ -1,0 +1,36 @@
+"""The program is called tokbench however it is started, and shells complete its commands."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+def run(*arguments, **environment):
+    command = [sys.executable, "-m", "tokbench", *arguments]
+    return subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_usage_and_errors_name_the_program():
+    assert run("--help").stdout.startswith("Usage: tokbench [OPTIONS] COMMAND")
+    wrong = run("compare", "one").stderr
+    assert wrong.startswith("Usage: tokbench compare [OPTIONS] RUNS...\nTry 'tokbench compare ")
+    assert run("--version").stdout.startswith("tokbench, version ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_documented_line_gives_what_a_shell_reads(shell):
+    if shell == "bash" and not shutil.which("bash"):
+        pytest.skip("there is no bash, whose version is asked for")
+    done = run(_TOKBENCH_COMPLETE=f"{shell}_source")
+    assert done.returncode == 0, done.stderr
+    assert f"_TOKBENCH_COMPLETE={shell}_complete" in done.stdout
+
+
+def test_commands_are_completed():
+    done = run(_TOKBENCH_COMPLETE="bash_complete", COMP_WORDS="tokbench le", COMP_CWORD="1")
+    assert done.stdout == "plain,leaderboard\n"

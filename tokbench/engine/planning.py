@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry, TopLevel
+from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import HasFiles, Source
 from tokbench.corpus.corpus import Corpus, Survey
@@ -21,6 +21,7 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.study import StudySpec
 from tokbench.registry.plugins import Registry, missing
+from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import HasNotes
 from tokbench.tokenizers.members import missing_members
@@ -156,6 +157,11 @@ class _Planner:
     def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
         """Plan the tokenizers of an entry, or tell what is wrong with it."""
         path = ("tokenizers", name)
+        if isinstance(entry, NamedTokenizerEntry):
+            resolved = self._resolved(entry, path)
+            if resolved is None:
+                return
+            entry = resolved
         spec = self._try((*path, "backend"), lambda: self._registry.backends.get(entry.backend))
         if spec is None:
             return
@@ -182,6 +188,18 @@ class _Planner:
             # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
             optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+
+    def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
+        """Return the entry that a string stands for, or tell what is wrong with it."""
+        located = self._config.located
+        base = located.folders.get(located.place(path).name, self._config.base)
+        try:
+            backend, options = Grammar(self._registry, base).resolve(entry.name)
+        except InputError as error:
+            for problem in error.problems:
+                self._problem(path, problem.message)
+            return None
+        return TokenizerEntry.model_validate({**options, "backend": backend})
 
     def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
         """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""

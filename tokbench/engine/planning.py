@@ -197,7 +197,8 @@ class _Planner:
             backend, options = Grammar(self._registry, base).resolve(entry.name)
         except InputError as error:
             for problem in error.problems:
-                self._problem(path, problem.message)
+                named = "" if repr(entry.name)[1:-1] in problem.message else f"{entry.name}: "
+                self._problem(path, f"{named}{problem.message}")
             return None
         return TokenizerEntry.model_validate({**options, "backend": backend})
 

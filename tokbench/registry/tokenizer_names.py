@@ -40,6 +40,14 @@ class Resolved(NamedTuple):
     options: GivenOptions
     """The options that the name sets, as they are written in a configuration."""
 
+    def __str__(self) -> str:
+        """Return it in words: the backend and the values that it is given.
+
+        >>> print(Resolved("tiktoken", {"encoding": "gpt2"}))
+        tiktoken:gpt2
+        """
+        return ":".join([self.backend, *map(str, self.options.values())])
+
     def with_options(self, more: GivenOptions, name: str) -> Resolved:
         """Return the same with further options.
 
@@ -124,13 +132,10 @@ class Grammar:
 
         A backend that is installed goes first, then one that needs no network, and then the greatest precedence.
         """
-        catalogue: dict[str, list[tuple[BackendSpec, GivenOptions]]] = {}
-        for spec in self.registry.backends:
-            for name, options in spec.published.items():
-                catalogue.setdefault(name, []).append((spec, options))
+        backends = self.registry.backends
         return {
-            name: [Resolved(spec.name, dict(options)) for spec, options in sorted(catalogue[name], key=_rank)]
-            for name in sorted(catalogue)
+            name: sorted(candidates, key=lambda candidate: _rank(backends.get(candidate.backend), candidate.options))
+            for name, candidates in catalogue(self.registry).items()
         }
 
     def _load_options(self, spec: BackendSpec, name: str, value: str) -> GivenOptions:
@@ -191,11 +196,19 @@ class Grammar:
         return f"unknown tokenizer {name!r}; write {own}backend:value{files}{names}"
 
 
-def _rank(candidate: tuple[BackendSpec, GivenOptions]) -> tuple[bool, bool, int, str]:
-    """Return what orders the candidates for a published name: the least is preferred."""
-    spec, options = candidate
+def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
+    """Return the published names, each with what can load it, whatever is installed here."""
+    names: dict[str, list[Resolved]] = {}
+    for spec in sorted(registry.backends, key=lambda spec: (-spec.precedence, spec.name)):
+        for name, options in spec.published.items():
+            names.setdefault(name, []).append(Resolved(spec.name, dict(options)))
+    return dict(sorted(names.items()))
+
+
+def _rank(spec: BackendSpec, options: GivenOptions) -> tuple[bool, bool]:
+    """Return what orders the candidates for a published name, those alike aside: the least is preferred."""
     local = attempt(lambda: spec.local(spec.load_options.model_validate(options)))
-    return missing(spec) is not None, local is not True, -spec.precedence, spec.name
+    return missing(spec) is not None, local is not True
 
 
 def _main(main: str, fields: Collection[str], name: str) -> str:

@@ -190,7 +190,10 @@ def _models(grammar: Grammar) -> dict[str, Recipe]:
     models: dict[str, Recipe] = {}
     for name, candidates in grammar.published().items():
         spec = backends.get(candidates[0].backend)
-        options = validate_options(spec.load_options, candidates[0].options, name)
+        try:
+            options = validate_options(spec.load_options, candidates[0].options, name)
+        except InputError:  # the installed version of its package does not have it
+            continue
         if not missing(spec) and spec.local(options):
             models[name] = Recipe(spec.name, options)
     return models

@@ -49,6 +49,7 @@ from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
 from tokbench.registry.plugins import load_registry, missing
+from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
 from tokbench.results.segmentation import SegmentedText
@@ -58,23 +59,30 @@ from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
 
 
-def load(backend: str, **options: Any) -> Tokenizer:
-    """Load one tokenizer, by the name of its backend and the backend's options.
+def load(tokenizer: str, /, **options: Any) -> Tokenizer:
+    """Load one tokenizer.
+
+    Args:
+        tokenizer: a published name such as ``gpt-4o``, ``backend:value``, the name of a backend, or a file
+            (``tokenizer.json``, ``.tiktoken``, ``.model``).
+        **options: further options of the backend.
 
     Raises:
-        InputError: there is no such backend or option.
+        InputError: there is no such tokenizer or option.
         BackendUnavailable: the backend cannot be used here.
         BackendError: the tokenizer cannot be loaded.
 
     >>> load("utf16_units").encode("né")
     [110, 233]
     """
-    spec = load_registry().backends.get(backend)
+    registry = load_registry()
+    backend, given = Grammar(registry).resolve(tokenizer).with_options(options, tokenizer)
+    spec = registry.backends.get(backend)
     if spec.load is None:
         raise InputError(f"backend {backend!r} cannot be loaded, only trained")
     if absent := missing(spec):
         raise BackendUnavailable(absent)
-    return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
+    return spec.load(validate_options(spec.load_options, given, f"tokbench.load({tokenizer!r})"))
 
 
 def train(
@@ -88,7 +96,7 @@ def train(
     """Train one tokenizer, in this process.
 
     Args:
-        backend: the name of the backend.
+        backend: the name of the backend, or ``backend:value`` with its main option of training: ``regex_bpe:gpt4``.
         documents: the training text; no merge crosses the end of a document. A mapping has the documents of each
             group, such as a language, for a trainer that treats groups apart.
         vocab_size: how many ids the tokenizer gets at most.
@@ -106,6 +114,7 @@ def train(
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
     registry = load_registry()
+    backend, given = Grammar(registry).resolve_training(backend).with_options(options, backend)
     spec = registry.backends.get(backend)
     if spec.train is None:
         raise InputError(f"backend {backend!r} cannot be trained, only loaded")
@@ -113,7 +122,7 @@ def train(
         raise InputError(f"vocab_size is {vocab_size}, but backend {backend!r} needs {spec.min_vocab_size} or more")
     if absent := missing(spec):
         raise BackendUnavailable(absent)
-    validated = validate_options(spec.train_options, options, "tokbench.train")
+    validated = validate_options(spec.train_options, given, "tokbench.train")
     if isinstance(documents, Mapping):
         documents = GroupedText.of(documents)
     return train_here(registry, spec, documents, vocab_size, validated, open_store() if store else None)
@@ -132,8 +141,8 @@ def show(
 
     Args:
         texts: a text, or several; one with a label is a pair of both.
-        tokenizers: names of the configuration, or ``backend:value``, where the value is a file or the first option of
-            the backend; empty for all tokenizers of the configuration.
+        tokenizers: names of the configuration, or names as :func:`load` takes them; empty for all tokenizers of the
+            configuration.
         config: the configuration, or the name of a suite that ships with tokbench.
         merges: add the merges by which BPE makes each token.
         workers: 1 to isolate the tokenizers in a process; 0 to run them in this one.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
     )
     from tokbench.tokenizers.backend import (
-        BackendSpec as BackendSpec, GroupedText as GroupedText, TrainProgress as TrainProgress,
+        BackendSpec as BackendSpec, FileKind as FileKind, GroupedText as GroupedText, TrainProgress as TrainProgress,
     )
     from tokbench.tokenizers.options import (
         Options as Options, LocalPath as LocalPath, FilesPath as FilesPath, TokenizerName as TokenizerName,
@@ -223,7 +223,7 @@ _NAMES: Final = {
         "HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
     # backends
-    "tokenizers.backend": "BackendSpec GroupedText TrainProgress",
+    "tokenizers.backend": "BackendSpec FileKind GroupedText TrainProgress",
     # options
     "tokenizers.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
     # corpora

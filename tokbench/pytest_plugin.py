@@ -75,9 +75,9 @@ def _names(mark: pytest.Mark) -> list[str]:
 def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     """A tokenizer: each of the suite of ``--tokbench`` in turn, or what the test names.
 
-    A test names a backend with its options::
+    A test names one of the suite, or any as ``tokbench.load`` takes it, or a backend with its options::
 
-        @pytest.mark.parametrize("tokbench_tokenizer", [{"backend": "utf8_bytes"}], indirect=True)
+        @pytest.mark.parametrize("tokbench_tokenizer", ["gpt-4o", {"backend": "utf8_bytes"}], indirect=True)
     """
     given: str | dict[str, Any] | None = getattr(request, "param", None)
     if given is None:
@@ -86,12 +86,13 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
             "@pytest.mark.parametrize('tokbench_tokenizer', [{'backend': 'utf8_bytes'}], indirect=True)",
             pytrace=False,
         )
-    if isinstance(given, dict):
-        import tokbench
+    suite = request.config.stash.get(_SUITE, None)
+    if isinstance(given, str) and suite is not None and given in suite.tokenizers:
+        return _tokenizer(suite, given)
+    import tokbench
 
-        options = dict(given)
-        return tokbench.load(options.pop("backend"), **options)
-    return _tokenizer(request.config.stash[_SUITE], given)
+    options = dict(given) if isinstance(given, dict) else {"backend": given}
+    return tokbench.load(options.pop("backend"), **options)
 
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:

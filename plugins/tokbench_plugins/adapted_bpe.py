@@ -105,5 +105,8 @@ SPEC = plugin.BackendSpec(
     train_options=AdaptedBPETrainOptions,
     min_vocab_size=257,
     nested=True,
+    main="path",
+    train_main="encoding",
+    adapts=True,
 )
 register_backends = registers(SPEC)

@@ -46,7 +46,7 @@ from functools import partial
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE
-from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, train_tokenizer
+from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, saved_files, train_tokenizer
 from tokbench_plugins.registration import registers
 
 SPEC = plugin.BackendSpec(
@@ -58,5 +58,8 @@ SPEC = plugin.BackendSpec(
     train_options=BPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,
+    main="path",
+    files=saved_files("naive_bpe"),
+    adapts=True,
 )
 register_backends = registers(SPEC)

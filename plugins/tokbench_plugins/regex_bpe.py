@@ -50,7 +50,7 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
-from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern
+from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, saved_files
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.trainers import TrainerOptions, load_by_rule, train_by_options
 from tokbench_plugins.registration import registers
@@ -80,5 +80,9 @@ SPEC = plugin.BackendSpec(
     train_options=RegexBPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=lambda options: options.is_nested,
+    main="path",
+    train_main="pattern",
+    files=saved_files("regex_bpe"),
+    adapts=True,
 )
 register_backends = registers(SPEC)

@@ -128,7 +128,15 @@ def test_a_lone_surrogate_is_no_text():
     ("names", "message"),
     [
         (["tiktokn:gpt2"], "tiktokn:gpt2: unknown backend 'tiktokn'; did you mean 'tiktoken'?"),
-        (["gpt-4o"], "gpt-4o: unknown tokenizer 'gpt-4o'; give the configuration that has it (-c CONFIG), or write"),
+        (
+            ["nobody"],
+            "nobody: unknown tokenizer 'nobody'; write backend:value, a file (.json, .model, .tiktoken, .txt)",
+        ),
+        (["lama-3"], "lama-3: unknown tokenizer 'lama-3'; did you mean 'llama-3'?"),
+        (
+            ["gpt2_files:x"],
+            "gpt2_files:x: backend 'gpt2_files' has no main option that 'x' could set; its options are ",
+        ),
         (["utf8_bytes:x"], "utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes"),
         ([], "name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)"),
         (["splintr:llama9"], "splintr:llama9: vocabulary: must be 'cl100k_base', "),
@@ -147,7 +155,9 @@ def test_names_of_a_configuration(write_config):
     )
     found = tokbench.show("of", ["b", "n", "utf32_units"], config=path, workers=0, store=False)
     assert [each.tokenizer for each in found[0].segmentations] == ["b", "n-260", "n-270", "utf32_units"]
-    with pytest.raises(tokbench.InputError, match="no tokenizer is called 'm'"):
+    with pytest.raises(
+        tokbench.InputError, match=r"write a name of the configuration \(b, n, n-260, n-270\), backend:value"
+    ):
         tokbench.show("of", ["m"], config=path, workers=0)
 
 

@@ -30,6 +30,7 @@ from tokbench.config.model import (
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
 from tokbench.registry.plugins import hookspecs, load_registry
+from tokbench.registry.tokenizer_names import catalogue
 from tokbench.report.cells import LOSSY
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
@@ -70,7 +71,7 @@ SECTIONS = {
     CONFIGS / "README.md": (
         *("configurations", "keys", "backend options", "source options", "metric options", "report formats", "study"),
     ),
-    BACKENDS: ("backends",),
+    BACKENDS: ("backends", "published names"),
     ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
     VOCABULARY: ("equal size",),
     GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
@@ -207,8 +208,18 @@ def backends():
     for name, entry in sorted(load_registry().backends.entries.items()):
         spec = entry.spec
         verbs = " and ".join(verb for verb, has in (("load", spec.load), ("train", spec.train)) if has)
-        rows.append((f"`{name}`", verbs, spec.summary, spec.install and f"`{spec.install}`"))
-    return table(["backend", "can", "what it is", "needs"], rows)
+        main = ", ".join(f"`{option}`" for option in dict.fromkeys((spec.main, spec.train_main)) if option)
+        rows.append((f"`{name}`", verbs, main, spec.summary, spec.install and f"`{spec.install}`"))
+    return table(["backend", "can", "main option", "what it is", "needs"], rows)
+
+
+def published_names():
+    """The published names, each with all that can load it."""
+    rows = [
+        (f"`{name}`", ", ".join(f"`{candidate}`" for candidate in candidates))
+        for name, candidates in catalogue(load_registry()).items()
+    ]
+    return table(["published name", "is loaded by"], rows)
 
 
 def options_table(rows):

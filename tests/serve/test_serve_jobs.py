@@ -8,8 +8,9 @@ import tokbench
 from tokbench.engine.segment import MergeSteps
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
 from tokbench.measuring.encoded_shard import LoadedTokenizer
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_files import readers_of
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.dropped_files import backend_of
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each
 from tokbench.tokenizers.inspect.tokens import list_tokens
 
@@ -141,7 +142,8 @@ def test_the_kind_of_a_file_is_told_from_its_name_and_beginning(tmp_path):
 
     def kind(name, content):
         path.write_bytes(content)
-        return backend_of(name, path)
+        spec, file_kind = readers_of(name, path, load_registry().backends)[0]
+        return spec.name, file_kind.option
 
     assert kind("tokenizer.json", b'{"version": "1.0"}') == ("huggingface", "path")
     assert kind("m.bpe.json", b'{"format": "tokbench-bpe/2", "kind": "regex_bpe"}') == ("regex_bpe", "path")
@@ -169,8 +171,8 @@ def test_dropped_files_stay_in_their_folder_and_the_oldest_goes(tmp_path):
     assert len(list(catalogue.folder.rglob("dropped*"))) == 16
     with pytest.raises(tokbench.InputError, match="no tokenizer has this name"):
         catalogue.recipe(names[0])
-    path.write_bytes(b'{"format": "tokbench-bpe/2", "kind": "utf8_bytes"}')
-    with pytest.raises(tokbench.InputError, match="reads no files"):
+    path.write_bytes(b"[]")
+    with pytest.raises(tokbench.InputError, match="not a JSON object"):
         catalogue.take_file("x.json", path)
     folder = catalogue.folder
     catalogue.close()

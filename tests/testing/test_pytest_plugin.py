@@ -83,7 +83,7 @@ import pytest
 def test_of_the_suite(tokbench_tokenizer):
     assert tokbench_tokenizer.decode(tokbench_tokenizer.encode("a line")) == "a line"
 
-@pytest.mark.parametrize("tokbench_tokenizer", [{"backend": "utf16_units"}], indirect=True)
+@pytest.mark.parametrize("tokbench_tokenizer", [{"backend": "utf16_units"}, "utf16_units"], indirect=True)
 def test_of_its_own(tokbench_tokenizer):
     assert tokbench_tokenizer.vocab_size == 65536
 """
@@ -97,12 +97,13 @@ def test_the_fixture_is_each_tokenizer_of_the_suite_or_what_the_test_names(sessi
         "test_own.py::test_of_the_suite[mine]": "passed",
         "test_own.py::test_of_the_suite[absent]": "skipped",
         "test_own.py::test_of_its_own[tokbench_tokenizer0]": "passed",
+        "test_own.py::test_of_its_own[utf16_units]": "passed",
     }
 
 
 def test_without_a_suite_the_fixture_says_what_to_type(session, capsys):
     code, found = session(TESTS)
-    assert (code, sorted(found.values())) == (1, ["failed", "passed"])
+    assert (code, sorted(found.values())) == (1, ["failed", "passed", "passed"])
     assert "run pytest --tokbench SUITE, or name one" in capsys.readouterr().out
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.cli.options import common_options, log_option, show_traceback
+from tokbench.cli.options import common_options, examples, log_option, show_traceback
 
 if TYPE_CHECKING:
     from tokbench.engine.adapt import AdaptedTokenizer
@@ -27,7 +27,13 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     return int(value)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'tokbench adapt gpt-4o --text "texts/*.txt" --add 100',
+        'tokbench adapt tokbench_bpe:cl100k_base --text "texts/*.txt" --remove unused',
+        'tokbench adapt tokenizer.json --text "texts/*.txt" --format tiktoken',
+    )
+)
 @click.argument("tokenizer")
 @click.option("--text", required=True, metavar="PATH", help="Text files, a path or a glob pattern.")
 @click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="file", show_default=True)
@@ -62,8 +68,9 @@ def adapt(
     output: Path,
     log: Log,
 ) -> None:
-    """Fit the vocabulary of TOKENIZER, such as tokbench_bpe:cl100k_base, to texts, as if training had gone on.
+    """Fit the vocabulary of TOKENIZER to texts, as if training had gone on.
 
+    TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
     Every token that stays keeps its id. A table of every step says what each row of the embedding is worth.
 
     Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.

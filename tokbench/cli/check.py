@@ -13,6 +13,7 @@ import click
 from tokbench.cli.options import (
     backend_options,
     common_options,
+    examples,
     json_option,
     override_options,
     parse_options,
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
     from tokbench.measuring.prepared import PreparedTokenizer
 
 
-@click.command()
+@click.command(epilog=examples("tokbench check mine.yaml", "tokbench check --backend splintr:qwen3 --examples 5"))
 @click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
 @override_options
-@click.option("--backend", metavar="NAME", help="Without CONFIG: check this backend against the contract.")
+@click.option(
+    "--backend",
+    metavar="NAME",
+    help="Without CONFIG: check this backend against the contract, or backend:value.",
+)
 @backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
 @click.option("--examples", type=int, help="Texts that hypothesis generates, if it is installed [default: 200].")
@@ -178,18 +183,23 @@ def _check_backend(
 ) -> None:
     from contextlib import closing
 
+    from tokbench.registry.plugins import load_registry
+    from tokbench.registry.tokenizer_names import Grammar
     from tokbench.report.escaping import visible
     from tokbench.testing.report import ConformanceReport
     from tokbench.testing.run import TIME_LIMIT, Session
     from tokbench.testing.under_test import EXAMPLES, CheckRequest
 
-    request = CheckRequest(backend, parse_options(options), train, EXAMPLES if examples is None else examples)
+    grammar = Grammar(load_registry())
+    resolved = (grammar.resolve_training if train else grammar.resolve)(backend)
+    given = resolved.with_options(parse_options(options), backend).options
+    request = CheckRequest(resolved.backend, given, train, EXAMPLES if examples is None else examples)
     outcomes = []
     with closing(Session(request, TIME_LIMIT if time_limit is None else time_limit)) as session:
         for outcome in session.outcomes():
             outcomes.append(outcome)
             if not as_json:
                 click.echo(visible(str(outcome), keep="\n"))
-    report = ConformanceReport(backend, request.options, train, tuple(outcomes))
+    report = ConformanceReport(resolved.backend, request.options, train, tuple(outcomes))
     click.echo(report.to_json() if as_json else report.summary)
     sys.exit(int(not report.ok))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, json_option, parse_options, print_json
+from tokbench.cli.options import backend_options, common_options, examples, json_option, parse_options, print_json
 
 if TYPE_CHECKING:
     from tokbench.tokenizers.contract import Tokenizer
@@ -23,8 +23,16 @@ _CANDIDATES = 20
 _WIDEST = 32
 
 
-@click.command()
-@click.option("--backend", required=True, metavar="NAME", help="The backend, see 'tokbench list backends'.")
+@click.command(
+    epilog=examples(
+        "tokbench inspect gpt-4o",
+        'tokbench inspect tiktoken:gpt2 --text "texts/*.txt"',
+        "tokbench inspect tokenizer.json --json",
+        "tokbench inspect tokbench_bpe:cl100k_base -O vocab_size=4096",
+    )
+)
+@click.argument("tokenizer", required=False)
+@click.option("--backend", metavar="NAME", help="Instead of TOKENIZER: a backend whose options follow as -O.")
 @backend_options
 @click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
 @click.option(
@@ -37,8 +45,18 @@ _WIDEST = 32
 @click.option("--threshold", type=float, help="The largest indicator of an under-trained id [default: by unused ids].")
 @json_option
 @common_options
-def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool, **weights: Any) -> None:
-    """Show what a vocabulary holds, and which of its ids no text can give, or a model hardly trained.
+def inspect(
+    tokenizer: str | None,
+    backend: str | None,
+    options: Sequence[str],
+    text: str | None,
+    *,
+    as_json: bool,
+    **weights: Any,
+) -> None:
+    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give, or a model hardly trained.
+
+    TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
 
     Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
     text gives), 2 bad input.
@@ -47,11 +65,14 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     from tokbench.tokenizers.inspect.examine import examine
     from tokbench.tokenizers.inspect.usage import corpus_use
 
+    name = tokenizer or backend
+    if name is None or (tokenizer and backend):
+        raise click.UsageError("give a TOKENIZER, such as gpt-4o, or --backend NAME, and not both")
     texts = _texts(text) if text else None
-    tokenizer = load(backend, **parse_options(options))
-    health = examine(tokenizer)
-    use = None if texts is None else corpus_use(tokenizer, texts, health.unreachable)
-    trained = _under_trained(tokenizer, health, **weights)
+    loaded = load(name, **parse_options(options))
+    health = examine(loaded)
+    use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
+    trained = _under_trained(loaded, health, **weights)
     if as_json:
         further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
         print_json(asdict(health) | {"failed": health.failed} | further)

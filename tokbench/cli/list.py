@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, print_json
+from tokbench.cli.options import common_options, examples, json_option, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,7 @@ _KINDS = {
     "suites": "suite",
     "plugins": "plugin",
     "backends": "backend",
+    "published": "published name",
     "corpora": "corpus source",
     "metrics": "metric family",
     "studies": "study",
@@ -26,14 +27,14 @@ _KINDS = {
 }
 
 
-@click.command("list")
+@click.command("list", epilog=examples("tokbench list", "tokbench list published", "tokbench list backends"))
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @json_option
 @common_options
 def list_(kind: str | None, *, as_json: bool) -> None:
     """List shipped suites, plugins and what these bring; a plugin that is broken says why.
 
-    They bring backends, corpora, metrics, studies, report formats and executors.
+    They bring backends, published names of tokenizers, corpora, metrics, studies, report formats and executors.
     """
     if as_json:
         print_json({listed: _facts(listed) for listed in ([kind] if kind else _KINDS)})
@@ -49,6 +50,8 @@ def list_(kind: str | None, *, as_json: bool) -> None:
     for listed in [kind] if kind else _KINDS:
         if listed == "plugins":
             _list_plugins(index, console)
+        elif listed == "published":
+            _list_published(index, console)
         elif listed != "suites":
             _list_entries(index, listed, console)
 
@@ -88,6 +91,11 @@ def _list_plugins(index: PluginIndex, console: Console) -> None:
         for plugin in index.plugins
     ]
     _table(console, "plugins", (_KINDS["plugins"], "from", "state"), rows)
+
+
+def _list_published(index: PluginIndex, console: Console) -> None:
+    rows = [(plugin.name, plugin.origin, plugin.summary) for plugin in index.listed["published"]]
+    _table(console, "published", (_KINDS["published"], "from", "what loads it: the first that needs no network"), rows)
 
 
 def _list_entries(index: PluginIndex, kind: str, console: Console) -> None:

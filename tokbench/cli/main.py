@@ -33,7 +33,7 @@ _NEW_OBJECTS: Final = 50_000
 _FIRST_STEPS: Final = """\b
 Begin with one of these:
   tokbench run quickstart --limit 5        a first report, in reports/quickstart/
-  tokbench show "an Egg" -t splintr:qwen3  the tokens of a text
+  tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
   tokbench serve                           the same on a page, while you type
   tokbench new                             three questions, and a configuration
   tokbench list                            everything that there is

@@ -23,6 +23,18 @@ store_option = click.option(
     "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
 )
 
+TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"
+"""The ways to name a tokenizer, in the words of the help."""
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a help text that shows commands; the tests run every one of them.
+
+    >>> examples("tokbench list", "tokbench serve").splitlines()[1:]
+    ['Examples:', '  tokbench list', '  tokbench serve']
+    """
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else.")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, tokenizer_options
+from tokbench.cli.options import common_options, examples, tokenizer_options
 
 
-@click.command()
+@click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUNS]...")
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
 @click.option(

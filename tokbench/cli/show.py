@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, tokenizer_options
+from tokbench.cli.options import TOKENIZER, common_options, examples, tokenizer_options
 from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'tokbench show "an Egg" -t gpt-4o -t llama-3',
+        'tokbench show "an Egg" -t tokbench_bpe:cl100k_base --merges',
+        "tokbench show -f texts/mine.txt -t tokenizer.json",
+    )
+)
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @tokenizer_options(
-    "A tokenizer of the configuration, or backend:value, such as tiktoken:cl100k_base: the value is a file, or "
-    "the first option of the backend. May be given several times [default: all of the configuration]."
+    f"A tokenizer of the configuration, or {TOKENIZER}. May be given several times [default: all of the configuration]."
 )
 @click.option(
     "-f", "--file", "files", multiple=True, metavar="PATH", help="A file of text; - is standard input. May be repeated."

@@ -13,6 +13,7 @@ import click
 from tokbench.cli.options import (
     backend_options,
     common_options,
+    examples,
     json_option,
     log_option,
     parse_options,
@@ -28,10 +29,15 @@ if TYPE_CHECKING:
     from tokbench.foundation.display import Log
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "tokbench train mine.yaml",
+        'tokbench train --backend regex_bpe:gpt4 --text "texts/*.txt" --vocab-size 1000',
+    )
+)
 @click.argument("config", type=click.Path(path_type=Path), required=False)
 @click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
-@click.option("--backend", help="Without CONFIG: the backend.")
+@click.option("--backend", help="Without CONFIG: the backend, or backend:value with its main option.")
 @click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
 @click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="line", show_default=True)
 @click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
@@ -106,11 +112,14 @@ def _from_options(
 ) -> Config:
     """Return the configuration that the options stand for."""
     from tokbench.config.read import parse_config
+    from tokbench.registry.plugins import load_registry
+    from tokbench.registry.tokenizer_names import Grammar
 
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
-    entry: dict[str, object] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
-    entry |= parse_options(options)
+    resolved = Grammar(load_registry()).resolve_training(backend).with_options(parse_options(options), backend)
+    entry: dict[str, object] = {"backend": resolved.backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
+    entry |= resolved.options
     whole = {
         "schema": "tokbench/1",
         "name": "train",

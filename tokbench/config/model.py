@@ -161,6 +161,13 @@ class TokenizerEntry(_Entry):
     )
 
 
+class NamedTokenizerEntry(TokenizerEntry):
+    """A tokenizer that a plain string names, as on the command line; only plugins know its backend and options."""
+
+    name: str
+    """The string."""
+
+
 class MetricKeys(_Entry):
     """The keys of every metric family; further keys are options of the family."""
 

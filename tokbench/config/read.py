@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
@@ -18,6 +18,7 @@ from tokbench.config.model import (
     Limits,
     MetricEntry,
     MetricKeys,
+    NamedTokenizerEntry,
     ReportEntry,
     TokenizerEntry,
     TopLevel,
@@ -129,7 +130,7 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
         config.name = top.name
     # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
-    config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
+    config.tokenizers = _tokenizers(config)
     report = _entry(ReportEntry, _section(located, "report", dict), ("report",), config)
     config.formats = report.formats if report else ()
     config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
@@ -172,9 +173,19 @@ def _entry(model: type[M], data: Any, path: tuple[str | int, ...], config: Confi
     return validate(model, data, Part(config.located, path, config.base), config.problems)
 
 
-def _entries(model: type[M], key: str, config: Config) -> dict[str, M]:
-    sections = _section(config.located, key, dict).items()
-    return {name: entry for name, data in sections if (entry := _entry(model, data, (key, name), config))}
+def _entries(model: type[M], key: str, config: Config, but: Collection[str] = ()) -> dict[str, M]:
+    sections = {name: data for name, data in _section(config.located, key, dict).items() if name not in but}
+    return {name: entry for name, data in sections.items() if (entry := _entry(model, data, (key, name), config))}
+
+
+def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
+    """Return the tokenizers: an entry is a mapping, or a string that names one as the command line does."""
+    named = _section(config.located, "tokenizers", dict)
+    written = {name: data for name, data in named.items() if isinstance(data, str) and data}
+    read = _entries(TokenizerEntry, "tokenizers", config, written)
+    strings = {name: NamedTokenizerEntry(backend="", name=data) for name, data in written.items()}
+    entries: dict[str, TokenizerEntry] = read | strings
+    return {name: entries[name] for name in named if name in entries}
 
 
 def _metrics(config: Config) -> Iterator[MetricEntry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
 from tokbench.tokenizers.contract import Adapts, Exports
+
+_UNFIT_FOR_FILES: Final = re.compile(r"[^\w.+-]+")
 
 CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
 """The columns of the file that has every step."""
@@ -132,7 +135,7 @@ def adapt(
     """Fit a tokenizer to texts, and write it with a table of every step.
 
     Args:
-        name: the tokenizer, as ``backend:value``.
+        name: the tokenizer, as :func:`tokbench.load` takes it.
         texts: the texts.
         folder: where to write.
         progress: called with every step.
@@ -147,10 +150,10 @@ def adapt(
     Raises:
         InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.
     """
-    named = NamedTokenizers([name], None)
+    named = NamedTokenizers([name], None, lambda spec: spec.adapts)
     reading = Reading({"text": Corpus("text", texts).evaluation()})
     make_folder(folder)
-    stem = folder / f"{name.replace(':', '-').replace('/', '-')}-adapted"
+    stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
     with Executor(workers).pool(Limits(), progress) as pool:
         named.open(pool, None)
         answer = pool.ask(AdaptTokenizer(name, add, remove, tuple(formats), stem), lambda: {"text": reading})

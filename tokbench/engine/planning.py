@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry, TopLevel
+from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import HasFiles, Source
 from tokbench.corpus.corpus import Corpus, Survey
@@ -21,6 +21,7 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.study import StudySpec
 from tokbench.registry.plugins import Registry, missing
+from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import HasNotes
 from tokbench.tokenizers.members import missing_members
@@ -158,6 +159,11 @@ class _Planner:
     def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
         """Plan the tokenizers of an entry, or tell what is wrong with it."""
         path = ("tokenizers", name)
+        if isinstance(entry, NamedTokenizerEntry):
+            resolved = self._resolved(entry, path)
+            if resolved is None:
+                return
+            entry = resolved
         spec = self._try((*path, "backend"), lambda: self._registry.backends.get(entry.backend))
         if spec is None:
             return
@@ -190,6 +196,19 @@ class _Planner:
         """Refuse backends whose libraries are not installed, unless there is a tokenizer that can be used."""
         if all(planned.absent for planned in self._plan.tokenizers):
             self._plan.problems += self._absent
+
+    def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
+        """Return the entry that a string stands for, or tell what is wrong with it."""
+        located = self._config.located
+        base = located.folders.get(located.place(path).name, self._config.base)
+        try:
+            backend, options = Grammar(self._registry, base).resolve(entry.name)
+        except InputError as error:
+            for problem in error.problems:
+                named = "" if repr(entry.name)[1:-1] in problem.message else f"{entry.name}: "
+                self._problem(path, f"{named}{problem.message}")
+            return None
+        return TokenizerEntry.model_validate({**options, "backend": backend})
 
     def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
         """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""

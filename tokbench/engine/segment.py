@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
+from tokbench.config.grid import expand
 from tokbench.config.model import Config, Limits
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
-from tokbench.config.strict_yaml import plain_scalar
 from tokbench.config.validate import validate_options
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
@@ -21,19 +22,20 @@ from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext
-from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry, load_registry, missing
+from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
-_FILE_OPTION = "path"
+_UNKNOWN: Final = "unknown tokenizer"
 
 
 @dataclass(frozen=True)
@@ -187,35 +189,38 @@ def segment_texts(
 
 
 class NamedTokenizers:
-    """The tokenizers that a user names: those of a configuration, and ``backend:value``.
+    """The tokenizers that a user names: those of a configuration, or any in the grammar of names.
 
     Args:
-        names: the names, in order; empty for all tokenizers of the configuration.
+        names: the names, in order; empty for all tokenizers of the configuration, whose names go before all others.
         config: the configuration's path, or the name of a suite; ``None`` if there is none.
+        wanted: tells which backends may be chosen for a published name or a file.
 
     Raises:
         InputError: a name is not known, or there is none; the error lists all such names.
     """
 
-    def __init__(self, names: Sequence[str], config: Path | None) -> None:
+    def __init__(
+        self, names: Sequence[str], config: Path | None, wanted: Callable[[BackendSpec], bool] = lambda _: True
+    ) -> None:
         self._names = tuple(dict.fromkeys(names))
-        self._registry = load_registry()
-        self._recipes = {name: recipe for name in self._names if (recipe := backend_value(name, self._registry))}
-        configured = [name for name in self._names if name not in self._recipes]
         if config is None and not self._names:
             raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
-        if config is None and configured:
-            raise InputError([Problem(name, self._unknown(name)) for name in configured])
+        registry = load_registry()
+        in_config = _names_of(config) if config else frozenset()
+        grammar = Grammar(registry, wanted=wanted, known=in_config)
+        problems: list[Problem] = []
+        self._recipes: dict[str, Recipe] = {}
+        for name in self._names:
+            if name not in in_config:
+                try:
+                    self._recipes[name] = recipe_of(name, grammar)
+                except InputError as error:
+                    problems += error.problems
+        if problems:
+            raise InputError(problems if config else [_with_advice(problem) for problem in problems])
+        configured = [name for name in self._names if name in in_config]
         self._config = _only(config, configured) if config and (configured or not self._names) else None
-
-    def _unknown(self, name: str) -> str:
-        backend, colon, _ = name.partition(":")
-        if colon:
-            return f"unknown backend {backend!r}; {did_you_mean(backend, self._registry.backends.entries)}"
-        return (
-            f"unknown tokenizer {name!r}; give the configuration that has it (-c CONFIG), or write backend:value, "
-            "such as tiktoken:cl100k_base"
-        )
 
     @property
     def limits(self) -> Limits:
@@ -250,25 +255,49 @@ class NamedTokenizers:
         return chosen or [tokenizer.name for tokenizer in ready]
 
 
-def backend_value(name: str, registry: Registry) -> Recipe | None:
-    """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend.
+def recipe_of(name: str, grammar: Grammar) -> Recipe:
+    """Return what loads the tokenizer of a name.
 
     Raises:
-        InputError: the backend cannot load, is not installed, or the value is wrong.
+        InputError: nothing has this name, or its backend cannot load, is not installed, or refuses the value.
 
-    >>> backend_value("utf8_bytes", load_registry()).backend, backend_value("gpt-4o", load_registry())
-    ('utf8_bytes', None)
+    >>> recipe_of("utf8_bytes", Grammar(load_registry())).backend
+    'utf8_bytes'
     """
-    backend, colon, value = name.partition(":")
-    if backend not in registry.backends.entries:
-        return None
-    spec = registry.backends.get(backend)
+    backend, options = grammar.resolve(name)
+    spec = grammar.registry.backends.get(backend)
     if spec.load is None:
         raise InputError([Problem(name, f"backend {backend!r} must be trained; name it in a configuration")])
     if absent := missing(spec):
         raise InputError([Problem(name, f"backend {backend!r} {absent}")])
-    given = {_option_of(spec, value): plain_scalar(value)} if colon else {}
-    return Recipe(backend, validate_options(spec.load_options, given, name))
+    return Recipe(backend, validate_options(spec.load_options, options, name))
+
+
+def backend_value(name: str, registry: Registry) -> Recipe | None:
+    """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend.
+
+    Raises:
+        InputError: see :func:`recipe_of`.
+
+    >>> backend_value("utf8_bytes", load_registry()).backend, backend_value("gpt-4o", load_registry())
+    ('utf8_bytes', None)
+    """
+    return recipe_of(name, Grammar(registry)) if name.partition(":")[0] in registry.backends.entries else None
+
+
+def _names_of(path: Path) -> frozenset[str]:
+    """Return the names of the tokenizers of a configuration, and of the entries that make several."""
+    config = read_config(path)
+    variants = (variant.name for name, entry in config.tokenizers.items() for variant in expand(name, entry))
+    written = config.located.data.get("tokenizers")  # those of malformed entries, too, which have problems of their own
+    return frozenset([*variants, *(written if isinstance(written, dict) else ())])
+
+
+def _with_advice(problem: Problem) -> Problem:
+    """Return a problem with a name; one that nothing has may be that of a configuration, which is not given."""
+    if not problem.message.startswith(_UNKNOWN) or problem.message.endswith("?"):
+        return problem
+    return Problem(problem.where, f"{problem.message}; or give the configuration that has it (-c CONFIG)")
 
 
 def _only(path: Path, names: Sequence[str]) -> Config:
@@ -278,11 +307,3 @@ def _only(path: Path, names: Sequence[str]) -> Config:
     config.corpora = {name: entry for name, entry in config.corpora.items() if name in trained_on}
     config.metrics, config.formats, config.study, config.further = [], (), {}, {}
     return config
-
-
-def _option_of(spec: BackendSpec, value: str) -> str:
-    """Return the option that the value of ``backend:value`` sets: the path, if it is a file, or else the first one."""
-    options = list(spec.load_options.model_fields)
-    if not options:
-        raise InputError([Problem(f"{spec.name}:{value}", f"backend {spec.name!r} has no options; write {spec.name}")])
-    return _FILE_OPTION if _FILE_OPTION in options and Path(value).exists() else options[0]

@@ -27,6 +27,7 @@ from tokbench.registry.plugins import (
     load_registry,
     origin_of,
 )
+from tokbench.registry.tokenizer_names import catalogue
 
 _KIND_IN_STORE: Final = "plugins"
 _KINDS: Final = ("backends", "corpora", "executors", "metrics", "reporters", "studies")
@@ -52,12 +53,13 @@ class PluginIndex(NamedTuple):
     plugins: Sequence[PluginStatus]
     """Every entry point."""
     listed: Mapping[str, Sequence[ListedPlugin]]
-    """By kind (``backends``, ``metrics`` and so on) the names in alphabetical order."""
+    """By kind (``backends``, ``published``, ``metrics`` and so on) the names in alphabetical order."""
 
     @classmethod
     def of(cls, registry: Registry) -> PluginIndex:
         """Return the index of a registry."""
         listed = {kind: _listed(getattr(registry, kind), needs=kind in {"backends", "executors"}) for kind in _KINDS}
+        listed["published"] = _published(registry)
         return cls(registry.plugins, listed)
 
 
@@ -72,6 +74,16 @@ def _listed(catalogue: Catalogue[Any], *, needs: bool) -> list[ListedPlugin]:
         )
         for name, entry in sorted(catalogue.entries.items())
     ]
+
+
+def _published(registry: Registry) -> list[ListedPlugin]:
+    """Return the published names of tokenizers, each with what loads it."""
+    listed = []
+    for name, candidates in catalogue(registry).items():
+        entries = [registry.backends.entries[candidate.backend] for candidate in candidates]
+        origins = dict.fromkeys(entry.plugin.distribution or entry.plugin.name for entry in entries)
+        listed.append(ListedPlugin(name, ", ".join(origins), ", ".join(map(str, candidates))))
+    return listed
 
 
 class _FileState(NamedTuple):

@@ -8,23 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
-from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
-from tokbench.engine.segment import NamedTokenizers, backend_value
+from tokbench.engine.segment import NamedTokenizers, recipe_of
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem, close_name
 from tokbench.foundation.progress import silent
 from tokbench.foundation.store import Store
 from tokbench.registry.plugins import Registry, load_registry, missing
-from tokbench.serve.dropped_files import backend_of
-from tokbench.tokenizers.options import Options
+from tokbench.registry.tokenizer_files import readers_of
+from tokbench.registry.tokenizer_names import Grammar
+from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
 """The tokenizers that the page shows at first if the command names none; those that cannot be had are left out."""
-
-_SUITE: Final = "quickstart"
-"""The suite whose loaded tokenizers can be opened by the name that they have there."""
 
 _MOST_FILES: Final = 16
 """Dropped files that are kept; a further one takes the place of the oldest."""
@@ -57,7 +54,8 @@ class TokenizerCatalogue:
         self._files: dict[str, Path] = {}
         self._used: set[str] = set()  # a name is never given again: a process may still hold its first tokenizer
         self._folder = tempfile.TemporaryDirectory(prefix="tokbench-serve-")
-        self._models = dict(_models(self._registry))
+        self._grammar = Grammar(self._registry, files=False)
+        self._models = _models(self._grammar)
         self._installed = list(_installed(self._registry))
         self.first: tuple[str, ...] = tuple(name for name in DEFAULTS if name in self._models)
         """The names that the page shows at first."""
@@ -70,23 +68,20 @@ class TokenizerCatalogue:
         """Take the tokenizers that the command names; what is to be trained is trained, or in the store.
 
         Args:
-            names: names of the configuration or of models, and ``backend:value``.
+            names: names of the configuration, and names as :func:`tokbench.load` takes them.
             config: the configuration, or the name of a suite; ``None`` without one.
             store: the store of finished work; ``None`` to use none.
 
         Raises:
             InputError: a name is not known, or a tokenizer cannot be had.
         """
-        known = {} if config else {name: self._models[name] for name in names if name in self._models}
-        others = [name for name in names if name not in known]
-        opened: dict[str, Recipe] = {}
-        if others or config:
-            named = NamedTokenizers(others, config)
-            with Executor(1).pool(named.limits, silent) as pool:
-                opened = {name: pool.kept[name] for name in named.open(pool, store)}
-        taken = known | opened
-        self._recipes |= {name: ("command", recipe) for name, recipe in taken.items()}
-        asked = dict.fromkeys([*(name for name in names if name in taken), *opened])
+        if not names and config is None:
+            return
+        named = NamedTokenizers(names, config)
+        with Executor(1).pool(named.limits, silent) as pool:
+            opened = {name: pool.kept[name] for name in named.open(pool, store)}
+        self._recipes |= {name: ("command", recipe) for name, recipe in opened.items()}
+        asked = dict.fromkeys([*(name for name in names if name in opened), *opened])
         self.first = tuple(asked) or self.first
 
     def take_artefact(self, run: str, name: str, artefact: Path, backend: str, options: Mapping[str, Any]) -> None:
@@ -120,21 +115,26 @@ class TokenizerCatalogue:
             InputError: no backend reads such a file.
         """
         plain = Path(filename.replace("\\", "/")).name
-        backend, option = backend_of(plain, content)
-        spec = self._registry.backends.get(backend)
+        spec, kind = readers_of(plain, content, self._registry.backends)[0]
         if absent := missing(spec):
-            raise InputError([Problem(plain, f"backend {backend!r} {absent}")])
-        if spec.load is None or option not in spec.load_options.model_fields:
-            raise InputError([Problem(plain, f"backend {backend!r} reads no files")])
+            raise InputError([Problem(plain, f"backend {spec.name!r} {absent}")])
         while len(self._files) >= _MOST_FILES:
             self.forget(next(iter(self._files)))
         name = next(candidate for candidate in _numbered(plain) if candidate not in self._used)
         self._used.add(name)
         folder = Path(tempfile.mkdtemp(dir=self._folder.name))
         path = Path(shutil.move(content, folder / f"dropped{''.join(Path(plain).suffixes[-2:])}"))
-        self._recipes[name] = ("file", Recipe(backend, validate_options(spec.load_options, {option: str(path)}, plain)))
+        self._recipes[name] = (
+            "file",
+            Recipe(spec.name, validate_options(spec.load_options, {kind.option: str(path)}, plain)),
+        )
         self._files[name] = path
         return name
+
+    def _of_backend(self, name: str) -> Recipe | None:
+        """Return what loads ``backend:value``, or ``None`` if there is no such backend."""
+        known = name.partition(":")[0] in self._registry.backends.entries
+        return recipe_of(name, self._grammar) if known else None
 
     @property
     def folder(self) -> Path:
@@ -172,7 +172,7 @@ class TokenizerCatalogue:
             return self._models[name]
         recipe = None
         if self._any_value or name in self._installed:
-            recipe = backend_value(name, self._registry)
+            recipe = self._of_backend(name)
         if recipe is None:
             names = [offer.name for offer in self.offers]
             close = close_name(name, names)
@@ -184,12 +184,19 @@ class TokenizerCatalogue:
         return recipe
 
 
-def _models(registry: Registry) -> Iterator[tuple[str, Recipe]]:
-    """Yield the well-known models whose vocabularies are installed."""
-    for name, entry in read_config(Path(_SUITE)).tokenizers.items():
-        known = registry.backends.entries.get(entry.backend)
-        if known and not entry.train and not entry.grid and not missing(known.spec):
-            yield name, Recipe(entry.backend, validate_options(known.spec.load_options, entry.options, name))
+def _models(grammar: Grammar) -> dict[str, Recipe]:
+    """Return what loads each published name whose vocabulary is installed and needs no network."""
+    backends = grammar.registry.backends
+    models: dict[str, Recipe] = {}
+    for name, candidates in grammar.published().items():
+        spec = backends.get(candidates[0].backend)
+        try:
+            options = validate_options(spec.load_options, candidates[0].options, name)
+        except InputError:  # the installed version of its package does not have it
+            continue
+        if not missing(spec) and spec.local(options):
+            models[name] = Recipe(spec.name, options)
+    return models
 
 
 def _installed(registry: Registry) -> Iterator[str]:
@@ -197,16 +204,16 @@ def _installed(registry: Registry) -> Iterator[str]:
     for spec in registry.backends:
         if spec.load is None or missing(spec):
             continue
-        values = _first_values(spec.load_options)
+        values = _main_values(spec)
         if not spec.load_options.model_fields:
             yield spec.name
         yield from (f"{spec.name}:{value}" for value in values)
 
 
-def _first_values(options: type[Options]) -> tuple[Any, ...]:
-    """Return the values of the first option, if it lists them."""
-    first = next(iter(options.model_fields.values()), None)
-    return get_args(first.annotation) if first and get_origin(first.annotation) is Literal else ()
+def _main_values(spec: BackendSpec) -> tuple[Any, ...]:
+    """Return the values of the main option, if it lists them."""
+    main = spec.load_options.model_fields.get(spec.main)
+    return get_args(main.annotation) if main and get_origin(main.annotation) is Literal else ()
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench.tokenizers.options import Options
+from tokbench.tokenizers.options import GivenOptions, Options
 
 TrainProgress = Callable[[int, int], None]
 """A trainer calls it with the number of steps done and of steps in all, as often as it likes."""
@@ -54,6 +55,33 @@ class GroupedText:
 
 Load = Callable[[Any], Tokenizer]
 Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
+
+
+@dataclass(frozen=True)
+class FileKind:
+    r"""Files that a backend loads, recognized by the end of their names, and by their first bytes if need be.
+
+    >>> ranks = FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n")
+    >>> ranks.fits("tokenizer.model", b"IQ== 0\nIg== 1\n"), ranks.fits("tokenizer.model", b"\n\x0e<unk>")
+    (True, False)
+    """
+
+    ending: str
+    """The end of the name, such as ``.tiktoken``; ``/`` stands for folders."""
+    option: str = "path"
+    """The option of ``load`` that takes the file."""
+    marks: str = ""
+    """A regular expression that matches the first bytes; such a kind goes before those that look at the name alone."""
+    refusal: str = ""
+    """The reason why the backend does not load such files after all: it is said to the user."""
+
+    def fits(self, name: str, head: bytes) -> bool:
+        """Return whether a file of this name, with these first bytes, is of this kind."""
+        return name.endswith(self.ending) and bool(re.match(self.marks.encode(), head, re.DOTALL))
+
+
+def _always(_: Any) -> bool:
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +137,20 @@ class BackendSpec:
     repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
     """By the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values that
     prevent it; reports show those that a tokenizer does not have."""
+    main: str = ""
+    """The option of ``load`` that the value of ``backend:value`` sets; empty if there is none."""
+    train_main: str = ""
+    """The option of ``train`` that it sets where a tokenizer is trained; empty if there is none."""
+    files: tuple[FileKind, ...] = ()
+    """The files that it loads where a user names nothing but the file."""
+    published: Mapping[str, GivenOptions] = field(default_factory=dict)
+    """By the published name, such as ``gpt-4o``, the options that load the vocabulary that has it."""
+    local: Callable[[Any], bool] = _always
+    """Tells of options of ``load`` whether all that they need is on this machine, so that no network is needed."""
+    precedence: int = 0
+    """The greatest goes first where several backends load the same published name or file."""
+    adapts: bool = False
+    """``True`` if what it loads can be adapted, see :class:`~tokbench.tokenizers.contract.Adapts`."""
 
     def is_nested(self, options: Options) -> bool:
         """Tell whether training with these options gives the merges of every smaller size first.

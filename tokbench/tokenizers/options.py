@@ -43,7 +43,19 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
     context = info.context or {}
     base = context.get("bases", {}).get(info.field_name) or context.get("base", Path())
     # A string again: strict validation takes a path from a string only.
-    return str(Path(base, Path(_VARIABLE.sub(_expand, value)).expanduser()))
+    return str(local_path(value, base))
+
+
+def local_path(text: str, base: Path) -> Path:
+    """Return the path that a text names: relative to a folder, with the values of environment variables and of ``~``.
+
+    Raises:
+        ValueError: an environment variable is not set.
+
+    >>> local_path("a/b.txt", Path("texts")).as_posix()
+    'texts/a/b.txt'
+    """
+    return Path(base, Path(_VARIABLE.sub(_expand, text)).expanduser())
 
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]

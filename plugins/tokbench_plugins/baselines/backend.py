@@ -44,6 +44,8 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
         train=lambda documents, vocab_size, _, progress: train(name, documents, vocab_size, progress),
         min_vocab_size=2,
         baseline=True,
+        main="path",
+        files=(plugin.FileKind(".json", marks=rf'(?=.*"tokbench-).*"kind"\s*:\s*"{name}"'),),
     )
 
 

@@ -56,6 +56,11 @@ class BPETrainOptions(SamplingOptions):
         return TrainSettings(tie=self.tie, engine=self.engine, processes=self.processes)
 
 
+def saved_files(kind: Kind) -> tuple[plugin.FileKind, ...]:
+    """Return the files that a backend reads which saves this kind of artefact."""
+    return (plugin.FileKind(".json", marks=rf'(?=.*"tokbench-).*"kind"\s*:\s*"{kind}"'),)
+
+
 def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
     """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
 

@@ -20,7 +20,7 @@ from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.gigatoken import SPLITS
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
-from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions, load_vocabulary
+from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
@@ -129,5 +129,8 @@ SPEC = plugin.BackendSpec(
     nested=True,
     requires=("gigatoken",),
     install="pip install 'tokbench[fast]'",
+    main="encoding",
+    files=VOCABULARY_FILES,
+    precedence=-2,
 )
 register_backends = registers(SPEC)

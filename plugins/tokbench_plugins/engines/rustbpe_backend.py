@@ -14,7 +14,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, resolve_pattern
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved
+from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved, saved_files
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.registration import registers
@@ -58,5 +58,10 @@ SPEC = plugin.BackendSpec(
     nested=True,
     requires=("rustbpe",),
     install="pip install 'tokbench[engines]'",
+    main="path",
+    train_main="pattern",
+    files=saved_files("regex_bpe"),
+    precedence=-2,
+    adapts=True,
 )
 register_backends = registers(SPEC)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from pydantic import Field
 
 from tokbench.plugin import BackendError, BackendSpec
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
-from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
+from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EncodingName, FileOptions, has_ranks, load_vocabulary
 from tokbench_plugins.registration import registers
 
 
@@ -34,10 +37,24 @@ def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
     return made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
 
 
+_PUBLISHED: Final[Mapping[str, EncodingName]] = {
+    "gpt-2": "gpt2",
+    "gpt-4": "cl100k_base",
+    "gpt-4o": "o200k_base",
+    "llama-3": "llama3",
+}
+"""By the published name, the encoding that has it."""
+
 SPEC = BackendSpec(
     name="tokbench_bpe",
     summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
     load=_load,
     load_options=TokbenchBPELoadOptions,
+    main="encoding",
+    files=VOCABULARY_FILES,
+    published={name: {"encoding": encoding} for name, encoding in _PUBLISHED.items()},
+    local=lambda options: options.encoding is None or has_ranks(options.encoding),
+    precedence=-1,
+    adapts=True,
 )
 register_backends = registers(SPEC)

@@ -12,7 +12,7 @@ from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
-from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions, load_vocabulary
+from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 
@@ -206,6 +206,9 @@ def registers_engine(
         load_options=load_options,
         requires=(name.replace("_", "-"),),
         install="pip install 'tokbench[engines]'",
+        main="encoding",
+        files=VOCABULARY_FILES if issubclass(load_options, FileOptions) else (),
+        precedence=-2,
     )
     return registers(spec)
 

@@ -15,13 +15,14 @@ from pydantic import Field, model_validator
 from tokbench import plugin
 from tokbench.plugin import BackendError, BackendUnavailable
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
+from tokbench_plugins.bpe.formats import RANKS_FILES, Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.tiktoken.cache import is_cached
 
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
@@ -220,11 +221,22 @@ class EngineVocabulary:
             return load(str(path))
 
 
+def has_ranks(name: EncodingName) -> bool:
+    """Tell whether the ranks of an encoding are on this machine."""
+    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+        return True
+    return find_spec("tiktoken") is not None and is_cached(name)
+
+
 class PackageOptions(plugin.Options):
     """The vocabulary, one of those in the package."""
 
     encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
+
+
+VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))
+"""The files that :class:`FileOptions` take."""
 
 
 class FileOptions(plugin.Options):

@@ -106,5 +106,12 @@ SPEC = plugin.BackendSpec(
     train_options=HuggingFaceTrainOptions,
     requires=("tokenizers",),
     install="pip install 'tokbench[huggingface]'",
+    main="path",
+    train_main="model",
+    files=(
+        plugin.FileKind(".json"),
+        plugin.FileKind(".json", marks=r"(?!\s*\{)", refusal="this is not a JSON object"),
+        plugin.FileKind(".txt", "vocab_txt"),
+    ),
 )
 register_backends = registers(SPEC)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
@@ -59,6 +59,17 @@ def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
         raise plugin.BackendError(f"{path}: {error}") from error
 
 
+_TEKKEN: Final = "this looks like a Tekken file, which no backend loads by path; open mistral:tekken_240911 instead"
+
+_PUBLISHED: Final = {
+    "mistral-7b-v1": "v1",
+    "mistral-7b-v3": "v3",
+    "mistral-nemo": "tekken_240718",
+    "tekken-2411": "tekken_240911",
+}
+"""By the published name, the vocabulary that has it."""
+
+
 SPEC = plugin.BackendSpec(
     name="mistral",
     summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
@@ -66,5 +77,8 @@ SPEC = plugin.BackendSpec(
     load_options=MistralLoadOptions,
     requires=("mistral-common",),
     install="pip install 'tokbench[mistral]'",
+    main="vocabulary",
+    files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
+    published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
 )
 register_backends = registers(SPEC)

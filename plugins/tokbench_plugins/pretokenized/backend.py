@@ -164,5 +164,6 @@ SPEC = plugin.BackendSpec(
     summary="ids or pieces computed by another program, in any language, looked up text by text",
     load=_load,
     load_options=PretokenizedLoadOptions,
+    main="path",
 )
 register_backends = registers(SPEC)

@@ -51,6 +51,9 @@ SPEC = plugin.BackendSpec(
     train_options=SentencePieceTrainOptions,
     requires=("sentencepiece",),
     install="pip install sentencepiece",
+    main="path",
+    train_main="model_type",
+    files=(plugin.FileKind(".model"),),
     repairs={
         "unknown": {"byte_fallback": True},
         "whitespace": {"remove_extra_whitespaces": False, **_IDENTITY},

@@ -5,7 +5,8 @@ They lie in the wheel of ``splintr-rs``, together with an engine that is faster 
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -41,6 +42,32 @@ Vocabulary = Literal[
 """Every vocabulary of splintr-rs 0.22; its further names are other spellings of these."""
 
 
+_PUBLISHED: Final[Mapping[str, Vocabulary]] = {
+    "codellama": "codellama",
+    "deepseek-v3": "deepseek_v3",
+    "gemma-2": "gemma2",
+    "gemma-3": "gemma3",
+    "gemma-4": "gemma4",
+    "glm-4": "glm4",
+    "gpt-4": "cl100k_base",
+    "gpt-4o": "o200k_base",
+    "gpt-oss": "gpt-oss",
+    "kimi-k2": "kimi_k2",
+    "kimi-k3": "kimi_k3",
+    "llama-2": "llama2",
+    "llama-3": "llama3",
+    "mistral-7b-v1": "mistral_v1",
+    "mistral-nemo": "mistral_v3",
+    "modernbert": "modernbert",
+    "olmo-2": "olmo2",
+    "phi-4": "phi4",
+    "qwen-3": "qwen3",
+    "whisper-1": "whisper_v1",
+    "whisper-3": "whisper_v3",
+}
+"""By the published name, the vocabulary that has it."""
+
+
 class SplintrLoadOptions(plugin.Options):
     """The vocabulary, and the special tokens to add to it."""
 
@@ -61,5 +88,8 @@ SPEC = plugin.BackendSpec(
     load_options=SplintrLoadOptions,
     requires=("splintr-rs",),
     install="pip install 'tokbench[fast]'",
+    main="vocabulary",
+    published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
+    precedence=1,
 )
 register_backends = registers(SPEC)

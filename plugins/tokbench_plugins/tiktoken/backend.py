@@ -14,10 +14,11 @@ from pydantic import Field, model_validator
 from tokbench import plugin
 from tokbench_plugins.bpe import token_bytes_of, train
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.formats import read_ranks
+from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.registration import registers
+from tokbench_plugins.tiktoken.cache import is_cached
 
 _DEFAULT_PATTERN = "gpt4"
 _PATTERN = f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; what it does not match is lost"
@@ -101,5 +102,14 @@ SPEC = plugin.BackendSpec(
     nested=True,
     requires=("tiktoken",),
     install="pip install tiktoken",
+    main="encoding",
+    train_main="pattern",
+    files=RANKS_FILES,
+    published={
+        "gpt-2": {"encoding": "gpt2"},
+        "gpt-4": {"encoding": "cl100k_base"},
+        "gpt-4o": {"encoding": "o200k_base"},
+    },
+    local=lambda options: options.encoding is None or is_cached(options.encoding),
 )
 register_backends = registers(SPEC)

@@ -62,5 +62,8 @@ SPEC = plugin.BackendSpec(
     load_options=TransformersLoadOptions,
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
+    main="name",
+    files=(plugin.FileKind("/"), plugin.FileKind(".json")),
+    precedence=-3,
 )
 register_backends = registers(SPEC)

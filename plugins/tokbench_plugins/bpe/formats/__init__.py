@@ -13,7 +13,7 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.formats.tiktoken_ranks import ranks_of, read_ranks, write_ranks
+from tokbench_plugins.bpe.formats.tiktoken_ranks import RANKS_FILES, ranks_of, read_ranks, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import read_tokenizer_json, write_tokenizer_json
 
 
@@ -39,6 +39,7 @@ EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
 
 __all__ = [
     "EXPORTS",
+    "RANKS_FILES",
     "Parts",
     "ranks_of",
     "read_gpt2_files",

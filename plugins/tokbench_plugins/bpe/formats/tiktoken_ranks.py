@@ -16,12 +16,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import BackendError, read_file, write_atomically
+from tokbench.plugin import BackendError, FileKind, read_file, write_atomically
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
+RANKS_FILES: Final = (FileKind(".tiktoken"), FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n"))
+"""Files of ranks: a ``.model`` may be one, too, as those of Llama 3 are."""
+
 _EMPTY: Final = b"="  # base64 has no letters for no bytes
 
 

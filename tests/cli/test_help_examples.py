@@ -1,0 +1,136 @@
+"""Every example in a help text runs: it is taken from the text itself, and typed in a folder that has its files."""
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.engine.segment import recipe_of
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import Grammar
+
+ANSWERS = b"\n\n\n\n"
+"""Typed where a command asks."""
+
+CONFIG = """\
+schema: tokbench/1
+name: mine
+corpora: {mine: {source: text, path: texts/*.txt, document: line}}
+tokenizers:
+  bytes: utf8_bytes
+  trained: {backend: naive_bpe, train: {corpus: mine, vocab_size: 270}}
+metrics: [compression]
+"""
+
+
+def commands(group=command, name="tokbench"):
+    """Yield every command with the words that call it."""
+    yield name, group
+    for sub, inner in getattr(group, "commands", {}).items():
+        yield from commands(inner, f"{name} {sub}")
+
+
+def help_of(name, inner):
+    """Return the help text of a command as a terminal of great width shows it."""
+    context = click.Context(inner, info_name=name, terminal_width=1000, max_content_width=1000)
+    return inner.get_help(context)
+
+
+def examples_of(text):
+    r"""Return the commands in a help text: lines that begin with tokbench, and lists that it refers to.
+
+    >>> examples_of("Usage: tokbench list\n\n  See 'tokbench list suites'.\n\n  tokbench serve   a page\n")
+    ['tokbench serve', 'tokbench list suites']
+    """
+    line = re.compile(r"^ +(tokbench .+?)(?: {2,}.*)?$", re.MULTILINE)
+    words = " ".join(line.sub("", text).removeprefix("Usage: ").split())
+    return [*line.findall(text), *re.findall(r"(?:'|: )(tokbench list [a-z]+)", words)]
+
+
+EXAMPLES = list(dict.fromkeys(line for name, inner in commands() for line in examples_of(help_of(name, inner))))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the files that the examples name."""
+    base = tmp_path_factory.mktemp("examples")
+    (base / "texts").mkdir()
+    lines = [f"The {k}th line of low, lower and lowest, née 만나서 {k * 677}" for k in range(200)]
+    (base / "texts" / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
+    (base / "mine.yaml").write_text(CONFIG, encoding="utf-8")
+    tokbench.train("regex_bpe:gpt4", lines, 300).export("huggingface", base / "tokenizer.json")
+    return base
+
+
+def typed(line, folder):
+    """Run a command as it is typed, and return how it ended."""
+    words = shlex.split(line)
+    assert words[0] == "tokbench"
+    program = [sys.executable, "-m", "tokbench", *words[1:]]
+    if words[1] == "serve":
+        return served([*program, "--port", "0"], folder)
+    done = subprocess.run(program, cwd=folder, input=ANSWERS, capture_output=True, timeout=600, check=False)
+    return done.returncode, done.stdout.decode() + done.stderr.decode()
+
+
+def served(program, folder):
+    """Run a server until it has said where it listens."""
+    with subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        said = server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        said += server.communicate(timeout=60)[0]
+    return server.returncode, said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_runs(line, folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    if line == "tokbench new":  # it writes this very file
+        (tmp_path / "mine.yaml").unlink()
+    code, said = typed(line, tmp_path)
+    ends = {"inspect": {0, 1}, "serve": {130}}  # 1 where the vocabulary has errors, 130 as for Ctrl-C
+    assert code in ends.get(line.split()[1], {0}), said
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_has_options_that_there_are(line):
+    _, name, *words = shlex.split(line)
+    inner = command.commands[name]
+    context = inner.make_context(name, words)
+    context.close()
+    assert context.params is not None
+
+
+def test_the_examples_are_there():
+    assert 'tokbench show "an Egg" -t gpt-4o -t qwen-3' in EXAMPLES
+    assert {"tokbench list suites", "tokbench list reporters", "tokbench serve", "tokbench new"} <= set(EXAMPLES)
+    assert len(EXAMPLES) >= 20
+    of_tokenizers = {"adapt", "inspect", "serve", "show", "train"}
+    assert of_tokenizers <= {line.split()[1] for line in EXAMPLES}
+
+
+def test_every_name_in_a_help_text_is_one():
+    grammar = Grammar(load_registry())
+    backends = grammar.registry.backends.entries
+    texts = [help_of(name, inner) for name, inner in commands()]
+    named = {
+        word for text in texts for word in re.findall(r"\b(\w+:[\w.]+)", text) if word.partition(":")[0] in backends
+    }
+    assert "tokbench_bpe:cl100k_base" in named
+    for name in named:
+        assert recipe_of(name, grammar) if not name.startswith("regex_bpe") else grammar.resolve_training(name)
+
+
+def test_the_words_of_the_help_are_those_of_the_grammar():
+    grammar = Grammar(load_registry())
+    for line in EXAMPLES:
+        for name in re.findall(r"-t (\S+)", line):
+            assert grammar.published().get(name) or ":" in name or name.endswith(".json"), line

@@ -1,0 +1,194 @@
+"""The grammar of names: published ones, ``backend:value`` and files, the same wherever a tokenizer is named."""
+
+from importlib.util import find_spec
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.plugin import BackendSpec, FileKind, Options
+from tokbench.registry.plugins import Registry, load_registry, missing
+from tokbench.registry.tokenizer_files import readers_of
+from tokbench.registry.tokenizer_names import Grammar, catalogue
+
+TEXT = "Hello world, née 만나서 반가워요\n\t127 + 677  <|endoftext|> for x in y:\n        print(x)"
+RANKS = b"IQ== 0\nIg== 1\n"
+
+
+class Mine(Options):
+    """Options whose first one is not the main one."""
+
+    seed: int = 0
+    name: str = "a"
+
+
+@pytest.fixture
+def grammar():
+    return Grammar(load_registry())
+
+
+def test_a_published_name_is_loaded_with_the_ids_of_its_owner(data):
+    import tiktoken
+
+    assert tokbench.load("gpt-4o").encode(TEXT) == tiktoken.get_encoding("o200k_base").encode_ordinary(TEXT)
+    assert tokbench.load("gpt-2").encode(TEXT) == tiktoken.get_encoding("gpt2").encode_ordinary(TEXT)
+
+
+@pytest.mark.parametrize("name", catalogue(load_registry()))
+def test_all_that_load_a_published_name_give_the_same_ids(name, grammar):
+    ids = {}
+    for candidate in grammar.published()[name]:
+        spec = grammar.registry.backends.get(candidate.backend)
+        if missing(spec) is None and spec.local(spec.load_options.model_validate(candidate.options)):
+            loaded = tokbench.load(candidate.backend, **candidate.options)
+            ids[candidate.backend] = list(loaded.encode(TEXT))
+    if not ids:
+        pytest.skip("nothing that loads it is installed")
+    first = next(iter(ids.values()))
+    assert dict.fromkeys(ids, first) == ids
+
+
+def test_one_that_is_installed_and_needs_no_network_is_chosen():
+    def spec(name, **more):
+        return BackendSpec(name=name, summary="", load_options=Mine, published={"x-1": {"name": name}}, **more)
+
+    grammar = Grammar(registry_of(spec("absent", requires=("no-such-library",), precedence=2), spec("b"), spec("a")))
+    assert [candidate.backend for candidate in grammar.published()["x-1"]] == ["a", "b", "absent"]
+    grammar = Grammar(registry_of(spec("a", local=lambda options: options.name != "a", precedence=5), spec("b")))
+    assert grammar.resolve("x-1") == ("b", {"name": "b"})
+
+
+def registry_of(*specs):
+    registry = Registry()
+    registry.backends.add(specs, None)
+    return registry
+
+
+def test_the_value_is_the_main_option_and_not_the_first():
+    grammar = Grammar(registry_of(BackendSpec(name="mine", summary="", load_options=Mine, main="name")))
+    assert grammar.resolve("mine:b:c") == ("mine", {"name": "b:c"})
+    grammar = Grammar(registry_of(BackendSpec(name="mine", summary="", load_options=Mine)))
+    message = "mine:7: backend 'mine' has no main option that '7' could set; its options are seed, name"
+    with pytest.raises(tokbench.InputError, match=message):
+        grammar.resolve("mine:7")
+
+
+def test_every_main_option_exists():
+    for spec in load_registry().backends:
+        assert spec.main in {"", *spec.load_options.model_fields}, spec.name
+        assert spec.train_main in {"", *spec.train_options.model_fields}, spec.name
+        assert {kind.option for kind in spec.files if not kind.refusal} <= set(spec.load_options.model_fields)
+        for options in spec.published.values():
+            assert set(options) <= set(spec.load_options.model_fields), spec.name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "resolved"),
+    [
+        ("tokenizer.json", b'{"version": "1.0"}', ("huggingface", "path")),
+        ("mine.tiktoken", RANKS, ("tiktoken", "path")),
+        ("llama.model", RANKS, ("tiktoken", "path")),
+        ("t5.model", b"\n\x0e\n\x05<unk>", ("sentencepiece", "path")),
+        ("vocab.txt", b"[PAD]\n", ("huggingface", "vocab_txt")),
+        ("mine.bpe.json", b'{"format": "tokbench-bpe/2", "kind": "naive_bpe"}', ("naive_bpe", "path")),
+        ("mine.pieces.json", b'{"format": "tokbench-pieces/1", "kind": "codepoints"}', ("codepoints", "path")),
+    ],
+)
+def test_a_file_is_known_by_its_end_and_its_first_bytes(tmp_path, grammar, name, content, resolved):
+    path = tmp_path / name
+    path.write_bytes(content)
+    backend, option = resolved
+    assert grammar.resolve(str(path)) == (backend, {option: str(path)})
+    assert Grammar(grammar.registry, tmp_path).resolve(name) == (backend, {option: name})
+    assert grammar.resolve(f"{backend}:{path}") == (backend, {option: str(path)})
+
+
+def test_only_a_backend_that_is_wanted_takes_a_file_or_a_published_name(tmp_path, grammar):
+    path = tmp_path / "mine.tiktoken"
+    path.write_bytes(RANKS)
+    adapting = Grammar(grammar.registry, wanted=lambda spec: spec.adapts)
+    assert adapting.resolve(str(path)).backend == "tokbench_bpe"
+    assert adapting.resolve("gpt-4o") == ("tokbench_bpe", {"encoding": "o200k_base"})
+    assert adapting.resolve("tiktoken:gpt2").backend == "tiktoken"
+
+
+def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
+    (tmp_path / "tekken.json").write_text('{\n "config": {', encoding="utf-8")
+    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
+    (tmp_path / "empty.model").write_bytes(b"")
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    for name, message in (
+        (
+            "nobody",
+            r"unknown tokenizer 'nobody'; write backend:value, a file \(.json, .*, or a published name: codellama,",
+        ),
+        ("gpt4o", "unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'"),
+        ("tiktokn:gpt2", "unknown backend 'tiktokn'; did you mean 'tiktoken'"),
+        ("missing.model", "cannot be read: No such file or directory"),
+        ("${NO_SUCH_FOLDER}/a.model", "the environment variable NO_SUCH_FOLDER is not set"),
+        (str(tmp_path / "tekken.json"), "looks like a Tekken file"),
+        (str(tmp_path / "list.json"), "not a JSON object"),
+        (str(tmp_path / "empty.model"), "the file is empty"),
+        (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .json, .model"),
+    ):
+        with pytest.raises(tokbench.InputError, match=message):
+            grammar.resolve(name)
+    with pytest.raises(tokbench.InputError, match="unknown tokenizer"):
+        Grammar(grammar.registry, files=False).resolve(str(tmp_path / "a.exe"))
+
+
+def test_a_kind_of_file_that_fits_better_goes_first(tmp_path):
+    path = tmp_path / "x.a.json"
+    path.write_bytes(b"mark")
+    specs = [
+        BackendSpec(name="end", summary="", files=(FileKind(".json"),)),
+        BackendSpec(name="longer", summary="", files=(FileKind(".a.json"),)),
+        BackendSpec(name="marked", summary="", files=(FileKind(".json", marks="ma"),)),
+        BackendSpec(name="other", summary="", files=(FileKind(".json", marks="no"),)),
+    ]
+    assert [reader.spec.name for reader in readers_of(path.name, path, specs)] == ["marked", "longer", "end"]
+
+
+@pytest.mark.skipif(find_spec("splintr") is None, reason="needs splintr-rs")
+def test_python_takes_every_name_and_further_options(tmp_path):
+    assert tokbench.load("splintr:o200k_base").encode(TEXT) == tokbench.load("gpt-4o").encode(TEXT)
+    with pytest.raises(tokbench.InputError, match="tiktoken:gpt2: sets 'encoding' already; do not give it again"):
+        tokbench.load("tiktoken:gpt2", encoding="gpt2")
+    trained = tokbench.train("regex_bpe:gpt2", ["low lower lowest"] * 3, 260, tie="smallest")
+    path = tmp_path / "mine.bpe.json"
+    trained.save(path)
+    assert tokbench.load(str(path)).encode("lowest") == trained.encode("lowest")
+
+
+def test_a_configuration_names_tokenizers_by_plain_strings(write_config, tmp_path):
+    tokbench.train("naive_bpe", ["aaabdaaabac"] * 3, 259).save(tmp_path / "mine.bpe.json")
+    path = write_config(
+        tokenizers="  a: utf8_bytes\n  b: mine.bpe.json\n  c: naive_bpe:mine.bpe.json\n  d: tokbench_bpe:gpt2"
+    )
+    results = tokbench.run(path, workers=0, only=["a", "b", "c"])
+    backends = {name: info.backend for name, info in results.tokenizers.items()}
+    assert backends == {"a": "utf8_bytes", "b": "naive_bpe", "c": "naive_bpe"}
+    assert results.tokenizers["b"].options["path"].endswith("mine.bpe.json")
+
+
+def test_a_wrong_string_in_a_configuration_is_told_with_its_place(write_config):
+    path = write_config(
+        tokenizers="  a: gpt4o\n  b: missing.model\n  c: tiktokn:gpt2\n  d: utf8_bytes:x\n  e: ''\n  f: 4"
+    )
+    with pytest.raises(tokbench.InputError) as caught:
+        tokbench.run(path, workers=0)
+    assert [str(problem).rpartition("run.yaml")[2] for problem in caught.value.problems] == [
+        ":6:6: unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'?",
+        ":7:6: missing.model: cannot be read: No such file or directory",
+        ":8:6: tiktokn:gpt2: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
+        ":9:6: utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes",
+        ':10:6: must be a mapping of keys to values, but is ""',
+        ":11:6: must be a mapping of keys to values, but is 4",
+    ]
+
+
+def test_the_list_shows_the_catalogue():
+    shown = CliRunner().invoke(command, ["list", "published"]).stdout
+    assert "gpt-4o" in shown
+    assert "splintr:o200k_base" in shown

@@ -1,0 +1,89 @@
+"""Files of tokenizers: backends say which ones they load, and the name and first bytes of a file choose among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.registry.plugins import missing
+
+if TYPE_CHECKING:
+    from tokbench.tokenizers.backend import BackendSpec, FileKind
+
+FOLDER: Final = "/"
+"""The end of the name that stands for folders."""
+
+_HEAD: Final = 4096
+
+
+class Reader(NamedTuple):
+    """A backend, and the kind of files as which it reads a file."""
+
+    spec: BackendSpec
+    kind: FileKind
+
+
+def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[Reader]:
+    r"""Return the backends that read a file, the one to prefer first.
+
+    A kind with marks goes before one without, a longer ending before a shorter one. Then a backend that is
+    installed goes first, and the one with the greatest precedence.
+
+    Args:
+        name: the name of the file, which tells its kind.
+        path: where it lies.
+        backends: the backends to choose from.
+
+    Raises:
+        InputError: no backend reads such a file, it is empty, or it cannot be read.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from tokbench.registry.plugins import load_registry
+    >>> backends = list(load_registry().backends)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x")
+    ...     _ = path.write_bytes(b"IQ== 0\nIg== 1\n")
+    ...     [readers_of(name, path, backends)[0].spec.name for name in ("cl100k_base.tiktoken", "tokenizer.model")]
+    ['tiktoken', 'tiktoken']
+    """
+    backends = list(backends)
+    folder = path.is_dir()
+    name, head = (FOLDER, FOLDER.encode()) if folder else (name, _head(name, path))
+    if not head:
+        raise InputError([Problem(name, "the file is empty")])
+    readers = [Reader(spec, kind) for spec in backends for kind in spec.files if kind.fits(name, head)]
+    if not readers:
+        what = "a folder" if folder else "a file of this name"
+        known = ", ".join(sorted(endings(backends) - {FOLDER}))
+        raise InputError(
+            [Problem(str(path) if folder else name, f"no backend reads {what}; files that are read: {known}")]
+        )
+    readers.sort(key=_rank)
+    if refusal := readers[0].kind.refusal:
+        raise InputError([Problem(name, refusal)])
+    return [reader for reader in readers if not reader.kind.refusal]
+
+
+def endings(backends: Iterable[BackendSpec]) -> set[str]:
+    """Return the ends of the names of all files that some backends read."""
+    return {kind.ending for spec in backends for kind in spec.files if not kind.refusal}
+
+
+def _rank(reader: Reader) -> tuple[bool, int, bool, int, str]:
+    spec, kind = reader
+    return not kind.marks, -len(kind.ending), missing(spec) is not None, -spec.precedence, spec.name
+
+
+def _head(name: str, path: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError as error:
+        raise InputError([Problem(name, f"cannot be read: {error.strerror or error}")]) from error

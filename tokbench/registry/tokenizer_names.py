@@ -1,0 +1,224 @@
+"""The grammar by which a user names a tokenizer, one for every command, for Python, for YAML and for the page.
+
+A tokenizer is named in one of four ways:
+
+``gpt-4o``
+    a published name: backends say which of their vocabularies have one, and one of them that is installed and needs no
+    network is chosen;
+``backend:value``
+    a backend and the value of the option that it declares as its main one, or a file that it reads;
+``backend``
+    a backend with no option, or with options that are given in another way;
+``tokenizer.json``
+    a file: its name and its first bytes choose the backend.
+
+Nothing is loaded here, and options are not validated: a name becomes a backend and its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tokbench.config.strict_yaml import plain_scalar
+from tokbench.foundation.errors import InputError, Problem, close_name, did_you_mean
+from tokbench.foundation.failures import attempt
+from tokbench.registry.plugins import Registry, missing
+from tokbench.registry.tokenizer_files import FOLDER, endings, readers_of
+from tokbench.tokenizers.options import GivenOptions, local_path
+
+if TYPE_CHECKING:
+    from tokbench.tokenizers.backend import BackendSpec
+
+
+class Resolved(NamedTuple):
+    """The meaning of a name: what loads the tokenizer, or trains it."""
+
+    backend: str
+    options: GivenOptions
+    """The options that the name sets, as they are written in a configuration."""
+
+    def __str__(self) -> str:
+        """Return it in words: the backend and the values that it is given.
+
+        >>> print(Resolved("tiktoken", {"encoding": "gpt2"}))
+        tiktoken:gpt2
+        """
+        return ":".join([self.backend, *map(str, self.options.values())])
+
+    def with_options(self, more: GivenOptions, name: str) -> Resolved:
+        """Return the same with further options.
+
+        Raises:
+            InputError: the name sets one of them already.
+
+        >>> Resolved("tiktoken", {"encoding": "gpt2"}).with_options({"encoding": "cl100k_base"}, "tiktoken:gpt2")
+        Traceback (most recent call last):
+        tokbench.foundation.errors.InputError: tiktoken:gpt2: sets 'encoding' already; do not give it again
+        """
+        if again := [option for option in more if option in self.options]:
+            raise InputError([Problem(name, f"sets {again[0]!r} already; do not give it again")])
+        return Resolved(self.backend, self.options | more)
+
+
+def _any(_: BackendSpec) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The names that the installed plugins understand.
+
+    >>> from tokbench.registry.plugins import load_registry
+    >>> grammar = Grammar(load_registry())
+    >>> grammar.resolve("utf8_bytes")
+    Resolved(backend='utf8_bytes', options={})
+    >>> grammar.resolve("tokbench_bpe:cl100k_base")
+    Resolved(backend='tokbench_bpe', options={'encoding': 'cl100k_base'})
+    >>> grammar.resolve("lama-3")
+    Traceback (most recent call last):
+    tokbench.foundation.errors.InputError: lama-3: unknown tokenizer 'lama-3'; did you mean 'llama-3'?
+    """
+
+    registry: Registry
+    base: Path = Path()
+    """The folder at which the relative path of a file starts."""
+    files: bool = True
+    """``False`` if a name cannot be a file: nothing is looked up on the disk."""
+    wanted: Callable[[BackendSpec], bool] = _any
+    """Tells which backends may be chosen for a published name or a file; one that is named is taken in any case."""
+    known: Collection[str] = ()
+    """The names of a configuration, which a message may suggest."""
+
+    def resolve(self, name: str) -> Resolved:
+        """Return what loads the tokenizer of this name.
+
+        Raises:
+            InputError: nothing has this name; the message says what is known, or what is near.
+        """
+        backend, colon, value = name.partition(":")
+        backends = self.registry.backends
+        if backend in backends.entries:
+            spec = backends.get(backend)
+            return Resolved(backend, self._load_options(spec, name, value) if colon else {})
+        if candidates := self.published().get(name):
+            return next(
+                (resolved for resolved in candidates if self.wanted(backends.get(resolved.backend))), candidates[0]
+            )
+        if self.files and self._is_file(name):
+            return self._of_file(name)
+        raise InputError([Problem(name, self._unknown(name))])
+
+    def resolve_training(self, name: str) -> Resolved:
+        """Return what trains a tokenizer: a backend, or ``backend:value`` with its main option of training.
+
+        Raises:
+            InputError: there is no such backend, or it has no main option of training.
+
+        >>> from tokbench.registry.plugins import load_registry
+        >>> Grammar(load_registry()).resolve_training("regex_bpe:gpt4")
+        Resolved(backend='regex_bpe', options={'pattern': 'gpt4'})
+        """
+        backend, colon, value = name.partition(":")
+        spec = self.registry.backends.get(backend)
+        if not colon or spec.train is None:
+            return Resolved(backend, {})
+        return Resolved(backend, {_main(spec.train_main, spec.train_options.model_fields, name): plain_scalar(value)})
+
+    def published(self) -> dict[str, list[Resolved]]:
+        """Return the catalogue of published names, each with what can load it, the one to prefer first.
+
+        A backend that is installed goes first, then one that needs no network, and then the greatest precedence.
+        """
+        backends = self.registry.backends
+        return {
+            name: sorted(candidates, key=lambda candidate: _rank(backends.get(candidate.backend), candidate.options))
+            for name, candidates in catalogue(self.registry).items()
+        }
+
+    def _load_options(self, spec: BackendSpec, name: str, value: str) -> GivenOptions:
+        """Return the option that the value of ``backend:value`` sets: that of a file, or else the main one.
+
+        Raises:
+            InputError: the backend has no main option.
+        """
+        fields = spec.load_options.model_fields
+        if not fields:
+            raise InputError([Problem(name, f"backend {spec.name!r} has no options; write {spec.name}")])
+        for kind in sorted(spec.files, key=lambda kind: -len(kind.ending)):
+            if not kind.refusal and (value.endswith(kind.ending) or (kind.ending == FOLDER and self._is_folder(value))):
+                return {kind.option: value}
+        return {_main(spec.main, fields, name): plain_scalar(value)}
+
+    def _path(self, name: str) -> Path:
+        """Return the path that a name is, if it is one.
+
+        Raises:
+            InputError: an environment variable in it is not set.
+        """
+        try:
+            return local_path(name, self.base)
+        except ValueError as error:
+            raise InputError([Problem(name, str(error))]) from error
+
+    def _is_folder(self, value: str) -> bool:
+        return self.files and self._path(value).is_dir()
+
+    def _is_file(self, name: str) -> bool:
+        known = tuple(endings(self.registry.backends) - {FOLDER})
+        return name.endswith(known) or attempt(self._path(name).exists) is True
+
+    def _of_file(self, name: str) -> Resolved:
+        """Return what loads a file.
+
+        Raises:
+            InputError: there is no such file, or no backend reads it.
+        """
+        readers = readers_of(name, self._path(name), self.registry.backends)
+        spec, kind = next((reader for reader in readers if self.wanted(reader.spec)), readers[0])
+        return Resolved(spec.name, {kind.option: name})
+
+    def _unknown(self, name: str) -> str:
+        """Return the message about a name that nothing has."""
+        backends, (backend, colon, _) = self.registry.backends, name.partition(":")
+        if colon:
+            return f"unknown backend {backend!r}; {did_you_mean(backend, backends.entries)}"
+        if unloaded := backends.not_loaded(name):
+            return unloaded
+        published = self.published()
+        if close := close_name(name, [*published, *backends.entries, *self.known]):
+            return f"unknown tokenizer {name!r}; did you mean {close!r}?"
+        own = f"a name of the configuration ({', '.join(sorted(self.known))}), " if self.known else ""
+        files = f", a file ({', '.join(sorted(endings(backends) - {FOLDER}))})" if self.files else ""
+        names = f", or a published name: {', '.join(published)}" if published else ""
+        return f"unknown tokenizer {name!r}; write {own}backend:value{files}{names}"
+
+
+def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
+    """Return the published names, each with what can load it, whatever is installed here."""
+    names: dict[str, list[Resolved]] = {}
+    for spec in sorted(registry.backends, key=lambda spec: (-spec.precedence, spec.name)):
+        for name, options in spec.published.items():
+            names.setdefault(name, []).append(Resolved(spec.name, dict(options)))
+    return dict(sorted(names.items()))
+
+
+def _rank(spec: BackendSpec, options: GivenOptions) -> tuple[bool, bool]:
+    """Return what orders the candidates for a published name, those alike aside: the least is preferred."""
+    local = attempt(lambda: spec.local(spec.load_options.model_validate(options)))
+    return missing(spec) is not None, local is not True
+
+
+def _main(main: str, fields: Collection[str], name: str) -> str:
+    """Return the main option of a backend.
+
+    Raises:
+        InputError: it declares none.
+    """
+    if main not in fields:
+        backend, _, value = name.partition(":")
+        known = f"its options are {', '.join(fields)}" if fields else "it has no options"
+        raise InputError([Problem(name, f"backend {backend!r} has no main option that {value!r} could set; {known}")])
+    return main

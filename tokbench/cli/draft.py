@@ -11,14 +11,7 @@ from typing import Any, Final
 import yaml
 
 from tokbench.cli.folder_texts import PACKED, ROWS
-
-PURPOSES: Final[Mapping[str, str]] = {
-    "choose": "which tokenizer is best for these texts",
-    "size": "how large a vocabulary should be",
-    "languages": "what each language costs",
-    "code": "what happens to source code",
-}
-"""By the name of a draft, the question that it answers."""
+from tokbench.tokenizers.options import GivenOptions
 
 _HELD: Final = 0.2
 """The share of a corpus that is held out."""
@@ -41,7 +34,7 @@ def draft(name: str, purpose: str, corpora: DraftCorpora, tokenizers: Mapping[st
 
     Args:
         name: the name of the run.
-        purpose: a key of :data:`PURPOSES`.
+        purpose: a key of :data:`~tokbench.cli.purposes.PURPOSES`.
         corpora: the corpora, with a part held out where :func:`holds_out` says so.
         tokenizers: by name, the keys of each tokenizer: ``{"gpt-2": {"backend": "tiktoken", "encoding": "gpt2"}}``.
     """
@@ -62,7 +55,7 @@ def holds_out(purpose: str) -> bool:
     return purpose == "size"
 
 
-def held_out(keys: Mapping[str, Any], purpose: str) -> dict[str, Any]:
+def held_out(keys: Mapping[str, Any], purpose: str) -> GivenOptions:
     """Return the keys of a corpus with a part that is held out, if the draft trains a tokenizer."""
     return {**keys, "holdout": _HELD} if holds_out(purpose) else dict(keys)
 

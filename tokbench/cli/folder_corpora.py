@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from tokbench.cli.folder_texts import NAMES, FolderTexts, TextFile, open_source
 from tokbench.corpus.languages import find_language
 from tokbench.report.number_format import byte_size
+from tokbench.tokenizers.options import GivenOptions
 
 _GROUPS: Final = 20
 """The most groups that files without a language are parted into."""
@@ -45,12 +46,12 @@ class FolderCorpus:
 
     @property
     def is_code(self) -> bool:
-        """Whether it is code."""
+        """``True`` if it is code."""
         return any(file.program for file in self.files)
 
     @property
     def can_part(self) -> bool:
-        """Whether each group has files of its own, so that it can be a corpus of its own."""
+        """``True`` if each group has files of its own, so that it can be a corpus of its own."""
         return "groups" in source_options(self.source)
 
 
@@ -169,21 +170,21 @@ def _named(corpora: Sequence[FolderCorpus]) -> list[FolderCorpus]:
     return named
 
 
-def entry(corpus: FolderCorpus, texts: FolderTexts, base: Path, *, holdout: bool) -> dict[str, Any]:
+def entry(corpus: FolderCorpus, texts: FolderTexts, base: Path, *, holdout: bool) -> GivenOptions:
     """Return the keys of a corpus in a configuration.
 
     Args:
         corpus: the corpus.
         texts: all texts of the folder.
         base: the folder of the configuration, from which its paths start.
-        holdout: whether a part of the corpus is to be held out.
+        holdout: hold a part of the corpus out.
     """
     from tokbench.registry.plugins import load_registry
 
     folder = texts.folder / corpus.within
     wanted = {file.path for file in corpus.files}
     endings = sorted({file.ending for file in corpus.files})
-    keys: dict[str, Any] = {"path": _pattern(folder), "endings": endings, **corpus.keys}
+    keys: GivenOptions = {"path": _pattern(folder), "endings": endings, **corpus.keys}
     registry = load_registry()
 
     def beside(keys: Mapping[str, Any]) -> list[Path]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.cli.draft import PURPOSES
 from tokbench.cli.options import common_options
+from tokbench.cli.purposes import PURPOSES
 from tokbench.foundation.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Answers:
 
     @property
     def _asks(self) -> bool:
-        """Whether questions are asked: always without an argument, and of a person at a terminal."""
+        """``True`` if questions are asked: without an argument, and of a person at a terminal."""
         return self.texts is None or _in_terminal()
 
     def configuration(self, path: Path) -> str:
@@ -137,7 +137,7 @@ class _Answers:
         """Return the corpora, after saying what a folder has and asking for the weights of its kinds."""
         from tokbench.cli.draft import DraftCorpora, held_out, holds_out, one_corpus
 
-        if not Path(texts).is_dir():
+        if not texts or not Path(texts).is_dir():
             if self.weights:
                 raise click.UsageError("--weight is for a folder with several kinds of text")
             return one_corpus(purpose, texts)

@@ -108,7 +108,7 @@ SPECS: Final = (
         summary="bits per byte at several vocabulary sizes, one row for each training and amount",
     ),
     ReporterSpec(
-        name="ranking",
+        name="size_ranking",
         filename="ranking.csv",
         render=ranking_csv,
         summary="published vocabularies and one's own in one ranking of a study of sizes, one row for each",

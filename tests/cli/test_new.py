@@ -1,4 +1,4 @@
-"""The command ``tokbench new``: suites that are copied, and drafts that are made of three answers."""
+"""The command ``tokbench new``: suites that are copied, and drafts that are made of answers and of folders."""
 
 import pytest
 from click.testing import CliRunner

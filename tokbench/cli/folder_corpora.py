@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.cli.folder_texts import NAMES, FolderTexts, TextFile, open_source
-from tokbench.corpus.languages import find_language
+from tokbench.cli.folder_texts import NAMES, FolderTexts, TextFile, is_language, open_source
 from tokbench.report.number_format import byte_size
 from tokbench.tokenizers.options import GivenOptions
 
@@ -128,7 +127,7 @@ def _kind(source: str) -> str:
 def _language_folder(folder: Path, file: TextFile) -> str:
     """Return the outermost folder whose name is a language, from the folder of all texts; empty if there is none."""
     parts = file.path.relative_to(folder).parts[:-1]
-    at = next((at for at, part in enumerate(parts) if find_language(part)), None)
+    at = next((at for at, part in enumerate(parts) if is_language(part)), None)
     return "" if at is None else "/".join(parts[: at + 1])
 
 
@@ -139,7 +138,7 @@ def _by_language(files: Sequence[TextFile]) -> _Grouping:
     """
     best = _Grouping("", {})
     for name in NAMES:
-        files_of = [file for file in files if find_language(file.names[name])]
+        files_of = [file for file in files if is_language(file.names[name])]
         groups = _grouped(files_of, lambda file, name=name: file.names[name])
         enough = len(groups) > 1 or 2 * len(files_of) >= len(files)
         if name in {"first", "last"}:
@@ -227,8 +226,7 @@ def _contents(corpus: FolderCorpus) -> str:
     if corpus.is_code:
         parts = (f"{group} {_count(len(of_group), 'file')}" for group, of_group in corpus.groups.items())
         return f"{', '.join(parts)}; {total}"
-    languages = sum(find_language(group) is not None for group in corpus.groups)
-    kind = "language" if languages == len(corpus.groups) else "group"
+    kind = "language" if all(map(is_language, corpus.groups)) else "group"
     shown = list(corpus.groups)[:_GROUPS]
     more = ", …" if len(shown) < len(corpus.groups) else ""
     return f"{_count(len(corpus.groups), kind)}: {', '.join(shown)}{more}; {total}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,7 @@ _LARGEST: Final = 16_000_000
 """Bytes of a program, which is a document as a whole."""
 
 _HEAD: Final = 8192
+_CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,15 @@ def _hidden(folder: Path) -> Iterator[str]:
         folders[:] = [name for name in folders if not name.startswith(".")]
 
 
+def is_language(name: str) -> bool:
+    """Tell whether a name is the code of a language, with a script or a country or without.
+
+    >>> [is_language(name) for name in ("de", "zho-CN", "srp_Latn", "es-419", "it_works", "notes")]
+    [True, True, True, True, False, False]
+    """
+    return bool(_CODE.fullmatch(name)) and find_language(name) is not None
+
+
 def _ending(path: Path) -> str:
     plain = path.with_suffix("") if path.suffix[1:] in PACKED else path
     return plain.suffix[1:].lower()
@@ -156,7 +167,7 @@ def _text_file(path: Path, registry: Registry) -> TextFile:
         return _rows(path, registry)
     if ending in _TABLES:
         raise InputError("a table, which no source reads; write its texts as JSON Lines: {'text': …}")
-    if ending in _PROSE or program or find_language(ending):
+    if ending in _PROSE or program or is_language(ending):
         if program and path.stat().st_size > _LARGEST:
             raise InputError(f"too large: more than {_LARGEST / 1e6:.0f} MB of code in a file, which is one document")
         return TextFile(path, "text", {}, program, _read(path, registry, "text", {"document": "line"}))

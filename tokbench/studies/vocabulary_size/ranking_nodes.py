@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tokbench.plugin import Column, Name, Node, Paragraph, Results, Row, Table, TextCell, byte_size, captioned
+from tokbench.plugin import Column, Name, Node, Paragraph, Results, Row, Strong, Table, TextCell, byte_size, captioned
 from tokbench.studies.vocabulary_size.block import RankedSize, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.plateau import NEAR
 
@@ -44,14 +44,13 @@ def ranking_nodes(results: Results, study: VocabularySizes) -> list[Node]:
 
 def _row(rank: int, size: RankedSize, least: float | None, note: str) -> Row:
     """Return a size as a row."""
-    cost, beyond, look = "", "", ""
+    cost, beyond = "", TextCell()
     if least and size.flops_per_byte:
         more = size.flops_per_byte / least - 1
-        cost, beyond = f"{size.flops_per_byte:,.0f}", "best" if rank == 1 else f"+{100 * more:.1f} %"
-        look = "best" * (more <= NEAR)
-    ratio = f"{size.compression_ratio:.3f}"
-    numbers = ratio, cost, TextCell(line=beyond, look=look)
-    return Row([str(rank), Name(size.line), f"{size.vocab_size:,}", ", ".join(size.kinds), *numbers, note])
+        text = "best" if rank == 1 else f"+{100 * more:.1f} %"
+        cost, beyond = f"{size.flops_per_byte:,.0f}", TextCell(line=Strong(text) if more <= NEAR else text, value=more)
+    which = str(rank), Name(size.line), f"{size.vocab_size:,}", ", ".join(size.kinds)
+    return Row([*which, f"{size.compression_ratio:.3f}", cost, beyond, note])
 
 
 def _note(size: RankedSize, advice: SizeRecommendation) -> str:

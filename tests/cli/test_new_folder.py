@@ -82,7 +82,7 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
 
 def test_the_draft_runs_and_ranks_what_is_published_and_ones_own(mix, tmp_path):
     new("mix", "--weight", "code=25", "-t", "bytes", "-t", "tiktoken:gpt2")
-    settings = ["tokenizers.mine.train.vocab_size=400", "report.formats=[md, size_ranking]"]
+    settings = ["tokenizers.mine.train.vocab_size=2000", "report.formats=[md, size_ranking]"]
     results = tokbench.run("mine.yaml", tmp_path / "out", workers=0, store=False, settings=settings)
     assert not results.failed
     assert sorted(results.corpora["prose"].groups) == ["de", "es", "ru", "zh"]

@@ -89,7 +89,7 @@ def _in_terminal() -> bool:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What is known of a draft by arguments; the rest is asked."""
+    """The arguments of a draft; what they leave open is asked."""
 
     purpose: str | None
     texts: str | None

@@ -334,7 +334,7 @@ class RankedSize:
     vocab_size: int
     """The size."""
     kinds: list[str]
-    """What the size is: ``as made``, ``recommended``, ``least cost``, ``smallest to take``, ``largest to take``."""
+    """``as made``, ``recommended``, ``least cost``, ``smallest to take`` or ``largest to take``; often several."""
     compression_ratio: float
     """Bytes per token of text that is mixed of the corpora by their weights."""
     flops_per_byte: float | None = None

@@ -157,6 +157,14 @@ def test_a_configuration_elsewhere_names_the_folder_from_there(mix, tmp_path):
     assert CliRunner().invoke(command, ["check", "deep/own.yaml"]).exit_code == 0
 
 
+def test_norwegian_is_no_truth_value(mix):
+    write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
+    new("mix", "--weight", "no=10", "-t", "bytes")
+    config = read_config(Path("mine.yaml"))
+    assert list(config.corpora) == ["prose", "no", "code"]
+    assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "no": 10.0, "code": 45.0}
+
+
 def layout(folder):
     texts = read_folder(folder)
     return {corpus.name: (corpus.keys, list(corpus.groups)) for corpus in corpora_of(texts)}

@@ -85,7 +85,8 @@ def _weights(corpora: DraftCorpora) -> str:
 
 def _entries(entries: Mapping[str, Mapping[str, Any]]) -> str:
     """Return entries as lines of YAML, one for each."""
-    lines = (f"  {name}: {_flow(dict(keys))}" for name, keys in entries.items())
+    # Norwegian is "no", which YAML takes for false unless it is quoted.
+    lines = (f"  {_flow([name])[1:-1]}: {_flow(dict(keys))}" for name, keys in entries.items())
     return "\n".join(lines)
 
 

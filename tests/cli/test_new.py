@@ -1,11 +1,11 @@
-"""The command ``tokbench new``: suites that are copied, and drafts that are made of three answers."""
+"""The command ``tokbench new``: suites that are copied, and drafts that are made of answers and of folders."""
 
 import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.draft import PURPOSES
 from tokbench.cli.main import tokbench as command
+from tokbench.cli.purposes import PURPOSES
 from tokbench.config.read import read_config
 
 
@@ -42,7 +42,7 @@ def test_a_draft_runs(ask, tmp_path):
     assert outcome.exit_code == 0, outcome.output
     results = tokbench.run(path, workers=0, store=False)
     assert not results.failed
-    assert results.corpora["texts"].documents == 6
+    assert results.corpora["prose"].documents == 7
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_a_configuration_that_is_not_text(tmp_path, data, message):
     assert problems(tmp_path / "run.yaml") == [message]
 
 
-NAMES = "{stem}, {name}, {suffix}, {parent}, {first}, {last}"
+NAMES = "{stem}, {name}, {suffix}, {parent}, {first}, {last}, {language}"
 
 
 @pytest.mark.parametrize(

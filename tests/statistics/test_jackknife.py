@@ -2,7 +2,6 @@
 
 import functools
 import random
-import warnings
 
 import numpy as np
 import pytest
@@ -107,12 +106,16 @@ def test_strata_of_one_document_are_one_sample():
     assert alone.error == pytest.approx(spread(leave_out(values, np.ones(40))).error, rel=0.02)
 
 
-def test_a_stratum_of_one_document_beside_large_ones_warns_of_nothing():
-    values = np.random.default_rng(5).normal(10, 1, 12)
-    units, _ = SampleUnits.of(np.concatenate([unit_keys(np.arange(11), 0), unit_keys(np.array([3]), 1)]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert spread(values, units).error > 0
+def test_a_single_document_beside_a_large_stratum_keeps_its_deviation():
+    values = np.random.default_rng(4).normal(10, 1, 21)
+    keys = np.concatenate([unit_keys(np.arange(20), 0), unit_keys(np.array([7]), 1)])
+    units, places = SampleUnits.of(keys)
+    values = values[np.argsort(places)]
+    left_out = (values.sum() - values) / 20
+    deviations = (left_out - left_out.mean()) * (20 / 21) ** 0.5
+    large = (deviations[:20] - deviations[:20].mean()) * (20 / 19 * 20 / 21) ** 0.5
+    error = ((large**2).sum() + deviations[20] ** 2) ** 0.5
+    assert spread(leave_out(values, np.ones(21)), units).error == pytest.approx(error, rel=1e-9)
 
 
 DOCUMENTS = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2)), min_size=1, max_size=900)

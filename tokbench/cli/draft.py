@@ -1,74 +1,92 @@
-"""Drafts of configurations: the answers to three questions become a commented YAML file that runs."""
+"""Drafts of configurations: the answers to a few questions become a commented YAML file that runs."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 from typing import Any, Final
 
 import yaml
 
-from tokbench.foundation.errors import InputError, Problem
+from tokbench.cli.folder_texts import PACKED, ROWS
+from tokbench.tokenizers.options import GivenOptions
 
-PURPOSES: Final[Mapping[str, str]] = {
-    "choose": "which tokenizer is best for these texts",
-    "size": "how large a vocabulary should be",
-    "languages": "what each language costs",
-    "code": "what happens to source code",
-}
-"""By the name of a draft, the question that it answers."""
-
-_SOURCES: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".conllu": "conllu"}
-_PACKED: Final = {".gz", ".zst"}
+_HELD: Final = 0.2
+"""The share of a corpus that is held out."""
 
 
-def draft(name: str, purpose: str, texts: str, tokenizers: Mapping[str, Mapping[str, Any]]) -> str:
+@dataclass(frozen=True)
+class DraftCorpora:
+    """The corpora of a draft."""
+
+    entries: Mapping[str, Mapping[str, Any]]
+    """By name, the keys of each corpus."""
+    code: Sequence[str] = ()
+    """The corpora of code, if others are beside them."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By corpus, its share in the training text; empty if all count alike."""
+
+
+def draft(name: str, purpose: str, corpora: DraftCorpora, tokenizers: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the YAML text of a new configuration.
 
     Args:
         name: the name of the run.
-        purpose: a key of :data:`PURPOSES`.
-        texts: a file, a folder or a glob pattern; empty for the texts that ship with tokbench.
+        purpose: a key of :data:`~tokbench.cli.purposes.PURPOSES`.
+        corpora: the corpora, with a part held out where :func:`holds_out` says so.
         tokenizers: by name, the keys of each tokenizer: ``{"gpt-2": {"backend": "tiktoken", "encoding": "gpt2"}}``.
-
-    Raises:
-        InputError: a folder has no files.
     """
     text = (Path(__file__).parent / "drafts" / f"{purpose}.yaml").read_text(encoding="utf-8")
-    corpus = _corpus(purpose, texts)
-    key = "texts" if texts else "sample"
     # In one pass: what a user wrote is not looked at again.
     return Template(text).substitute(
-        corpora_held_out=_entries({key: corpus | {"holdout": 0.2}}),
-        corpora=_entries({key: corpus}),
+        corpora=_entries(corpora.entries),
         tokenizers=_entries(tokenizers),
-        names=key,
+        names=_flow([name for name in corpora.entries if corpora.weights.get(name, 1.0)]),
+        code=_flow({"code": {"corpora": list(corpora.code)}}) if corpora.code else "code",
+        weights=_weights(corpora),
         name=_flow([name])[1:-1],
     )
 
 
-def _corpus(purpose: str, texts: str) -> dict[str, str]:
-    """Return the keys of the corpus."""
+def holds_out(purpose: str) -> bool:
+    """Tell whether a draft trains a tokenizer, so that a part of each corpus is held out."""
+    return purpose == "size"
+
+
+def held_out(keys: Mapping[str, Any], purpose: str) -> GivenOptions:
+    """Return the keys of a corpus with a part that is held out, if the draft trains a tokenizer."""
+    return {**keys, "holdout": _HELD} if holds_out(purpose) else dict(keys)
+
+
+def one_corpus(purpose: str, texts: str) -> DraftCorpora:
+    """Return the corpus of a file, of a glob pattern, or of the texts that ship with tokbench."""
     if not texts:
-        return {"source": "sample", "part": "code" if purpose == "code" else "languages"}
-    path = texts
-    if Path(texts).is_dir():
-        counts = Counter(file.suffix for file in Path(texts).rglob("*") if file.is_file())
-        if not counts:
-            raise InputError([Problem(texts, "the folder has no files; name one that has texts")])
-        path = f"{texts.rstrip('/')}/**/*{counts.most_common(1)[0][0]}"
-    suffixes = [suffix for suffix in Path(path.lower()).suffixes if suffix not in _PACKED]
-    source = _SOURCES.get(suffixes[-1] if suffixes else "", "text")
-    if source != "text":
-        return {"source": source, "path": path}
-    return {"source": source, "path": path, "document": "file" if purpose == "code" else "line"}
+        sample = {"source": "sample", "part": "code" if purpose == "code" else "languages"}
+        return DraftCorpora({"sample": held_out(sample, purpose)})
+    endings = [ending for ending in Path(texts.lower()).suffixes if ending[1:] not in PACKED]
+    source = ROWS.get(endings[-1][1:] if endings else "", "text")
+    keys = {"source": source, "path": texts}
+    if source == "text":
+        keys["document"] = "file" if purpose == "code" else "line"
+    return DraftCorpora({"texts": held_out(keys, purpose)})
+
+
+def _weights(corpora: DraftCorpora) -> str:
+    """Return the lines of the weights; a comment if there are none to give."""
+    if corpora.weights:
+        return (
+            f"    # The share of each corpus in the training text, in %.\n    weights: {_flow(dict(corpora.weights))}"
+        )
+    even = dict.fromkeys(corpora.entries, 1)
+    return f"    # All corpora count alike; other shares are written as: weights: {_flow(even)}"
 
 
 def _entries(entries: Mapping[str, Mapping[str, Any]]) -> str:
     """Return entries as lines of YAML, one for each."""
-    lines = (f"  {name}: {_flow(dict(keys))}" for name, keys in entries.items())
+    # Norwegian is "no", which YAML takes for false unless it is quoted.
+    lines = (f"  {_flow([name])[1:-1]}: {_flow(dict(keys))}" for name, keys in entries.items())
     return "\n".join(lines)
 
 

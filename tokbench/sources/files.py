@@ -13,7 +13,8 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from tokbench.plugin import FilesPath, InputError, Options, Problem, did_you_mean, not_text
+from tokbench.plugin import FilesPath, InputError, Options, Problem, did_you_mean, not_text, programming_language
+from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.remote_files import fetch
 
@@ -149,23 +150,24 @@ class GroupedFiles(NamedTuple):
 
 
 def grouped_files(
-    options: Options, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
+    options: FileChoice, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
 ) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
 
     Args:
-        options: the options of the source, which tell whether somebody chose the template.
+        options: the options of the source, which choose files and tell whether somebody chose the template.
         pattern: a path or a glob pattern.
         template: the template of the groups.
         wanted: the groups to take; empty for all.
         get: the command that gets the files, for the message about missing ones.
 
     Raises:
-        InputError: no file matches, or a wanted group has no file.
+        InputError: no file matches or is chosen, or a wanted group has no file.
     """
     matched = find_files(pattern, get)
-    template, notes = group_template(options, template, len(matched.paths))
-    files = [(path, template.format_map(file_names(path))) for path in matched.paths]
+    paths = options.chosen(matched.paths, pattern)
+    template, notes = group_template(options, template, len(paths))
+    files = [(path, template.format_map(group_names(path))) for path in paths]
     groups = {group for _, group in files}
     lacking = [name for name in wanted if name not in groups]
     if lacking:
@@ -264,6 +266,19 @@ def file_names(path: Path) -> dict[str, object]:
     return {**names, "first": parts[0], "last": parts[-1]}
 
 
+def group_names(path: Path) -> dict[str, object]:
+    """Return the names that the template of a group may use of a file that is one document or more, without fields.
+
+    The ``language`` is the programming language by the suffix, or else the suffix.
+
+    >>> group_names(Path("run.py"))["language"], group_names(Path("notes.txt"))["language"]
+    ('python', 'txt')
+    """
+    names = file_names(path)
+    suffix = str(names["suffix"])
+    return {**names, "language": programming_language(suffix) or suffix}
+
+
 def check_template(template: str, known: Collection[str] = ()) -> str:
     """Return the template of a group, if it does nothing but insert fields.
 
@@ -301,7 +316,7 @@ def check_template(template: str, known: Collection[str] = ()) -> str:
 
 
 def _of_file_names(template: str) -> str:
-    return check_template(template, list(file_names(Path("a/b.c"))))
+    return check_template(template, list(group_names(Path("a/b.c"))))
 
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
@@ -314,12 +329,13 @@ RowGroup = Annotated[str, AfterValidator(check_template)]
 """A template of the group of a row with fields, such as ``{lang}``."""
 
 
-class GroupedFileOptions(Options):
+class GroupedFileOptions(FileChoice):
     """Options of a source of files that have a group each."""
 
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: FileGroup = Field(
-        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+        default="{stem}",
+        description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs)",
     )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")

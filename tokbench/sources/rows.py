@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from pydantic import Field
 
 from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
+from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.files import GetCommand, RowGroup, find_files, group_template
 from tokbench.sources.gold import AlignmentError, gold_segments
 
@@ -26,7 +27,7 @@ class RowOptions(Options):
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
 
 
-class RowFileOptions(RowOptions):
+class RowFileOptions(RowOptions, FileChoice):
     """Options of a source that reads rows from files."""
 
     path: FilesPath = Field(description="a file, a glob pattern or an address")
@@ -41,12 +42,13 @@ class RowFiles:
         options: the options of the source.
 
     Raises:
-        InputError: no file matches ``path``.
+        InputError: no file matches ``path``, or none of them is chosen.
     """
 
     def __init__(self, options: RowFileOptions) -> None:
         self._options = options
-        self._files, notes = find_files(options.path, options.get)
+        matched, notes = find_files(options.path, options.get)
+        self._files = options.chosen(matched, options.path)
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
         """Sentences about the files and their groups, for the reader of the results."""

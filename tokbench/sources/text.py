@@ -63,6 +63,7 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
     """
     used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
     used |= {"stem", "suffix"} if "name" in used else set()
+    used |= {"suffix"} if "language" in used else set()
     used |= {"stem"} if used & {"first", "last"} else set()
     left = [part for part in ("stem", "suffix") if part not in used]
     parts = [["name"], left, left if "parent" in used else ["parent", *left], []]

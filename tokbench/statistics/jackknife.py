@@ -180,7 +180,7 @@ def _within_strata(
     sizes = np.bincount(strata)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.bincount(strata, weights=deviations) / np.bincount(strata, weights=documents)
-        factor = np.sqrt(sizes / (sizes - 1.0))
+        factor = np.sqrt(sizes / (sizes - 1.0))  # infinite for a single unit, which keeps its deviation
         own = (deviations - mean[strata] * documents) * factor[strata] * math.sqrt((len(strata) - 1) / len(strata))
     return np.asarray(np.where(sizes[strata] > 1, own, deviations), dtype=np.float64)
 

@@ -49,15 +49,19 @@ _BESIDE: Final = "What is published of vocabulary sizes"
 _LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; {}"
 
 
-def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
+def size_cards(
+    answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int], ranking: Sequence[Node] = ()
+) -> Cards:
     """Return the answer as every format shows it.
 
     Args:
         answer: its sentences and sizes.
         study: the study that it is of.
         styles: by line, the number of its colour and dashes.
+        ranking: the ranking of all vocabularies.
     """
     cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
+    cards += [ranking] * bool(ranking)
     advice = study.recommendation
     if advice and (chart := cost_chart(advice, dict(styles))):
         cards.append([Rich([Figure(chart, _CHART, label=COST_TITLE)])])

@@ -326,6 +326,22 @@ class SizeRange:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RankedSize:
+    """A size of a line in the ranking of all, over all corpora together."""
+
+    line: str
+    """The line."""
+    vocab_size: int
+    """The size."""
+    kinds: list[str]
+    """``as made``, ``recommended``, ``least cost``, ``smallest to take`` or ``largest to take``; often several."""
+    compression_ratio: float
+    """Bytes per token of text that is mixed of the corpora by their weights."""
+    flops_per_byte: float | None = None
+    """FLOPs of a byte of that text; ``None`` without a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SizeRecommendation:
     """The sizes to take, over all corpora together.
 
@@ -339,6 +355,7 @@ class SizeRecommendation:
         take: ``(line, size)`` of one size to take; ``None`` without a model or without a candidate.
         ranges: by line, the sizes that cost nearly least, the cheapest line first; that of the line in ``take`` is the
             answer. Empty without a model, and in files of earlier versions.
+        ranking: published vocabularies and those of this run, the cheapest first; empty in files of earlier versions.
         bases: the sizes to which each way of choosing points.
         allowed_rare: the largest share of ids too rare with which a candidate is taken; ``None`` if it is not known.
         left_out: by line that is not a candidate, the reason.
@@ -354,6 +371,7 @@ class SizeRecommendation:
     front: list[tuple[str, int]] = field(default_factory=list)
     take: tuple[str, int] | None = None
     ranges: list[SizeRange] = field(default_factory=list)
+    ranking: list[RankedSize] = field(default_factory=list)
     bases: list[SizeBasis] = field(default_factory=list)
     allowed_rare: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)

@@ -34,6 +34,7 @@ from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
+from tokbench.studies.vocabulary_size.ranking_nodes import ranking_nodes
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -237,7 +238,7 @@ def answer_nodes(tables: CellTables) -> list[Node]:
     if answer is None:
         return []
     lines = SizeLines(tables.results)
-    return [size_cards(answer, lines.study, _styles(lines))]
+    return [size_cards(answer, lines.study, _styles(lines), ranking_nodes(tables.results, lines.study))]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:

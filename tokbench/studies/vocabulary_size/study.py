@@ -34,6 +34,7 @@ from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladd
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
 from tokbench.studies.vocabulary_size.options import STUDIED, MeasuredStudy, VocabularyStudy
 from tokbench.studies.vocabulary_size.patches import EntropyPatches, without_tokenizer
+from tokbench.studies.vocabulary_size.ranking import ranked
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
@@ -340,6 +341,7 @@ class _Study:
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
         return replace(
             taken,
+            ranking=ranked(candidates, self.options.model, taken),
             weighted=bool(given),
             equal=not given,
             trained_on=bool(known) and not outside,

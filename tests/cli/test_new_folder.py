@@ -1,0 +1,228 @@
+"""``tokbench new FOLDER``: a corpus for every kind of text, what is left out, and the weight of each."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.draft_weights import ask_weights, parse_weights, weigh
+from tokbench.cli.folder_corpora import corpora_of, describe, entry
+from tokbench.cli.folder_texts import read_folder
+from tokbench.cli.main import tokbench as command
+from tokbench.config.read import read_config
+from tokbench.foundation.errors import InputError
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
+
+SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
+PROGRAMS = {
+    "src/inventory.py": "python_inventory.py", "src/tides.py": "python_tide_table.py",
+    "src/cache.js": "javascript_lru_cache.js", "db/loans.sql": "sql_library_loans.sql",
+}  # fmt: skip
+
+
+def write(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.fixture
+def mix(tmp_path, monkeypatch):
+    """A folder of four languages and three kinds of code, with files that cannot be read."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mix"
+    prose = {
+        language: (SAMPLE / "languages" / f"{language}.txt").read_text("utf-8") for language in ("es", "de", "ru", "zh")
+    }
+    write(folder, {f"{language}/news.txt": text for language, text in prose.items()})
+    write(folder, {f"{language}/notes.md": text[::-1] for language, text in prose.items()})
+    write(folder, {name: (SAMPLE / "code" / f"{file}.txt").read_bytes() for name, file in PROGRAMS.items()})
+    write(folder, {"image.bin": bytes(range(256)), "es/empty.txt": "", "es/old.txt": "a\u00f1ejo".encode("latin-1")})
+    write(folder, {".git/config": "x", "table.csv": "a,b", "Makefile": "all:"})
+    return folder
+
+
+def new(*arguments, terminal=(), monkeypatch=None):
+    if monkeypatch:
+        monkeypatch.setattr("tokbench.cli.new._in_terminal", lambda: True)
+    return CliRunner().invoke(command, ["new", *arguments], input="\n".join([*terminal, ""]))
+
+
+CONSOLE = """\
+mix has
+  prose  4 languages: de, es, ru, zh; 8 files, {prose}
+  code   javascript 1 file, python 2 files, sql 1 file; 4 files, {code}
+left out:
+  .git: hidden
+  Makefile: no ending; rename prose to .txt, and code to the ending of its language
+  es/empty.txt: empty
+  es/old.txt: not UTF-8: byte 0xf1 at offset 1 (invalid continuation byte); \
+convert the file, for example with: iconv -f LATIN1 -t UTF-8
+  image.bin: binary
+  table.csv: a table, which no source reads; write its texts as JSON Lines: {{'text': \u2026}}
+written: mine.yaml; run it with: tokbench run mine.yaml
+"""
+
+
+def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
+    outcome = new("mix", "--weight", "code=25", "-t", "bytes")
+    assert outcome.exit_code == 0, outcome.output
+    sizes = [line.rpartition(", ")[2] for line in outcome.output.splitlines()[1:3]]
+    assert outcome.output == CONSOLE.format(prose=sizes[0], code=sizes[1])
+    checked = CliRunner().invoke(command, ["check", "mine.yaml"])
+    assert checked.exit_code == 0, checked.output
+    assert "corpus prose: 528 documents" in checked.output
+    config = read_config(Path("mine.yaml"))
+    assert config.corpora["code"].options["group"] == "{language}"
+    assert "weights: {prose: 75.0, code: 25.0}" in Path("mine.yaml").read_text("utf-8")
+
+
+def test_the_draft_runs_and_ranks_what_is_published_and_ones_own(mix, tmp_path):
+    new("mix", "--weight", "code=25", "-t", "bytes", "-t", "tiktoken:gpt2")
+    settings = ["tokenizers.mine.train.vocab_size=2000", "report.formats=[md, size_ranking]"]
+    results = tokbench.run("mine.yaml", tmp_path / "out", workers=0, store=False, settings=settings)
+    assert not results.failed
+    assert sorted(results.corpora["prose"].groups) == ["de", "es", "ru", "zh"]
+    assert sorted(results.corpora["code"].groups) == ["javascript", "python", "sql"]
+    advice = results.studies.get(VOCABULARY_SIZES).recommendation
+    assert (advice.weights, advice.weighted) == ({"prose": 0.75, "code": 0.25}, True)
+    assert {size.line for size in advice.ranking} == {"mine", "gpt2"}
+    assert advice.left_out["bytes"] == "baselines give proportion and never win"
+    report = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "Published vocabularies and one's own in one ranking" in report
+    assert "| bytes | baselines give proportion and never win |" in report
+    assert "would decide its size |" in report
+    assert (tmp_path / "out" / "ranking.csv").read_text("utf-8").startswith("rank,line,vocab_size,")
+
+
+def test_a_terminal_is_asked_for_the_share_of_code(mix, monkeypatch):
+    outcome = new("mix", "--for", "size", "-t", "bytes", terminal=["40"], monkeypatch=monkeypatch)
+    assert "How much of your training is code, in %? [25.0]: 40" in outcome.output
+    assert "weights: {prose: 60.0, code: 40.0}" in Path("mine.yaml").read_text("utf-8")
+
+
+def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
+    new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "bytes")
+    checked = CliRunner().invoke(command, ["check", "mine.yaml"])
+    assert checked.exit_code == 0, checked.output
+    text = Path("mine.yaml").read_text("utf-8")
+    assert "weights: {prose: 30.0, de: 30.0, code: 30.0, sql: 10.0}" in text
+    assert "corpus prose: 396 documents" in checked.output
+    assert "corpus de: 132 documents" in checked.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--weight", "cod=25"], "--weight: no corpus or group is called 'cod'; did you mean 'code'?"),
+        (["--weight", "code=x"], "--weight code=x: write it as NAME=PERCENT, such as code=25"),
+        (["--weight", "code=100"], "the weights come to 100 %, which leaves nothing for prose; give it a weight as well, or 0 to leave it out"),
+        (["--weight", "code=0", "--weight", "prose=0"], "every weight is 0; give at least one corpus a weight above 0"),
+    ],
+)  # fmt: skip
+def test_weights_that_cannot_be_used_are_refused_and_nothing_is_written(mix, options, message):
+    assert str(new("mix", "-t", "bytes", *options).exception) == message
+    assert not Path("mine.yaml").exists()
+
+
+def test_weights_are_for_sizes_of_a_folder_alone(mix):
+    assert "--weight is for --for size, and not for --for code" in new("mix", "--for", "code", "--weight", "a=1").output
+    assert "--weight is for a folder" in new("mix/es/news.txt", "--weight", "a=1").output
+    assert "are for texts of your own, not for a suite" in new("quickstart", "--for", "code").output
+
+
+def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"code/a.txt": "one"})
+    assert "written: code.yaml" in new("code").output
+    assert "1 file" in new("./code", "-t", "bytes").output
+
+
+def test_every_purpose_of_a_folder_has_nothing_wrong(mix):
+    for purpose in ("choose", "languages", "code"):
+        assert new("mix", "--for", purpose, "-t", "bytes", "-o", f"{purpose}.yaml").exit_code == 0
+        config = read_config(Path(f"{purpose}.yaml"))
+        assert not config.problems
+        assert list(config.corpora) == ["prose", "code"]
+    assert "{code: {corpora: [code]}}" in Path("code.yaml").read_text("utf-8")
+
+
+def test_a_configuration_elsewhere_names_the_folder_from_there(mix, tmp_path):
+    (tmp_path / "deep").mkdir()
+    new("mix", "-t", "bytes", "-o", "deep/own.yaml")
+    assert "path: ../mix/**/*" in Path("deep/own.yaml").read_text("utf-8")
+    assert CliRunner().invoke(command, ["check", "deep/own.yaml"]).exit_code == 0
+
+
+def test_norwegian_is_no_truth_value(mix):
+    write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
+    new("mix", "--weight", "no=10", "-t", "bytes")
+    config = read_config(Path("mine.yaml"))
+    assert list(config.corpora) == ["prose", "no", "code"]
+    assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "no": 10.0, "code": 45.0}
+
+
+def layout(folder):
+    texts = read_folder(folder)
+    return {corpus.name: (corpus.keys, list(corpus.groups)) for corpus in corpora_of(texts)}
+
+
+@pytest.mark.parametrize(
+    ("names", "corpora"),
+    [
+        (["en.txt", "de.txt.gz"], {"prose": ("{stem}", ["de", "en"])}),
+        (["ch1.en", "ch1.de"], {"prose": ("{suffix}", ["de", "en"])}),
+        (["news.en.txt", "news.de.txt"], {"prose": ("{last}", ["de", "en"])}),
+        (["en/2020/a.txt", "de/2021/b.txt"], {"de": ("de", ["de"]), "en": ("en", ["en"])}),
+        (["en/a.txt", "de/a.txt", "README.md"], {"prose": ("{parent}", ["de", "en"]), "documents": ("{stem}", ["README"])}),
+        (["it_works.txt", "so_what.txt", "plain.txt"], {"prose": ("{stem}", ["it_works", "plain", "so_what"])}),
+        ([f"a/{k}.txt" for k in range(30)], {"prose": ("{parent}", ["a"])}),
+        (["a.h", "b.CPP", "c.cc"], {"code": ("{language}", ["c", "cpp"])}),
+    ],
+)  # fmt: skip
+def test_groups_are_named_by_what_names_the_language(tmp_path, names, corpora):
+    import gzip
+
+    write(tmp_path, {name: gzip.compress(b"one\n") if name.endswith("gz") else "one\n" for name in names})
+    assert {name: (keys["group"], groups) for name, (keys, groups) in layout(tmp_path).items()} == corpora
+
+
+def test_rows_name_their_field_of_text_and_their_language(tmp_path):
+    row = {"content": "hello", "lang": "en"}
+    write(tmp_path, {"a.jsonl": json.dumps(row), "b.jsonl": json.dumps({"text": "hello"}), "c.jsonl": '{"x": 1}'})
+    assert layout(tmp_path) == {
+        "jsonl": ({"text": "content", "group": "{lang}"}, ["en"]),
+        "jsonl_2": ({"group": "{stem}"}, ["b"]),
+    }
+    left_out = read_folder(tmp_path).left_out
+    assert left_out == {"has no field 'text'; it has x": ["c.jsonl"]}
+
+
+def test_a_corpus_takes_its_own_files_alone(tmp_path):
+    write(tmp_path, {"en/a.txt": "one\n", "de/a.txt": "one\n", "top.txt": "one\n", "en/b.txt": b"\xff\xff"})
+    texts = read_folder(tmp_path)
+    prose, documents = (entry(corpus, texts, tmp_path, holdout=False) for corpus in corpora_of(texts))
+    assert prose["leave_out"] == ["en/b.txt"]
+    assert prose["groups"] == ["de", "en"]
+    assert documents["groups"] == ["top"]
+    assert next(describe(texts, corpora_of(texts))) == "  prose      2 languages: de, en; 2 files, 8 B"
+
+
+def test_a_folder_without_a_text_says_why(tmp_path):
+    write(tmp_path, {"a.bin": bytes(9)})
+    with pytest.raises(InputError, match=r"the folder has no text that can be read \(binary: a.bin\)"):
+        read_folder(tmp_path)
+
+
+def test_weights_leave_the_rest_to_the_others(tmp_path):
+    write(tmp_path, {"en.txt": "one\n", "de.txt": "one\n", "a.py": "x\n", "b.jsonl": '{"text": "one"}'})
+    corpora = corpora_of(read_folder(tmp_path))
+    assert weigh(corpora, {}).weights == {}
+    assert weigh(corpora, parse_weights(["code=25"])).weights == {"prose": 37.5, "jsonl": 37.5, "code": 25.0}
+    questions = []
+    asked = ask_weights(corpora, lambda *question: questions.append(question) or 20.0)
+    assert asked == {"code": 20.0, "prose": 20.0, "jsonl": 60.0}
+    assert [question[1:] for question in questions] == [(25.0, 100.0), (40.0, 80.0)]

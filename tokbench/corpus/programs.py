@@ -1,0 +1,76 @@
+"""Programming languages by the endings of files."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+_ENDINGS: Final = """
+ada: ada adb ads
+bash: sh bash zsh ksh
+c: c h
+clojure: clj cljs cljc
+cpp: cpp cc cxx hpp hh hxx
+csharp: cs
+css: css
+dart: dart
+elixir: ex exs
+elm: elm
+erlang: erl hrl
+fortran: f f90 f95 f03
+go: go
+groovy: groovy gradle
+haskell: hs
+html: html htm
+java: java
+javascript: js mjs cjs jsx
+json: json
+julia: jl
+kotlin: kt kts
+latex: tex
+lua: lua
+nix: nix
+objc: m mm
+ocaml: ml mli
+perl: pl pm
+php: php
+powershell: ps1 psm1
+proto: proto
+python: py pyi pyx
+r: r
+ruby: rb rake
+rust: rs
+scala: scala sc
+scss: scss
+solidity: sol
+sql: sql
+swift: swift
+terraform: tf
+toml: toml
+tsx: tsx
+typescript: ts mts cts
+verilog: v sv
+vhdl: vhd vhdl
+vue: vue
+xml: xml xsd xsl svg
+yaml: yaml yml
+zig: zig
+"""
+
+
+def programming_language(ending: str) -> str:
+    """Return the programming language of files with an ending, without its dot; an empty string if none is known.
+
+    Languages have the names of their tree-sitter grammars. Formats of data that stand beside programs are among them.
+
+    >>> programming_language("py"), programming_language("H"), programming_language("txt")
+    ('python', 'c', '')
+    """
+    return _languages().get(ending.lower(), "")
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """Return the languages by ending."""
+    lines = (line.partition(":") for line in _ENDINGS.strip().splitlines())
+    return {ending: language for language, _, endings in lines for ending in endings.split()}

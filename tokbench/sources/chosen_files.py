@@ -1,0 +1,45 @@
+"""Options that choose among the files of a pattern: those with some endings, without some that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from tokbench.plugin import InputError, Options, Problem
+from tokbench.sources.compressed import plain_name
+
+
+class FileChoice(Options):
+    """Options of a source that choose among the files that match its path."""
+
+    endings: tuple[str, ...] = Field(
+        default=(), description="endings of the files to take, such as [txt, md]; default: all"
+    )
+    leave_out: tuple[str, ...] = Field(
+        default=(), description="files to leave out: ends of their paths, such as [es/notes.txt, draft*]"
+    )
+
+    def chosen(self, paths: Sequence[Path], pattern: Path | str) -> list[Path]:
+        """Return the files that are taken.
+
+        Args:
+            paths: the files that match.
+            pattern: what they match, for the message if none is taken.
+
+        Raises:
+            InputError: none is taken.
+
+        >>> choice = FileChoice(endings=("txt", "md"), leave_out=("b/1.txt",))
+        >>> [str(path) for path in choice.chosen([Path("a/1.txt"), Path("b/1.txt"), Path("c.MD.gz"), Path("d.py")], "")]
+        ['a/1.txt', 'c.MD.gz']
+        """
+        endings = {ending.lower().removeprefix(".") for ending in self.endings}
+        taken = [path for path in paths if not endings or plain_name(path).suffix[1:].lower() in endings]
+        taken = [path for path in taken if not any(path.match(part) for part in self.leave_out)]
+        if not taken:
+            files = f"{len(paths):,} files" if len(paths) > 1 else "1 file"
+            msg = f"{files} match {str(pattern)!r}, and 'endings' and 'leave_out' leave none of them"
+            raise InputError([Problem("", msg)])
+        return taken

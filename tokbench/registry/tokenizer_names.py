@@ -183,10 +183,10 @@ class Grammar:
     def _unknown(self, name: str) -> str:
         """Return the message about a name that nothing has."""
         backends, (backend, colon, _) = self.registry.backends, name.partition(":")
+        if unloaded := backends.not_loaded(backend):
+            return unloaded
         if colon:
             return f"unknown backend {backend!r}; {did_you_mean(backend, backends.entries)}"
-        if unloaded := backends.not_loaded(name):
-            return unloaded
         published = self.published()
         if close := close_name(name, [*published, *backends.entries, *self.known]):
             return f"unknown tokenizer {name!r}; did you mean {close!r}?"

@@ -49,7 +49,7 @@ class Suite:
     >>> _ = path.write_text(text + "tokenizers: {bytes: {backend: utf8_bytes}}\nmetrics: [compression]\n")
     >>> suite = Suite(str(path))
     >>> suite.cases, suite.tokenizer("bytes").encode("a"), len(suite.texts("c"))
-    ([SuiteCase(tokenizer='bytes', corpus='c')], [97], 24)
+    ([SuiteCase(tokenizer='bytes', corpus='c')], [97], 60)
     >>> suite.close()
     """
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_WORTH_COMPILED: Final = 1 << 20  # ids in all; below, numba takes longer to get ready
+_WORTH_COMPILED: Final = 1 << 23  # ids in all; below, numba takes longer to get ready
 _SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
 
 

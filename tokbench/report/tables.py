@@ -48,6 +48,9 @@ MOST_GROUPS: Final = 200
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
 
+_NO_METRIC, _NO_TOKENIZER, _NO_CORPUS = MetricInfo(), TokenizerInfo(), CorpusInfo()
+
+
 class CellTables:
     """The cells of a run by key, and the names of tokenizers, corpora and metrics in their order."""
 
@@ -71,15 +74,15 @@ class CellTables:
 
     def metric(self, name: str) -> MetricInfo:
         """Return the definition of a metric; an empty one if the run has none."""
-        return self.results.metrics.get(name, MetricInfo())
+        return self.results.metrics.get(name, _NO_METRIC)
 
     def tokenizer(self, name: str) -> TokenizerInfo:
         """Return the description of a tokenizer; an empty one if the run has none."""
-        return self.results.tokenizers.get(name, TokenizerInfo())
+        return self.results.tokenizers.get(name, _NO_TOKENIZER)
 
     def corpus(self, name: str) -> CorpusInfo:
         """Return the description of a corpus; an empty one if the run has none."""
-        return self.results.corpora.get(name, CorpusInfo())
+        return self.results.corpora.get(name, _NO_CORPUS)
 
     def label(self, metric: str) -> str:
         """Return a metric's name in reports."""

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar, cast
 _log = logging.getLogger("tokbench")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_WORTH_COMPILED: Final = 20_000_000
+_WORTH_COMPILED: Final = 60_000_000
 """Bytes of text in all; with fewer, numba takes longer to get ready than it saves."""
 
 

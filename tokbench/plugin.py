@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
     from tokbench.report.pages import html_environment as html_environment
     from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
+    from tokbench.foundation.jit import worth_compiling as worth_compiling
     from tokbench.tokenizers.batch import (
         check_encoded as check_encoded, check_id as check_id, check_ids as check_ids, check_span as check_span,
         decode_batch as decode_batch, encode_batch as encode_batch, from_buffers as from_buffers,
@@ -281,7 +282,7 @@ _NAMES: Final = {
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
     # functions compiled with numba where it is installed
-    "foundation.jit": "compiled has_numba inlined",
+    "foundation.jit": "compiled has_numba inlined worth_compiling",
     # many documents at a time
     "tokenizers.batch": (
         "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -36,22 +35,25 @@ def has_numba() -> bool:
     return True
 
 
-class _TextSoFar:
-    """The bytes of text that this process has been asked about."""
+class _SoFar:
+    """The state of this process."""
 
     n_bytes = 0
+    """The bytes of text that it has been asked about."""
+    compiles = False
+    """``True`` once something was worth it."""
 
 
 def worth_compiling(n_bytes: int) -> bool:
     """Return True if a compiled function should take the next bytes of text, rather than its equal in Python.
 
-    So it is where something else has loaded numba already, and from 20 million bytes on.
+    So it is where something else was compiled already, and from 60 million bytes on.
 
     Args:
         n_bytes: how many bytes there are, on top of all earlier ones.
     """
-    _TextSoFar.n_bytes += n_bytes
-    return ("numba" in sys.modules or _TextSoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
+    _SoFar.n_bytes += n_bytes
+    return (_SoFar.compiles or _SoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
 
 
 def compiled(function: _Function) -> _Function:
@@ -75,6 +77,7 @@ def inlined(function: _Function) -> _Function:
 
 def _compiled(function: _Function, **options: bool) -> _Function:
     numba: Any = import_module("numba")
+    _SoFar.compiles = True
     _announce_compilation().add(function.__module__)
     try:
         made = numba.njit(cache=True, nogil=True, **options)(function)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from tokbench.plugin import Encoded, has_numba
+from tokbench.plugin import Encoded, has_numba, worth_compiling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,7 @@ class Decoder:
 
     Args:
         tokens: the bytes of each id, ``b""`` for one that stands for no text.
-        compiled: ``True`` if batches may be joined by compiled code, once numba is loaded or there were enough of them.
+        compiled: ``True`` if batches may be joined by compiled code, once something else was or there were enough of them.
 
     >>> decoder = Decoder([b"a", b"", b"\xc3"])
     >>> decoder([0, 1, 2])
@@ -75,7 +74,7 @@ class Decoder:
             ValueError: one of the ids does not exist.
         """
         self._decoded += len(encoded.ids)
-        worth = self._decoded >= _WORTH_COMPILED or "numba" in sys.modules
+        worth = self._decoded >= _WORTH_COMPILED or worth_compiling(0)
         join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
         texts: list[str] = []
         for ids, offsets in _slabs(encoded):

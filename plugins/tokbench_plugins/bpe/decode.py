@@ -22,7 +22,7 @@ class Decoder:
 
     Args:
         tokens: the bytes of each id, ``b""`` for one that stands for no text.
-        compiled: ``True`` if batches may be joined by compiled code, once something else was or there were enough of them.
+        compiled: ``True`` if batches may be joined by compiled code, once there are enough of them.
 
     >>> decoder = Decoder([b"a", b"", b"\xc3"])
     >>> decoder([0, 1, 2])

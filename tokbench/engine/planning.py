@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
@@ -70,7 +71,7 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: S
     config, megabytes = plan.config, 0.0
     planner = _Planner(config, registry, plan, surveys)
     for name, corpus in config.corpora.items():
-        planner.corpus(name, corpus, lambda size, before=megabytes: progress(READING, before + size / 1e6, None))  # type: ignore[misc]
+        planner.corpus(name, corpus, partial(_read, progress, megabytes))
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
     progress(READING, megabytes, megabytes)
     planner.metrics()
@@ -79,6 +80,23 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: S
     planner.bindings()
     planner.study_problems()
     planner.reporters()
+
+
+_PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
+"""Files with these endings hold more text than they have bytes."""
+
+
+def _size_of_files(source: Source) -> float:
+    """Return the bytes of the files that a source reads; 0 if it has none, or if they tell nothing of its text."""
+    files = source.files if isinstance(source, HasFiles) else ()
+    if any(path.suffix in _PACKED or not path.is_file() for path in files):
+        return 0.0
+    return float(sum(path.stat().st_size for path in files))
+
+
+def _read(progress: Progress, before: float, size: float, total: float) -> None:
+    """Show how much was read, of how much up to the end of this corpus; ``total`` is 0 if that is not known."""
+    progress(READING, before + size / 1e6, before + max(size, total) / 1e6 if total else None)
 
 
 _STUDY: Final = "study"
@@ -116,8 +134,14 @@ class _Planner:
         self._surveys = surveys or StoredSurveys(None)
         self._absent: list[Problem] = []
 
-    def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float], object]) -> None:
-        """Read a corpus, or tell what is wrong with it; ``progress`` is called with the bytes read so far."""
+    def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float, float], object]) -> None:
+        """Read a corpus, or tell what is wrong with it.
+
+        Args:
+            name: the corpus.
+            entry: its entry in the configuration.
+            progress: called with the bytes read so far, and those of its files; 0 if that is not known.
+        """
         path = ("corpora", name)
         spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
         if spec is None:
@@ -138,7 +162,9 @@ class _Planner:
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
         room = KEPT_TEXT - sum(earlier.kept_bytes for earlier in self._plan.corpora.values())
         plugin = self._registry.corpora.entries[spec.name].plugin
-        survey = self._try(path, lambda: self._surveys.survey(corpus, spec, plugin, options, progress, room))
+        total = _size_of_files(source)
+        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
+        survey = self._try(path, read)
         if survey is not None:
             self._plan.corpora[name] = corpus
             if isinstance(source, HasFiles):

@@ -180,13 +180,8 @@ def test_reports_show_the_numbers_and_their_ground(ran):
         "tried, so that the best one may lie beyond."
     )
     assert "This says nothing of larger models or of more text: nothing is extrapolated." in sentences
-    [basis] = [each for each in results.studies.get(VOCABULARY_SIZES).recommendation.bases if each.basis == "measured"]
-    last = max(
-        (each for each in results.studies.get(VOCABULARY_SIZES).measured.best if each.equal == "bytes"),
-        key=lambda b: b.amount,
-    )
-    assert (basis.line, basis.body, basis.amount) == ("cut", last.body, last.amount)
-    assert (basis.smallest, basis.best, basis.largest) == (last.best_low, last.best, last.best_high)
+    bases = [basis.basis for basis in results.studies.get(VOCABULARY_SIZES).recommendation.bases]
+    assert "measured" not in bases, "there is no best size to recommend"
 
 
 @pytest.mark.parametrize(

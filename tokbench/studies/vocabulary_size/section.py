@@ -174,9 +174,11 @@ def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
     by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
     if not by_group and not by_line:
         return []
+    lines: Line = [ChartKey(key, line) for line, key in corpus.line_keys]
     keys: Line = [ChartKey(key, group) for group, key in corpus.group_keys]
     return [
         Heading("Each group, all vocabularies", 4),
+        Paragraph(lines, "legend"),
         Multiples(list(by_group.values())),
         Heading("Each vocabulary, all groups", 4),
         Paragraph(keys, "legend"),
@@ -221,13 +223,12 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
     if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
-    lines = tuple((line.line, line_key(number)) for number, line in enumerate(sizes.lines))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:
             yield Chart(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))
         for group, drawing in corpus.charts_by_group.items():
-            yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, lines, small)
+            yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, tuple(corpus.line_keys), small)
         for line, drawing in corpus.charts_by_line.items():
             yield Chart(f"sizes-{corpus.name}-line-{line}", drawing, tuple(corpus.group_keys), small)
 

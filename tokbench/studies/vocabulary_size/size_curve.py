@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
@@ -76,6 +76,25 @@ class SizeMarks(NamedTuple):
     lines: Mapping[str, str] = {}
 
 
+class SizeSpan(NamedTuple):
+    """The reach of the axes of a chart."""
+
+    smallest: float
+    """The smallest vocabulary size."""
+    largest: float
+    """The largest vocabulary size."""
+    ratios: tuple[float, float] | None = None
+    """The lowest and the highest bytes per token, where several charts share an axis; ``None`` for its own."""
+
+    @classmethod
+    def shared(cls, smallest: float, largest: float, traces: Iterable[SizeTrace]) -> SizeSpan:
+        """Return the span of several charts together, which show these traces."""
+        ratios = [trace.ratio for trace in traces]
+        if not ratios:
+            return cls(smallest, largest)
+        return cls(smallest, largest, (min(float(r.min()) for r in ratios), max(float(r.max()) for r in ratios)))
+
+
 class _Plane(NamedTuple):
     """The two axes of a chart, and its traces by line."""
 
@@ -96,7 +115,7 @@ def size_chart(
     chart: ChartSize,
     styles: Mapping[str, int],
     *,
-    span: tuple[float, float],
+    span: SizeSpan,
     of: str = "",
     marks: SizeMarks = SizeMarks(),  # noqa: B008 - immutable
 ) -> Drawing | None:
@@ -107,17 +126,16 @@ def size_chart(
         traces: the lines.
         chart: its size.
         styles: by line, the number of its colour and dashes.
-        span: the smallest and the largest size of the axis.
+        span: the reach of the axes.
         of: words that follow the title for those who cannot see the chart.
         marks: what else to draw.
     """
     if not traces:
         return None
     left, top, right, bottom = frame = chart.frame
-    low = min(float(trace.ratio.min()) for trace in traces)
-    high = max(float(trace.ratio.max()) for trace in traces)
+    low, high = span.ratios or SizeSpan.shared(span.smallest, span.largest, traces).ratios or (0.0, 1.0)
     margin = (high - low) * 0.06 or 0.5
-    x_axis = Axis(span[0] / 1.05, span[1] * 1.05, left, right, log=True)
+    x_axis = Axis(span.smallest / 1.05, span.largest * 1.05, left, right, log=True)
     y_axis = Axis(low - margin, high + margin, bottom, top)
     plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
     names = {trace.line: trace.line + marks.lines.get(trace.line, "") for trace in traces}

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Cell, Drawing, in_sample_legend, level_with, line_key
 from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost, SizeLine
-from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart
+from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, SizeTrace, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 _MOST_LINES = 16
@@ -96,7 +96,7 @@ class SizesOnCorpus:
         title = f"Bytes per token at every size, on {self.name}"
         traces = list(self.lines.traces(self.name, WHOLE))
         marks = SizeMarks(self.front, self.take, self.marks)
-        return size_chart(title, traces, LARGE, self._styles, span=self._span, marks=marks)
+        return size_chart(title, traces, LARGE, self._styles, span=SizeSpan(*self._span), marks=marks)
 
     @cached_property
     def charts_by_group(self) -> dict[str, Drawing]:
@@ -116,8 +116,9 @@ class SizesOnCorpus:
         self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str
     ) -> dict[str, Drawing]:
         marks = SizeMarks(lines=self.marks)
+        span = SizeSpan.shared(*self._span, (trace for traces in charts.values() for trace in traces))
         made = {
-            title: size_chart(title, traces, SMALL, styles, span=self._span, of=of, marks=marks)
+            title: size_chart(title, traces, SMALL, styles, span=span, of=of, marks=marks)
             for title, traces in charts.items()
         }
         return {title: chart for title, chart in made.items() if chart}
@@ -125,6 +126,11 @@ class SizesOnCorpus:
     def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:
         traces = {group: self.lines.trace(line, self.name, group) for group in groups}
         return [replace(trace, line=group) for group, trace in traces.items() if trace]
+
+    @property
+    def line_keys(self) -> list[tuple[str, Drawing]]:
+        """The key of the charts by group."""
+        return [(line, line_key(style)) for line, style in self._styles.items()]
 
     @property
     def group_keys(self) -> list[tuple[str, Drawing]]:

@@ -93,7 +93,7 @@ def served(program, folder):
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_an_example_runs(line, folder, tmp_path):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    if line == "tokbench new":  # it writes this very file
+    if line.startswith("tokbench new"):  # it writes this very file
         (tmp_path / "mine.yaml").unlink()
     code, said = typed(line, tmp_path)
     ends = {"inspect": {0, 1}, "serve": {128 + signal.SIGTERM}}  # 1 where the vocabulary has errors

@@ -36,7 +36,7 @@ Begin with one of these:
   tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
   tokbench serve                           the same on a page, while you type
   tokbench new                             three questions, and a configuration
-  tokbench new FOLDER                      a configuration for all texts of a folder
+  tokbench new texts                       a configuration for all texts of a folder
   tokbench list                            everything that there is
 """
 

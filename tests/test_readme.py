@@ -12,6 +12,7 @@ import pytest
 import readme_tables as tables
 from conftest import sharing_store
 
+import tokbench
 from tokbench.config.read import read_config
 from tokbench.engine.planning import make_plan
 from tokbench.registry.plugins import load_registry
@@ -96,6 +97,8 @@ def test_the_configurations_shown_are_right(tmp_path):
             "".join(f"{language} {k}\n" for k in range(30)), encoding="utf-8"
         )
     (tmp_path / "_base.yaml").write_text(long, encoding="utf-8")
+    (tmp_path / "models").mkdir()
+    tokbench.train("naive_bpe", ["abab"], 257).export("huggingface", tmp_path / "models" / "tokenizer.json")
     plans = []
     for text in (short, long, long + study + measured, extension):
         (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
@@ -106,11 +109,11 @@ def test_the_configurations_shown_are_right(tmp_path):
     assert plans[2].studies["vocabulary_size"].measured.sizes == (512, 1024, 2048, 4096)
     assert [planned.name for planned in plans[0].tokenizers] == ["gpt-4o", "mine-4096", "mine-8192"]
     assert [planned.name for planned in plans[1].tokenizers] == [
-        *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
+        *("gpt-4o", "other", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
         *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k", "gpt-4"),
     ]
     extended = [(planned.name, planned.vocab_size) for planned in plans[3].tokenizers]
-    assert extended == [("gpt-4o", 0), ("mine", 16384), ("cl100k", 0), ("gpt-4", 0)]
+    assert extended == [("gpt-4o", 0), ("other", 0), ("mine", 16384), ("cl100k", 0), ("gpt-4", 0)]
 
 
 @pytest.mark.slow

@@ -309,7 +309,7 @@ def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
     pids = tmp_path / "pids"
     monkeypatch.setenv("LEAKS_TO", str(pids))
     config = write_config(corpus, f"{GOOD}\n  bad: {{backend: {backend}}}\n  last: {{backend: utf16_units}}")
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "tokbench", "run", "-w", "1", str(config), "-o", str(tmp_path / "out")]
     popen = {"preexec_fn": interruptible} | popen
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **popen) as process:
         while not (pids.exists() and len(pids.read_text().split()) == 2):

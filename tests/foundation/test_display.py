@@ -57,9 +57,12 @@ def test_the_time_left_is_estimated_by_bytes(clock):
     with progress.phase("timing"):
         clock(4)
         progress("timing on c", 1, 5)
-        assert progress.time_left() == (pytest.approx(400 / (100 / 4)), ())
+        assert progress.time_left() == (400 / 50, ()), "as fast as measuring while a fifth is done"
+        clock(4)
+        progress("timing on c", 2, 5)
+        assert progress.time_left() == (pytest.approx(300 / (200 / 8)), ())
     assert progress.time_left() == (None, ())
-    assert progress.seconds == {"training": 25, "measuring": 5, "timing": 4}
+    assert progress.seconds == {"training": 25, "measuring": 5, "timing": 8}
     assert progress.from_store == 2
 
 
@@ -70,9 +73,21 @@ def test_compiling_before_the_first_document_does_not_count_as_slow(clock):
         clock(9)
         progress.measured("c", documents=1, n_bytes=10, total=100)
         assert progress.time_left() == (None, ("measuring",))
-        clock(2)
+        clock(5)
         progress.measured("c", documents=4, n_bytes=40)
-        assert progress.time_left() == (950 / 20, ())
+        assert progress.time_left() == (950 / 8, ())
+
+
+def test_compiling_after_the_first_document_is_forgotten_after_some_seconds(clock):
+    progress = RunProgress()
+    progress.expect({}, {"c": 10_000}, {})
+    with progress.phase("measuring"):
+        progress.measured("c", documents=1, n_bytes=100, total=100)
+        clock(10)
+        for _ in range(12):
+            progress.measured("c", documents=1, n_bytes=100)
+            clock(0.5)
+        assert progress.time_left().seconds == pytest.approx((10_000 - 1_300) / 200, rel=0.15)
 
 
 def test_a_replayed_run_never_says_that_nothing_is_left_and_is_right_from_the_tenth_second_on(clock):
@@ -111,8 +126,8 @@ def test_a_replayed_run_never_says_that_nothing_is_left_and_is_right_from_the_te
             go_on(1)
     assert now[0] == pytest.approx(end)
     assert not [line for line in lines if "time left 0:00" in line]
-    late = {at: seconds for at, seconds in said.items() if at >= 12}
-    assert len(late) > 250
+    late = {at: seconds for at, seconds in said.items() if at >= 10}
+    assert len(late) > 200
     assert all(abs(seconds - (end - at)) <= max(1.5, 0.15 * (end - at)) for at, seconds in late.items())
 
 

@@ -272,7 +272,7 @@ class _Json(_LineDisplay):
     """The keys of the line ``end``; empty if the command did not come to its end."""
 
     def write_step(self, step: Step, *, new: bool) -> None:
-        speed, left = step.mb_per_s, self.progress.time_left().seconds
+        speed, (left, unknown) = step.mb_per_s, self.progress.time_left()
         self.write(
             "step" if new else "progress",
             step=step.name,
@@ -281,7 +281,7 @@ class _Json(_LineDisplay):
             done=step.done,
             total=step.total,
             mb_per_s=None if speed is None else float(f"{speed:.4g}"),
-            eta_s=None if left is None else round(left, 1),
+            eta_s=None if left is None or unknown else round(left, 1),
             from_store=step.from_store,
         )
 

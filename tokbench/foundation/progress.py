@@ -21,12 +21,19 @@ _ESTIMATED: Final[tuple[Phase, ...]] = ("training", "measuring", "timing")
 _STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "timing": "timing on "}
 """The beginnings of the names of steps; what follows is the tokenizer or the corpus."""
 
-_LEAST_SHARE: Final = 0.005
-_LEAST_SECONDS: Final = 2
-"""The speed of a phase is known from this share and time on, counted from its first sign of work: before that, starting
-and compiling take most of the time."""
+_WINDOW_SECONDS: Final = 5.0
+"""The speed of a phase is that of the last seconds, because starting and compiling make its beginning slow."""
 
-_SURE_SHARE: Final = 0.05
+_WINDOW_SHARE: Final = 0.3
+"""It is that of this share of the phase where that is longer, because tokenizers are of different speeds."""
+
+_NOTE_SECONDS: Final = 0.5
+"""The least time between two notes of how far a phase has come."""
+
+_LEAST_SHARE: Final = 0.005
+"""It is known when so much was done in one window at least."""
+
+_SURE_SHARE: Final = 0.25
 _SURE_SECONDS: Final = 30
 """From this share or time on the speed is known in any case, counted from the beginning of the phase."""
 
@@ -81,6 +88,15 @@ class Step:
         return self.n_bytes / 1e6 / self.seconds if self.n_bytes and self.seconds > 0 else None
 
 
+class _Sight(NamedTuple):
+    """How far a phase had come at some time."""
+
+    time: float
+    """Seconds of the monotonic clock."""
+    done: float
+    """The bytes that were worked on."""
+
+
 class TimeLeft(NamedTuple):
     """An estimate of the time that the rest of a run takes."""
 
@@ -129,7 +145,7 @@ class RunProgress:
         self._trained: dict[str, bool] = {}
         self._stored_bytes = 0
         self._after: dict[Phase, float] = {}
-        self._first: dict[Phase, tuple[float, float]] = {}  # the time of the first sign of work, and the bytes then
+        self._sights: dict[Phase, list[_Sight]] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -253,7 +269,18 @@ class RunProgress:
         step.done, step.total = done, total
         step.ended = _now() if total is not None and done >= total else None
         self.current = step
+        phase = self._now_in()
+        if phase in self._expected:
+            self._note(phase)
         return step
+
+    def _note(self, phase: Phase) -> None:
+        """Note how far a phase has come, if it has begun its work and was not noted just before."""
+        sights = self._sights.setdefault(phase, [])
+        if sights and _now() - sights[-1].time < _NOTE_SECONDS:
+            return
+        if done := self._bytes_done(phase):
+            sights.append(_Sight(_now(), done))
 
     def time_left(self) -> TimeLeft:
         """Estimate the time left, from the bytes of each phase and the speed of what was done so far.
@@ -274,7 +301,7 @@ class RunProgress:
                     seconds = (seconds or 0.0) + left / speed
                 else:
                     unknown.append(phase)
-            if self._now_in() not in {None, "reading", "loading", *self._expected, *_CELL_SECONDS}:
+            if self._now_in() not in {None, *self._expected, *self._after}:
                 return TimeLeft(None, tuple(unknown))  # a study that takes as long as it takes
             after = self._seconds_after()
             return TimeLeft((seconds or 0.0) + after if after else seconds, tuple(unknown))
@@ -319,15 +346,16 @@ class RunProgress:
 
     def _speed(self, phase: Phase, done: float) -> float | None:
         """Return the bytes a second of a phase; ``None`` if they are not known."""
-        if done:
-            began, before = self._first.setdefault(phase, (_now(), done))
-            total = max(sum(self._expected[phase].values()), 1)
+        total = max(sum(self._expected[phase].values()), 1)
+        if sights := self._sights.get(phase):
+            window = max(_WINDOW_SECONDS, _WINDOW_SHARE * (_now() - sights[0].time))
+            began, before = next((sight for sight in reversed(sights) if _now() - sight.time >= window), sights[0])
             since, gained = _now() - began, done - before
-            if since >= _LEAST_SECONDS and gained / total >= _LEAST_SHARE:
+            if since >= _WINDOW_SECONDS and gained / total >= _LEAST_SHARE:
                 return gained / since
-            seconds = self._seconds_in(phase)
-            if seconds and (done / total >= _SURE_SHARE or seconds >= _SURE_SECONDS):
-                return done / seconds
+        seconds = self._seconds_in(phase)
+        if done and seconds and (done / total >= _SURE_SHARE or seconds >= _SURE_SECONDS):
+            return done / seconds
         if phase == "timing":
             measured = self._speed("measuring", self._bytes_done("measuring"))
             return measured and measured / self._workers

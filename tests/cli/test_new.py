@@ -38,7 +38,7 @@ def test_a_draft_runs(ask, tmp_path):
     for number in range(3):
         (tmp_path / "folder" / "deep" / f"{number}.txt").write_text("some text\nmore of it\n", encoding="utf-8")
     (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
-    outcome, path = ask("languages", "folder", "utf8_bytes, bytes")
+    outcome, path = ask("languages", "folder", "utf8_bytes, utf16_units")
     assert outcome.exit_code == 0, outcome.output
     results = tokbench.run(path, workers=0, store=False)
     assert not results.failed
@@ -48,9 +48,9 @@ def test_a_draft_runs(ask, tmp_path):
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        (("choose", "", "gpt-44"), "no tokenizer is called 'gpt-44'; did you mean 'gpt-4'?"),
+        (("choose", "", "gpt-44"), "gpt-44: unknown tokenizer 'gpt-44'; did you mean 'gpt-4'?"),
         (("choose", "", "splintr:llama9"), "splintr:llama9: vocabulary: must be"),
-        (("choose", "empty", "bytes"), "empty: the folder has no files"),
+        (("choose", "empty", "utf8_bytes"), "empty: the folder has no files"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_refused_and_nothing_is_written(ask, tmp_path, answers, message):
@@ -62,7 +62,7 @@ def test_an_answer_that_cannot_be_used_is_refused_and_nothing_is_written(ask, tm
 
 def test_a_file_that_exists_is_left_alone(ask, tmp_path):
     (tmp_path / "mine.yaml").write_text("of yesterday", encoding="utf-8")
-    outcome, path = ask("choose", "", "bytes")
+    outcome, path = ask("choose", "", "utf8_bytes")
     assert "exists already and is left alone" in str(outcome.exception)
     assert path.read_text(encoding="utf-8") == "of yesterday"
 

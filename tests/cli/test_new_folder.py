@@ -68,7 +68,7 @@ written: mine.yaml; run it with: tokbench run mine.yaml
 
 
 def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
-    outcome = new("mix", "--weight", "code=25", "-t", "bytes")
+    outcome = new("mix", "--weight", "code=25", "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
     sizes = [line.rpartition(", ")[2] for line in outcome.output.splitlines()[1:3]]
     assert outcome.output == CONSOLE.format(prose=sizes[0], code=sizes[1])
@@ -81,7 +81,7 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
 
 
 def test_the_draft_runs_and_ranks_what_is_published_and_ones_own(mix, tmp_path):
-    new("mix", "--weight", "code=25", "-t", "bytes", "-t", "tiktoken:gpt2")
+    new("mix", "--weight", "code=25", "-t", "utf8_bytes", "-t", "tiktoken:gpt2")
     settings = ["tokenizers.mine.train.vocab_size=2000", "report.formats=[md, size_ranking]"]
     results = tokbench.run("mine.yaml", tmp_path / "out", workers=0, store=False, settings=settings)
     assert not results.failed
@@ -90,22 +90,22 @@ def test_the_draft_runs_and_ranks_what_is_published_and_ones_own(mix, tmp_path):
     advice = results.studies.get(VOCABULARY_SIZES).recommendation
     assert (advice.weights, advice.weighted) == ({"prose": 0.75, "code": 0.25}, True)
     assert {size.line for size in advice.ranking} == {"mine", "gpt2"}
-    assert advice.left_out["bytes"] == "baselines give proportion and never win"
+    assert advice.left_out["utf8_bytes"] == "baselines give proportion and never win"
     report = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "Published vocabularies and one's own in one ranking" in report
-    assert "| bytes | baselines give proportion and never win |" in report
+    assert "| utf8_bytes | baselines give proportion and never win |" in report
     assert "would decide its size |" in report
     assert (tmp_path / "out" / "ranking.csv").read_text("utf-8").startswith("rank,line,vocab_size,")
 
 
 def test_a_terminal_is_asked_for_the_share_of_code(mix, monkeypatch):
-    outcome = new("mix", "--for", "size", "-t", "bytes", terminal=["40"], monkeypatch=monkeypatch)
+    outcome = new("mix", "--for", "size", "-t", "utf8_bytes", terminal=["40"], monkeypatch=monkeypatch)
     assert "How much of your training is code, in %? [25.0]: 40" in outcome.output
     assert "weights: {prose: 60.0, code: 40.0}" in Path("mine.yaml").read_text("utf-8")
 
 
 def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
-    new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "bytes")
+    new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "utf8_bytes")
     checked = CliRunner().invoke(command, ["check", "mine.yaml"])
     assert checked.exit_code == 0, checked.output
     text = Path("mine.yaml").read_text("utf-8")
@@ -124,7 +124,7 @@ def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     ],
 )  # fmt: skip
 def test_weights_that_cannot_be_used_are_refused_and_nothing_is_written(mix, options, message):
-    assert str(new("mix", "-t", "bytes", *options).exception) == message
+    assert str(new("mix", "-t", "utf8_bytes", *options).exception) == message
     assert not Path("mine.yaml").exists()
 
 
@@ -138,12 +138,12 @@ def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {"code/a.txt": "one"})
     assert "written: code.yaml" in new("code").output
-    assert "1 file" in new("./code", "-t", "bytes").output
+    assert "1 file" in new("./code", "-t", "utf8_bytes").output
 
 
 def test_every_purpose_of_a_folder_has_nothing_wrong(mix):
     for purpose in ("choose", "languages", "code"):
-        assert new("mix", "--for", purpose, "-t", "bytes", "-o", f"{purpose}.yaml").exit_code == 0
+        assert new("mix", "--for", purpose, "-t", "utf8_bytes", "-o", f"{purpose}.yaml").exit_code == 0
         config = read_config(Path(f"{purpose}.yaml"))
         assert not config.problems
         assert list(config.corpora) == ["prose", "code"]
@@ -152,14 +152,14 @@ def test_every_purpose_of_a_folder_has_nothing_wrong(mix):
 
 def test_a_configuration_elsewhere_names_the_folder_from_there(mix, tmp_path):
     (tmp_path / "deep").mkdir()
-    new("mix", "-t", "bytes", "-o", "deep/own.yaml")
+    new("mix", "-t", "utf8_bytes", "-o", "deep/own.yaml")
     assert "path: ../mix/**/*" in Path("deep/own.yaml").read_text("utf-8")
     assert CliRunner().invoke(command, ["check", "deep/own.yaml"]).exit_code == 0
 
 
 def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
-    new("mix", "--weight", "no=10", "-t", "bytes")
+    new("mix", "--weight", "no=10", "-t", "utf8_bytes")
     config = read_config(Path("mine.yaml"))
     assert list(config.corpora) == ["prose", "no", "code"]
     assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "no": 10.0, "code": 45.0}

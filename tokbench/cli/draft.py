@@ -29,14 +29,14 @@ class DraftCorpora:
     """By corpus, its share in the training text; empty if all count alike."""
 
 
-def draft(name: str, purpose: str, corpora: DraftCorpora, tokenizers: Mapping[str, Mapping[str, Any]]) -> str:
+def draft(name: str, purpose: str, corpora: DraftCorpora, tokenizers: Mapping[str, GivenOptions | str]) -> str:
     """Return the YAML text of a new configuration.
 
     Args:
         name: the name of the run.
         purpose: a key of :data:`~tokbench.cli.purposes.PURPOSES`.
         corpora: the corpora, with a part held out where :func:`holds_out` says so.
-        tokenizers: by name, the keys of each tokenizer: ``{"gpt-2": {"backend": "tiktoken", "encoding": "gpt2"}}``.
+        tokenizers: by name, the entry of each tokenizer: its keys, or a name such as ``gpt-4o`` or ``tiktoken:gpt2``.
     """
     text = (Path(__file__).parent / "drafts" / f"{purpose}.yaml").read_text(encoding="utf-8")
     # In one pass: what a user wrote is not looked at again.
@@ -83,11 +83,10 @@ def _weights(corpora: DraftCorpora) -> str:
     return f"    # All corpora count alike; other shares are written as: weights: {_flow(even)}"
 
 
-def _entries(entries: Mapping[str, Mapping[str, Any]]) -> str:
+def _entries(entries: Mapping[str, Mapping[str, Any] | str]) -> str:
     """Return entries as lines of YAML, one for each."""
     # Norwegian is "no", which YAML takes for false unless it is quoted.
-    lines = (f"  {_flow([name])[1:-1]}: {_flow(dict(keys))}" for name, keys in entries.items())
-    return "\n".join(lines)
+    return "\n".join(f"  {_flow({name: entry})[1:-1]}" for name, entry in entries.items())
 
 
 def _flow(keys: object) -> str:

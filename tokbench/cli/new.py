@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,10 +16,8 @@ from tokbench.foundation.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.cli.draft import DraftCorpora
+    from tokbench.registry.tokenizer_names import Grammar
     from tokbench.tokenizers.options import GivenOptions
-
-_CANDIDATES: Final = "quickstart"
-"""The suite whose loaded tokenizers can be named by the name that they have there."""
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 
@@ -123,15 +121,17 @@ class _Answers:
             click.echo(f"  {name:<10} {question}")
         return str(click.prompt("What for?", type=click.Choice(list(PURPOSES)), default=default, show_choices=False))
 
-    def _tokenizers(self) -> dict[str, GivenOptions]:
-        known = _known()
+    def _tokenizers(self) -> dict[str, GivenOptions | str]:
+        from tokbench.registry.plugins import load_registry
+        from tokbench.registry.tokenizer_names import Grammar
+
+        grammar = Grammar(load_registry())
         names = ",".join(self.tokenizers)
         if not names and self._asks:
-            click.echo(
-                f"  by name: {', '.join(known)}; or backend:value, such as tiktoken:gpt2 or sentencepiece:my.model"
-            )
+            click.echo(f"  by name: {', '.join(grammar.published())};")
+            click.echo("  backend:value, such as tiktoken:gpt2; or a file, such as my.model")
             names = click.prompt("Which tokenizers?", default=_DEFAULT)
-        return _tokenizers([name.strip() for name in (names or _DEFAULT).split(",") if name.strip()], known)
+        return _tokenizers([name.strip() for name in (names or _DEFAULT).split(",") if name.strip()], grammar)
 
     def _corpora(self, purpose: str, texts: str, path: Path) -> DraftCorpora:
         """Return the corpora, after saying what a folder has and asking for the weights of its kinds."""
@@ -167,30 +167,21 @@ def _ask(question: str, proposed: float, most: float) -> float:
     return float(click.prompt(question, type=click.FloatRange(0, most), default=proposed))
 
 
-def _known() -> dict[str, GivenOptions]:
-    """Return the tokenizers that have a name of their own, with their keys."""
-    from tokbench.config.read import read_config
-
-    entries = read_config(Path(_CANDIDATES)).tokenizers.items()
-    return {name: {"backend": entry.backend, **entry.options} for name, entry in entries if not entry.train}
-
-
-def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str, GivenOptions]:
-    """Return the keys of each named tokenizer.
+def _tokenizers(names: Sequence[str], grammar: Grammar) -> dict[str, GivenOptions | str]:
+    """Return the entry of each named tokenizer.
 
     Raises:
-        InputError: a name is not known.
+        InputError: nothing has a name, or it cannot be loaded here.
     """
-    from tokbench.engine.segment import backend_value
-    from tokbench.foundation.errors import did_you_mean
-    from tokbench.registry.plugins import load_registry
+    from tokbench.engine.segment import recipe_of
 
-    registry, tokenizers = load_registry(), {}
+    entries: dict[str, GivenOptions | str] = {}
     for name in names:
-        recipe = None if name in known else backend_value(name, registry)
-        if name not in known and recipe is None:
-            raise InputError(f"no tokenizer is called {name!r}; {did_you_mean(name, known)}")
-        key = name if recipe is None else Path(name.partition(":")[2]).stem or name
-        given = recipe.options.model_dump(exclude_unset=True, mode="json") if recipe else {}
-        tokenizers[key] = known[name] if recipe is None else {"backend": recipe.backend, **given}
-    return tokenizers
+        recipe = recipe_of(name, grammar)
+        key = name if name in grammar.published() else Path(name.rpartition(":")[2]).stem
+        given = recipe.options.model_dump(exclude_unset=True)
+        # A path starts in the folder of the configuration, and not where the command was typed.
+        has_path = any(isinstance(value, Path) for value in given.values())
+        written = recipe.options.model_dump(exclude_unset=True, mode="json")
+        entries[key] = {"backend": recipe.backend, **written} if has_path else name
+    return entries

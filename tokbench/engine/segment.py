@@ -27,7 +27,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
-from tokbench.registry.plugins import Registry, load_registry, missing
+from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
@@ -271,18 +271,6 @@ def recipe_of(name: str, grammar: Grammar) -> Recipe:
     if absent := missing(spec):
         raise InputError([Problem(name, f"backend {backend!r} {absent}")])
     return Recipe(backend, validate_options(spec.load_options, options, name))
-
-
-def backend_value(name: str, registry: Registry) -> Recipe | None:
-    """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend.
-
-    Raises:
-        InputError: see :func:`recipe_of`.
-
-    >>> backend_value("utf8_bytes", load_registry()).backend, backend_value("gpt-4o", load_registry())
-    ('utf8_bytes', None)
-    """
-    return recipe_of(name, Grammar(registry)) if name.partition(":")[0] in registry.backends.entries else None
 
 
 def _names_of(path: Path) -> frozenset[str]:

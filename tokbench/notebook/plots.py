@@ -5,7 +5,7 @@ They follow the rules of the report: what loses text has no colour or is hollow,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -94,12 +94,20 @@ class Plots:
         Raises:
             InputError: there is no such metric or corpus, it has no numbers, or Altair is missing.
         """
+        return _below(self._of_metric(name, corpus, self._bar))
+
+    def _of_metric(self, name: str, corpus: str, draw: Callable[[str, str], Chart | None]) -> list[Chart]:
+        """Return the charts of a metric on each corpus that has numbers, ``draw(metric, corpus)``.
+
+        Raises:
+            InputError: there is no such metric or corpus, or it has no numbers.
+        """
         metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
-        corpora = find_corpora(self._report, corpus)
-        charts = [chart for corpus_name in corpora if (chart := self._bar(metric, corpus_name)) is not None]
+        drawn = (draw(metric, corpus_name) for corpus_name in find_corpora(self._report, corpus))
+        charts = [chart for chart in drawn if chart is not None]
         if not charts:
             raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
-        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+        return charts
 
     def _bar(self, metric: str, corpus: str) -> Chart | None:
         tables = self._report.tables
@@ -137,7 +145,7 @@ class Plots:
         charts = self._points(Role.INEQUALITY, corpus)
         if not charts:
             raise InputError("the run has no inequality between languages: add fairness to its metrics")
-        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+        return _below(charts)
 
     def heat(self, name: str = "", corpus: str = "") -> Chart:
         """Return a heat map of one metric: groups down, tokenizers across, the better the stronger the colour.
@@ -149,15 +157,8 @@ class Plots:
         Raises:
             InputError: there is no such metric or corpus, it has no numbers, or Altair is missing.
         """
-        metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
-        charts = [
-            chart
-            for corpus_name in find_corpora(self._report, corpus)
-            if (chart := self._heat(metric, corpus_name)) is not None
-        ]
-        if not charts:
-            raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
-        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts).resolve_scale(color="independent")
+        charts = self._of_metric(name, corpus, self._heat)
+        return charts[0] if len(charts) == 1 else _below(charts).resolve_scale(color="independent")
 
     def _heat(self, metric: str, corpus: str) -> Chart | None:
         rows = list(group_rows(self._report, metric, [corpus]))
@@ -265,7 +266,7 @@ class Plots:
         charts = self._points(Role.ENCODING_SPEED, corpus)
         if not charts:
             raise InputError("the run has no speed and compression of one tokenizer: add speed to its metrics")
-        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+        return _below(charts)
 
     def _points(self, across: Role, corpus: str) -> list[Chart]:
         """Return the charts of compression against the metric of a role."""
@@ -295,6 +296,11 @@ class Plots:
         label = _SPEED if timed else tables.label(metric)
         title = f"Compression against {'encoding speed' if timed else label}: {_name(corpus)}"
         return _scatter(values, title, label, log=timed)
+
+
+def _below(charts: Sequence[Chart]) -> Chart:
+    """Return charts one below the other; one alone as it is."""
+    return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
 
 
 def _scatter(values: Sequence[Mapping[str, object]], title: str, across: str, *, log: bool) -> Chart:

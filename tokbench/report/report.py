@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tokbench.report.document import Line, Node, Note, Section
 from tokbench.report.section import SectionSpec
-from tokbench.report.sections.answer import answer, answer_section
+from tokbench.report.sections.answer import answer_section, distrust
 from tokbench.report.sections.core import CORE_SECTIONS
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.partial import partial_note
@@ -90,7 +90,7 @@ class Report:
     @cached_property
     def cautions(self) -> list[Line]:
         """All that a reader must know before trusting the numbers: what to distrust, and the notes of the run."""
-        return [*answer(self.tables).distrust, *self.notes]
+        return [*distrust(self.tables), *self.notes]
 
     @cached_property
     def notes(self) -> list[Line]:

@@ -103,7 +103,7 @@ def answer(tables: CellTables) -> Answer:
     corpora = [_of_corpus(tables, lost, corpus) for corpus in tables.corpora]
     return Answer(
         corpora=[corpus for corpus in corpora if corpus.sentences],
-        distrust=list(_distrust(tables)),
+        distrust=list(distrust(tables)),
     )
 
 
@@ -259,7 +259,7 @@ def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
     return f"{sentence}; {names(near)} may be as fast." if near else f"{sentence}."
 
 
-def _distrust(tables: CellTables) -> Iterator[str]:
+def distrust(tables: CellTables) -> Iterator[str]:
     """Yield what a careful reader would distrust."""
     results = tables.results
     if results.interrupted:

@@ -20,9 +20,6 @@ take the largest vocabulary of which at least 95 % of ids have 100 examples or m
 ENOUGH: Final = 1_000
 """Ten times that: a convention, because there is no published threshold for language models."""
 
-ENOUGH_SHARE: Final = 0.95
-"""The share of ids that should have at least ``FEW`` examples, by Gowda and May."""
-
 RULE_OF_THREE: Final = 3
 """An id that was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
@@ -39,7 +36,6 @@ class Trainable(NamedTuple):
         some: expected 100 … 999 times.
         enough: expected 1,000 times or more.
         bound: the largest number of occurrences to expect of one unseen id, by the rule of three.
-        size: the vocabulary size.
     """
 
     unseen: NDArray[np.int64]
@@ -48,20 +44,6 @@ class Trainable(NamedTuple):
     some: NDArray[np.int64]
     enough: NDArray[np.int64]
     bound: NDArray[np.float64]
-    size: NDArray[np.int64]
-
-    @property
-    def too_rare(self) -> NDArray[np.float64]:
-        """Share of ids with fewer than 100 expected occurrences, unseen ones counted as too rare: float64.
-
-        It is an upper bound wherever ``bound`` is 100 or more: a larger sample would find some of the unseen.
-        """
-        return (self.unseen + self.never + self.few) / self.size
-
-    @property
-    def keeps_the_95_percent_rule(self) -> NDArray[np.bool_]:
-        """``True`` if 95 % of ids are expected 100 times or more: the rule of Gowda and May."""
-        return self.some + self.enough >= ENOUGH_SHARE * self.size
 
 
 def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLike) -> Trainable:
@@ -84,8 +66,8 @@ def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLi
     >>> [int(n) for n in rarity[:5]], float(rarity.bound)
     ([2, 0, 0, 1, 3], 600.0)
     >>> rarity = trainable([[900, 100, 0], [700, 100, 200]], [2, 3], [400, 300])
-    >>> rarity.few.tolist(), rarity.some.tolist(), rarity.too_rare.round(2).tolist()
-    ([1, 2], [1, 1], [0.5, 0.67])
+    >>> rarity.few.tolist(), rarity.some.tolist()
+    ([1, 2], [1, 1])
     """
     seen, sizes = np.asarray(counts), vocab_sizes(vocab_size)
     if seen.dtype.kind not in "iu" or (seen < 0).any():
@@ -106,4 +88,4 @@ def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLi
     )  # each holds the one before
     met = (seen > 0).sum(axis=-1)
     classes = (sizes - met, never, under_few - never, under_enough - under_few, met - under_enough)
-    return Trainable(*np.broadcast_arrays(*classes, RULE_OF_THREE * training / tokens, sizes))
+    return Trainable(*np.broadcast_arrays(*classes, RULE_OF_THREE * training / tokens))

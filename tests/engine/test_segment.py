@@ -175,7 +175,7 @@ def test_the_command_reads_files_and_standard_input(tmp_path):
     runner = CliRunner()
     arguments = ["show", "-t", "utf8_bytes", "--json"]
     outcome = runner.invoke(command, [*arguments, "-f", str(tmp_path / "x.txt"), "first"])
-    assert [(each["label"], each["text"]) for each in json.loads(outcome.output)["texts"]] == [
+    assert [(text["label"], text["text"]) for text in json.loads(outcome.output)["texts"]] == [
         ("", "first"),
         (str(tmp_path / "x.txt"), "hé"),
     ]

@@ -222,7 +222,7 @@ def test_a_heat_map_is_sorted_by_a_tokenizer(browser):
         browser.execute_script(click)
         column = browser.execute_script("return document.querySelector('#groups .heat [aria-sort]').cellIndex + 1")
         _, *cells = seen(browser, f"#groups .heat tbody td:nth-child({column})")
-        values = [float(each.rstrip("†‡?•")) for each in cells]
+        values = [float(cell.rstrip("†‡?•")) for cell in cells]
         assert len(values) > 20
         assert values == sorted(values, reverse=order == "descending")
         assert seen(browser, "#groups .heat tbody th")[0] == "whole corpus"

@@ -117,9 +117,9 @@ def real(data):
 
 @pytest.mark.parametrize("name", ["lognormal 0.5, slope 0.1", "lognormal 1.5, slope 0.1", "Pareto 3, slope 0"])
 def test_an_interval_is_given_and_holds(name):
-    found = coverage(*synthetic()[name], 137, draws=200)
-    assert found.given == 1
-    assert found.held >= 0.9
+    measured = coverage(*synthetic()[name], 137, draws=200)
+    assert measured.given == 1
+    assert measured.held >= 0.9
 
 
 def test_two_tokenizers_of_one_quality_differ_in_one_sample_of_twenty():

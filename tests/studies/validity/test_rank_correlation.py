@@ -80,7 +80,7 @@ def test_draws_have_the_errors_of_documents_and_training_parts():
 
 def test_without_parts_only_documents_are_drawn():
     whole = scored([2.0, 2.3], 1)
-    alone = [ScoredBits(each.bits, each.n_bytes, np.empty((0, 1)), each.documents) for each in whole]
+    alone = [ScoredBits(bits.bits, bits.n_bytes, np.empty((0, 1)), bits.documents) for bits in whole]
     assert draw_bits(alone, 500).std() < draw_bits(whole, 500).std()
 
 

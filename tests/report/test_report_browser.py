@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from report_browser import AT_THE_TOP, NAMES, opened, seen, settle
+from report_browser import AT_THE_TOP, NAMES, opened, report_in_browser, seen, settle
 from report_data import build
 
 from tokbench.studies.tokens.section import TokenViews
 
 webdriver = pytest.importorskip("selenium.webdriver")
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with report_in_browser(tmp_path_factory.mktemp("page")) as chrome:
+        yield chrome
 
 
 @pytest.mark.slow

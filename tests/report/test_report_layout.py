@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_browser import AT_THE_TOP, NAMES, at_width, opened, seen, settle
+from report_browser import AT_THE_TOP, NAMES, at_width, opened, report_in_browser, seen, settle
 from report_data import METRICS, build, correlated, few
 
 from tokbench.comparison.compare import compare
@@ -20,8 +20,11 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
 from tokbench.studies.validity.block import VALIDITY
 
-webdriver = pytest.importorskip("selenium.webdriver")
-WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with report_in_browser(tmp_path_factory.mktemp("page")) as chrome:
+        yield chrome
 
 
 @pytest.mark.slow

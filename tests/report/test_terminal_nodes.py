@@ -59,7 +59,7 @@ def test_a_table_leaves_out_columns_that_say_nothing_and_sets_numbers_to_the_rig
     cells = [DisplayCell(text="1,000", best=True), DisplayCell(text="5", comes_back=ComesBack.NO)]
     rows = [Row([name, MeasuredCell(cell=cell), ""]) for name, cell in zip(("a", "long"), cells, strict=True)]
     assert printed(Table("A caption", columns, rows))[1:] == [
-        *("        size", "name     ids", "─" * 12, "a      1,000", "long      5‡"),
+        *("         size", "name      ids", "─" * 13, "a       1,000", "long       5‡"),
     ]
 
 

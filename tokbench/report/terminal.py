@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import DisplayCell, Series, legends
+from tokbench.report.cells import Series, legends
+from tokbench.report.document import Column, MeasuredCell, Row, Table
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
@@ -19,17 +20,17 @@ from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.partial import durations, partial_sentences
 from tokbench.report.sections.problems import problems, short_vocabularies
 from tokbench.report.sections.same_ids import same_ids
+from tokbench.report.terminal_nodes import COLUMN_GAP, marks_of, rich_table
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
-_GAP = 2
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
 _FIRST: Final = (Role.ENCODING_SPEED, Role.ROUND_TRIP, Role.TOKENS_PER_WORD)
@@ -149,53 +150,45 @@ def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
     """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
     every = main_columns(report.tables)
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
-    room = width - max([len("tokenizer"), *widths]) - _GAP - len("vocabulary") - _GAP
+    room = width - max([len("tokenizer"), *widths]) - COLUMN_GAP - len("vocabulary") - COLUMN_GAP
     firsts = {column.metric: column for column in reversed(every)}
     compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
     urgent = [column for column in every if column.metric == compression]
+    urgent.sort(key=lambda column: report.tables.corpus(column.corpus).designed)  # samples say more of other text
     urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
     for column in [*urgent, *(column for column in every if column not in urgent)]:
-        room -= max(map(len, [*_head(column), *(_marked(column, name) for name in names)])) + _GAP
+        room -= max(_widths(column, names)) + COLUMN_GAP
         if room < 0:
             break
         taken.append(column)
     return [column for column in every if column in taken]
 
 
-def _marked(column: Series, name: str) -> str:
-    """Return a cell with its marks, or room for them, so that the digits stay in line."""
-    marks = {other: cell.marks + cell.share for other, cell in column.cells.items()}
-    return column.cells[name].text + marks[name].ljust(max(map(len, marks.values())))
-
-
-def _head(column: Series) -> list[str]:
+def _head(column: Series) -> Column:
     unit = column.unit_label.split(" ")[0]  # "% of documents" is too wide for a column of "100.0"
-    return [visible(column.short_label), cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
+    return Column(column.short_label, numeric=True, below=cut(visible(column.corpus), _LONGEST_CORPUS), unit=unit)
 
 
-def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> Table:
-    from rich import box
-    from rich.table import Table
+def _widths(column: Series, names: Sequence[str]) -> list[int]:
+    """Return the widths of the lines of a column."""
+    head = _head(column)
+    marks = max(len(marks_of(column.cells[name])) for name in names)
+    return [
+        *map(len, map(str, (head.line, head.below, head.unit))),
+        *(len(column.cells[name].text) + marks for name in names),
+    ]
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, _GAP, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column(_text("tokenizer"), vertical="bottom", no_wrap=True)
-    table.add_column(_text("vocabulary"), justify="right", vertical="bottom", no_wrap=True)
-    for column in columns:
-        heading = _text("").join([])
-        for number, line in enumerate(_head(column)):
-            heading.append(line + ("\n" if number < 2 else ""), style="" if number == 0 else "dim")  # noqa: PLR2004
-        table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+
+def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> RichTable:
+    rows = []
     for name in names:
         ids = report.tables.tokenizer(name).vocab_size
         size = "unknown" if ids is None else f"{ids:,}"
-        cells = [_text(_marked(column, name), _style(column.cells[name])) for column in columns]
-        table.add_row(_text(cut(visible(name), _LONGEST_NAME)), _text(size), *cells)
-    return table
-
-
-def _style(cell: DisplayCell) -> str:
-    return "bold green" if cell.best else "dim" if cell.value is None else ""
+        cells = [MeasuredCell(cell=column.cells[name]) for column in columns]
+        rows.append(Row([cut(visible(name), _LONGEST_NAME), size, *cells]))
+    heads = [Column("tokenizer"), Column("vocabulary", numeric=True), *map(_head, columns)]
+    return rich_table(Table("", heads, rows))
 
 
 def _problems(report: Report) -> list[str]:

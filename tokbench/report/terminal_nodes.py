@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from tokbench.report.cells import DisplayCell
 from tokbench.report.document import (
     Bullets,
     Code,
@@ -55,8 +56,10 @@ _INLINE: Final[dict[type, str]] = {
 }
 """The styles of the pieces of a line by their type."""
 
-_GAP: Final = 2
-"""Spaces between two columns."""
+COLUMN_GAP: Final = 3
+"""Spaces between two columns of a table."""
+
+_INDENT: Final = 2
 
 
 def terminal() -> Console | None:
@@ -93,11 +96,11 @@ def _renderable(node: PlainNode) -> RenderableType:
     from rich.padding import Padding
 
     if isinstance(node, Note):
-        return Padding(Group(*map(_renderable, plain_nodes(node.nodes))), (0, 0, 0, _GAP), style="yellow")
+        return Padding(Group(*map(_renderable, plain_nodes(node.nodes))), (0, 0, 0, _INDENT), style="yellow")
     if isinstance(node, Table):
-        return _table(node)
+        return rich_table(node)
     if isinstance(node, Bullets):
-        return Group(*(Padding(_text(["- ", *line_pieces(line)]), (0, 0, 0, _GAP)) for line in node.lines))
+        return Group(*(Padding(_text(["- ", *line_pieces(line)]), (0, 0, 0, _INDENT)) for line in node.lines))
     return _words(node)
 
 
@@ -115,21 +118,29 @@ def _words(node: Heading | Paragraph | Listing | TokenText) -> Text:
             return Text(token_words(tokens))
 
 
-def _table(table: Table) -> RichTable:
-    """Return a table without the columns in which no cell says anything."""
+def rich_table(table: Table) -> RichTable:
+    """Return a table without the columns in which no cell says anything; digits stay in line beside marks."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    rows = [[text for cell in row.cells for text in _cells(cell)] for row in table.rows]
+    room: dict[int, int] = {}  # of the marks in each column
+    for row in table.rows:
+        for number, cell in enumerate(row.cells):
+            if isinstance(cell, MeasuredCell):
+                room[number] = max(room.get(number, 0), len(marks_of(cell.cell)))
+    rows = [
+        [text for number, cell in enumerate(row.cells) for text in _cells(cell, room.get(number, 0))]
+        for row in table.rows
+    ]
     kept = [number for number, _ in enumerate(table.columns) if any(row[number] for row in rows if number < len(row))]
-    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, _GAP, 0, 0), pad_edge=False, show_edge=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, COLUMN_GAP - 1, 0, 0), pad_edge=False, show_edge=False)
     for number in kept:
         column = table.columns[number]
         justify = "right" if column.numeric or column.upright else "left"
-        shown.add_column(_head(column), justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in rows:
-        shown.add_row(*(row[number] if number < len(row) else Text() for number in kept))
+        shown.add_column(_head(column), justify=justify, vertical="bottom", overflow="fold")  # type: ignore[arg-type]
+    for texts in rows:
+        shown.add_row(*(texts[number] if number < len(texts) else Text() for number in kept))
     return shown
 
 
@@ -142,15 +153,20 @@ def _head(column: Column) -> Text:
     return head
 
 
-def _cells(cell: TableCell) -> list[Text]:
-    """Return a cell, and empty ones for the other columns over which it goes."""
+def marks_of(cell: DisplayCell) -> str:
+    """Return what stands behind the digits of a cell: its marks, and the share of the documents that was measured."""
+    return " ".join(filter(None, (cell.marks, cell.share)))
+
+
+def _cells(cell: TableCell, room: int) -> list[Text]:
+    """Return a cell, and empty ones for the other columns over which it goes; marks are as wide as ``room``."""
     from rich.text import Text
 
     if isinstance(cell, MeasuredCell):
         shown = cell.cell
         style = "bold green" if shown.best else "dim" if shown.value is None else ""
         interval = f"[{shown.interval}]" if cell.interval and shown.interval else ""
-        words = filter(None, (shown.text + shown.marks, shown.share, interval))
+        words = filter(None, (shown.text + marks_of(shown).ljust(room), interval))
         return [Text(" ".join(words), style=style)]
     if isinstance(cell, TextCell):
         lines = [_text(cell.line), *(_text(line, "dim") for line in cell.small)]

@@ -2,6 +2,7 @@
 
 The format is eight bytes with the length of a header, the header in JSON, and the numbers of all tensors one after the
 other, little-endian. A model in several files has an index in JSON beside them, which names the file of each tensor.
+The package safetensors is not used, because it gives NumPy no BF16, in which most models are published.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Step:
 
 
 class _Sight(NamedTuple):
-    """How far a phase had come at some time."""
+    """The progress of a phase at some time."""
 
     time: float
     """Seconds of the monotonic clock."""

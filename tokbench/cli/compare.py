@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,8 +86,7 @@ def _print(pages: Sequence[ComparisonPage]) -> None:
     console = terminal()
     for page in pages:
         if console:
-            counted = replace(page, counted=True)
-            print_document(console, counted.title, counted.lead, counted.sections)
+            print_document(console, page.title, page.lead, page.sections)
         else:
             click.echo(markdown(page))
 

@@ -65,8 +65,8 @@ class ChangeRow:
     verdict: str
 
     @classmethod
-    def of(cls, change: CellChange, *, counted: bool = False) -> ChangeRow:
-        """Format a change; see :attr:`ComparisonPage.counted`."""
+    def of(cls, change: CellChange) -> ChangeRow:
+        """Format a change; that of a share of documents is said in documents."""
         return cls(
             change.tokenizer,
             change.corpus,
@@ -74,7 +74,7 @@ class ChangeRow:
             change.metric,
             _value(change.before, change.unit),
             _value(change.after, change.unit),
-            (counted and _counts(change)) or _difference(change),
+            _counts(change) or _difference(change),
             _interval(change),
             _verdict(change),
         )
@@ -109,8 +109,6 @@ class ComparisonPage:
     """The rules that were broken, and by which changes."""
     rules: int
     """The number of rules there were."""
-    counted: bool = False
-    """``True`` to say in documents how a share of documents changed, not in points."""
 
     @property
     def title(self) -> str:
@@ -162,7 +160,7 @@ class ComparisonPage:
         return [
             ChangeTable(
                 heading,
-                [ChangeRow.of(change, counted=self.counted) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
+                [ChangeRow.of(change) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
                 max(len(changes) - _MOST_ROWS, 0),
             )
             for heading, changes in named
@@ -173,17 +171,17 @@ class ComparisonPage:
     def sections(self) -> list[Section]:
         """The sections as every format shows them."""
         return [
-            *([_broken(self.failed, counted=self.counted)] if self.failed else []),
+            *([_broken(self.failed)] if self.failed else []),
             *(Section("", facts.heading, [Bullets(facts.sentences)]) for facts in self.facts),
             *(_changes(table) for table in self.tables),
         ]
 
 
-def _broken(failed: Sequence[Failed], *, counted: bool) -> Section:
+def _broken(failed: Sequence[Failed]) -> Section:
     caption = "The rules that are broken, each with a change that breaks it"
     rows = [
         Row(
-            [TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change, counted=counted))],
+            [TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change))],
             named=False,
         )
         for broken in failed[:_MOST_ROWS]

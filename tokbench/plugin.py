@@ -26,7 +26,8 @@ if TYPE_CHECKING:
         EncodesWithOffsets as EncodesWithOffsets, EncodesWithSpecial as EncodesWithSpecial,
         HasIdentity as HasIdentity, HasUnknown as HasUnknown, HasSpecialTokens as HasSpecialTokens,
         HasMerges as HasMerges, ClaimsLossless as ClaimsLossless, ThreadSafe as ThreadSafe, HasNotes as HasNotes,
-        NamesEngine as NamesEngine, Saves as Saves, Exports as Exports, CountsDetours as CountsDetours,
+        DescribesStages as DescribesStages, NamesEngine as NamesEngine, Saves as Saves, Exports as Exports,
+        CountsDetours as CountsDetours,
         WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
     )
     from tokbench.tokenizers.backend import (
@@ -222,7 +223,7 @@ _NAMES: Final = {
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
-        "HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
+        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
     # backends
     "tokenizers.backend": "BackendSpec FileKind GroupedText TrainProgress",

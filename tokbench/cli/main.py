@@ -18,6 +18,7 @@ from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
+from tokbench.cli.pin import pin
 from tokbench.cli.report import report
 from tokbench.cli.run import run
 from tokbench.cli.serve import serve
@@ -53,7 +54,7 @@ def tokbench() -> None:
 
 for _command in (
     *(run, report, show, serve, compare, leaderboard, merge, new),
-    *(list_, check, inspect, train, adapt, store),
+    *(list_, check, pin, inspect, train, adapt, store),
 ):
     tokbench.add_command(_command)
 

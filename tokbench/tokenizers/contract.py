@@ -52,6 +52,7 @@ __all__ = [
     "ClaimsLossless",
     "CountsDetours",
     "DecodesBatch",
+    "DescribesStages",
     "Encoded",
     "EncodesBatch",
     "EncodesWithOffsets",
@@ -330,6 +331,25 @@ class NamesEngine(Protocol):
     @property
     def encoded_by(self) -> str:
         """The name of the engine that encodes batches after ``warm_up``, with its version."""
+
+
+@runtime_checkable
+class DescribesStages(Protocol):
+    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them.
+
+    >>> class Letters:
+    ...     stages = {"normalization": "none", "split": "none"}
+    >>> isinstance(Letters(), DescribesStages)
+    True
+    """
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """By stage, its settings as text: equal texts of one backend encode alike in this stage.
+
+        Usual names are ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``,
+        ``decoding`` and ``chat template``.
+        """
 
 
 @runtime_checkable

@@ -170,6 +170,17 @@ class BPETokenizer(EncodesAroundSpecial):
         """The regular expression of the split, ``None`` for naive BPE."""
         return self._encoder.split.pattern
 
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The regular expression of the split, and the merges in order of rank, two tokens in hexadecimal a line.
+
+        >>> BPETokenizer([(104, 105)], None).stages
+        {'split': 'none', 'merges': '68 69'}
+        """
+        tokens = self.vocabulary.tokens
+        merges = (f"{tokens[left].hex()} {tokens[right].hex()}" for left, right, _ in self.vocabulary.merges)
+        return {"split": self.pattern or "none", "merges": "\n".join(merges)}
+
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; special tokens are not recognised."""
         return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()

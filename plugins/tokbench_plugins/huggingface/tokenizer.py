@@ -164,6 +164,22 @@ class HuggingFaceTokenizer:
             return self._decoder.decode_batch(documents, skip_special_tokens=False)
         return [self._decoder.decode(document, skip_special_tokens=False) for document in documents]
 
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The parts of the ``tokenizer.json`` that decide the ids of ordinary text, and its decoder, as JSON."""
+        content = ordinary(_content(self._source)).content
+        model = dict(content["model"])
+        stages = {
+            "normalization": content.get("normalizer"),
+            "split": content.get("pre_tokenizer"),
+            "merges": model.pop("merges", None),
+            "vocabulary": model.pop("vocab", None),
+            "model": model,
+            "added tokens": [token for token in content.get("added_tokens") or () if not token.get("special")],
+            "decoding": content.get("decoder"),
+        }
+        return {name: json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in stages.items()}
+
     def save(self, path: Path, /) -> None:
         """Write the ``tokenizer.json``, as it was loaded or trained.
 

@@ -7,6 +7,7 @@ field 2 the trainer's settings, whose field 3 is the kind of model. Protobuf's e
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Iterator
 from enum import IntEnum
@@ -15,6 +16,7 @@ from typing import Any, Final, NamedTuple
 _PIECE: Final = 1
 _TRAINER: Final = 2
 _TRAINER_KIND: Final = 3
+_NORMALIZER: Final = 3
 
 NO_DUMMY_PREFIX: Final = bytes([3 << 3 | 2, 2, 3 << 3, 0])
 """Appended to a model, sets field 3 of the normalizer's settings (field 3), ``add_dummy_prefix``, to false.
@@ -74,6 +76,33 @@ def read_pieces(model: bytes) -> list[Piece]:
     [Piece(text='a', score=-0.5, type=<PieceType.NORMAL: 1>)]
     """
     return [_piece(value) for number, value in _fields(model) if number == _PIECE]
+
+
+class Normalizer(NamedTuple):
+    """The settings of a model by which a text is normalized before it is cut."""
+
+    name: str
+    """The name of the rules, such as ``nmt_nfkc``."""
+    rules_sha256: str
+    """The hash of the compiled rules."""
+    adds_space: bool
+    """``True`` if a space is put before every text."""
+    joins_spaces: bool
+    """``True`` if several spaces become one, and those at both ends go."""
+
+
+def read_normalizer(model: bytes) -> Normalizer:
+    """Return how a model normalizes.
+
+    >>> read_normalizer(bytes([26, 6, 10, 2, 110, 102, 24, 0]))[:1] + read_normalizer(b"")[2:]
+    ('nf', True, True)
+    """
+    fields: dict[int, Any] = {}
+    for number, value in _fields(model):
+        if number == _NORMALIZER:  # there may be several, which protobuf joins
+            fields |= dict(_fields(value))
+    rules = hashlib.sha256(fields.get(2, b"")).hexdigest()
+    return Normalizer(fields.get(1, b"").decode(), rules, bool(fields.get(3, True)), bool(fields.get(4, True)))
 
 
 def _piece(data: bytes) -> Piece:

@@ -13,7 +13,7 @@ from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, valid_unic
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
-from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, Kind, kind_of, read_pieces
+from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, Kind, kind_of, read_normalizer, read_pieces
 
 _SPACE = "\u2581"
 
@@ -151,6 +151,20 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
             unknown: str = processor.decode([token_id])
             return unknown.encode()
         return piece.replace(_SPACE, " ").encode()
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The settings of the model: how it normalizes, whether it adds a space, its kind, and its pieces."""
+        model = self._processor.serialized_model_proto()
+        normalizer = read_normalizer(model)
+        pieces = (f"{piece.text} {piece.score:.9g} {piece.type.name}" for piece in read_pieces(model))
+        return {
+            "normalization": f"{normalizer.name}, rules {normalizer.rules_sha256[:16]}, "
+            f"{'one' if normalizer.joins_spaces else 'all'} of several spaces",
+            "added space": str(normalizer.adds_space).lower(),
+            "model": kind_of(model).name.lower(),
+            "merges": "\n".join(pieces),
+        }
 
     def save(self, path: Path, /) -> None:
         """Write the model, byte for byte as it was loaded or trained.

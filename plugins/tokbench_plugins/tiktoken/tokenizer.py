@@ -121,6 +121,12 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             ranks[b""] = self._encoding.encode_single_token(b"")
         return ranks
 
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The regular expression of the split, and the tokens in order of rank, in hexadecimal."""
+        tokens = sorted(self._ranks().items(), key=lambda item: item[1])
+        return {"split": self._encoding._pat_str, "merges": "\n".join(token.hex() for token, _ in tokens)}  # noqa: SLF001 - there is no public name for it
+
     @cached_property
     def merges(self) -> Merges:
         """The parts of each merge, recovered from the ranks.

@@ -1,0 +1,134 @@
+"""A text as a tokenizer sees it, and the places where it is cut, both written so that a line of a lock holds them.
+
+The *surface* of a text is the bytes of its tokens, one after the other. It is mostly the text itself. A *form* names it
+where a few rules tell it from the text, so that the lock need not hold any text:
+
+======== ===========================================================
+``=``    the text itself
+``+``    a space, and then the text, as most SentencePiece models have it
+``nfc``  the text in a normal form of Unicode; ``nfd``, ``nfkc``, ``nfkd`` and ``lower`` likewise
+``+nfc`` a space, and then that
+``~ab``  any other: the first digits of its sha256
+======== ===========================================================
+
+A *cut* is the number of bytes of each token of the surface: a digit or letter for up to 60, more in parentheses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+KEPT_TOKENS: Final = 96
+"""Tokens of a text whose lengths are kept."""
+
+_LENGTHS: Final = string.digits + string.ascii_letters[:-1]
+_MORE: Final = "."
+_OTHER: Final = "~"
+_SPACE: Final = "+"
+_FORM_DIGITS: Final = 8
+
+NORMAL_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+    {
+        "=": lambda text: text,
+        "nfc": lambda text: unicodedata.normalize("NFC", text),
+        "nfd": lambda text: unicodedata.normalize("NFD", text),
+        "nfkc": lambda text: unicodedata.normalize("NFKC", text),
+        "nfkd": lambda text: unicodedata.normalize("NFKD", text),
+        "lower": str.lower,
+    }
+)
+"""The forms without an added space, each with what makes it of a text."""
+
+
+def form_of(text: str, surface: bytes) -> str:
+    r"""Return the form in which a surface has a text.
+
+    >>> form_of("né", "né".encode()), form_of("né", " né".encode()), form_of("ne\u0301", "né".encode())
+    ('=', '+', 'nfc')
+    >>> form_of("hat", b"cap")
+    '~45e84635'
+    """
+    for name, make in NORMAL_FORMS.items():
+        made = make(text).encode("utf-8", "replace")
+        if surface == made:
+            return name
+        if surface == b" " + made:
+            return _SPACE + name.removeprefix("=")
+    return _OTHER + hashlib.sha256(surface).hexdigest()[:_FORM_DIGITS]
+
+
+def surface_of(text: str, form: str) -> bytes | None:
+    r"""Return the surface of a text in a form; ``None`` for a form that only its hash names.
+
+    >>> surface_of("né", "+"), surface_of("né", "~12ab34cd")
+    (b' n\xc3\xa9', None)
+    """
+    make = NORMAL_FORMS.get(form.removeprefix(_SPACE) or "=")
+    return None if make is None else b" " * has_space(form) + make(text).encode("utf-8", "replace")
+
+
+def has_space(form: str) -> bool:
+    """Tell whether a form begins with a space that the text does not have.
+
+    >>> has_space("+nfc"), has_space("=")
+    (True, False)
+    """
+    return form.startswith(_SPACE)
+
+
+def is_known(form: str) -> bool:
+    """Tell whether a form is a name that :func:`form_of` may return.
+
+    >>> is_known("+nfc"), is_known("~45e84635"), is_known("nfx")
+    (True, True, False)
+    """
+    return form.removeprefix(_SPACE) in {*NORMAL_FORMS, ""} - ({""} if not form else set()) or bool(
+        re.fullmatch(f"{_OTHER}[0-9a-f]{{{_FORM_DIGITS}}}", form)
+    )
+
+
+def write_cut(lengths: Sequence[int]) -> str:
+    """Return the lengths of the first tokens of a text; a dot at the end stands for more.
+
+    >>> write_cut([1, 12, 60, 61]), write_cut([2] * 100)[-4:]
+    ('1cY(61)', '222.')
+    """
+    kept = lengths[:KEPT_TOKENS]
+    written = (_LENGTHS[length] if length < len(_LENGTHS) else f"({length})" for length in kept)
+    return "".join(written) + _MORE * (len(lengths) > len(kept))
+
+
+class Cut(NamedTuple):
+    """The cut of a text as a lock has it."""
+
+    ends: list[int]
+    """The bytes of the surface before the end of each token that is kept."""
+    whole: bool
+    """``True`` if all tokens of the text are kept."""
+
+
+def read_cut(written: str) -> Cut:
+    """Return a cut that :func:`write_cut` wrote.
+
+    Raises:
+        ValueError: it is not one.
+
+    >>> read_cut("1c(61).")
+    Cut(ends=[1, 13, 74], whole=False)
+    """
+    lengths = written.removesuffix(_MORE)
+    if not re.fullmatch(rf"(?:[{_LENGTHS}]|\([0-9]{{1,18}}\))*", lengths):
+        raise ValueError(f"{written[:40]!r} are no lengths of tokens")
+    return Cut(list(accumulate(_lengths_in(lengths))), not written.endswith(_MORE))
+
+
+def _lengths_in(written: str) -> Iterator[int]:
+    for match in re.finditer(rf"([{_LENGTHS}])|\(([0-9]+)\)", written):
+        yield _LENGTHS.index(match[1]) if match[1] else int(match[2])

@@ -1,0 +1,123 @@
+"""The steps of a pin that run beside a tokenizer, in its process: read its vocabulary, and encode texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tokbench.engine.load import vocabulary_sha256
+from tokbench.engine.segment import own_bytes
+from tokbench.pins.cut import form_of, write_cut
+from tokbench.pins.lock import PinnedText, Vocabulary
+from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
+from tokbench.tokenizers.contract import DescribesStages, HasSpecialTokens, Tokenizer
+
+_DIGITS: Final = 16
+_LONGEST_STAGE: Final = 300
+"""Characters of the settings of a stage that a lock shows; of longer ones it has the hash."""
+
+
+@dataclass(frozen=True)
+class PlacedText:
+    """A text of the configuration."""
+
+    place: str
+    """Its place, see :func:`tokbench.pins.lock.place_of`."""
+    text: str
+    """The text."""
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """A text that has other ids than its pin says, as its tokenizer cuts it now."""
+
+    place: str
+    """Its place."""
+    text: str
+    """The text."""
+    pinned: PinnedText
+    """Its pin."""
+    now: PinnedText
+    """The same as it is now."""
+    ends: tuple[int, ...]
+    """The bytes of today's surface before the end of each token."""
+    surface: bytes
+    """Today's surface."""
+
+
+def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
+    """Return what a lock says of a tokenizer itself.
+
+    >>> import tokbench
+    >>> vocabulary_of(tokbench.load("utf8_bytes"))
+    Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
+    """
+    stages = tokenizer.stages if isinstance(tokenizer, DescribesStages) else {}
+    return Vocabulary(
+        ids=vocab_size_of(tokenizer),
+        bytes=vocabulary_sha256(tokenizer)[:_DIGITS],
+        special=dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {},
+        stages={name: _short(text) for name, text in stages.items()},
+    )
+
+
+def _short(text: str) -> str:
+    if len(text) <= _LONGEST_STAGE:
+        return text
+    return f"{len(text):,} characters, sha256 {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+
+
+@dataclass(frozen=True)
+class _EncodedText:
+    """A text as a tokenizer encodes it."""
+
+    pinned: PinnedText
+    lengths: tuple[int, ...]
+    surface: bytes
+
+
+def _encode(tokenizer: Tokenizer, documents: Sequence[PlacedText]) -> list[_EncodedText]:
+    arrays = encode_batch(tokenizer, [document.text for document in documents])
+    check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
+    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
+    encoded = []
+    for k, document in enumerate(documents):
+        ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
+        cut = [pieces[token] for token in ids.tolist()]
+        surface, lengths = b"".join(cut), tuple(map(len, cut))
+        digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
+        pinned = PinnedText(document.place, digest, form_of(document.text, surface), write_cut(lengths))
+        encoded.append(_EncodedText(pinned, lengths, surface))
+    return encoded
+
+
+def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[PinnedText]:
+    """Return the pins of some texts under a tokenizer.
+
+    Raises:
+        ContractError: the tokenizer breaks its contract.
+
+    >>> import tokbench
+    >>> pin_texts([PlacedText("sample/en/1", "né")], tokbench.load("utf8_bytes"))
+    [PinnedText(place='sample/en/1', digest='773c1a926acb75ca', form='=', cut='111')]
+    """
+    return [encoded.pinned for encoded in _encode(tokenizer, documents)]
+
+
+def text_changes(pins: Sequence[PinnedText], documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[TextChange]:
+    """Return how a tokenizer cuts texts now whose ids are no longer those of their pins.
+
+    Args:
+        pins: the pin of each text.
+        documents: the texts.
+        tokenizer: the tokenizer as it is now.
+    """
+    changes = []
+    for pinned, document, encoded in zip(pins, documents, _encode(tokenizer, documents), strict=True):
+        ends = tuple(np.cumsum(encoded.lengths).tolist())
+        changes.append(TextChange(document.place, document.text, pinned, encoded.pinned, ends, encoded.surface))
+    return changes

@@ -1,11 +1,13 @@
 """The plugin for pytest: ``pytest --tokbench SUITE`` times every tokenizer on every corpus with pytest-benchmark.
 
-It also has the fixture ``tokbench_tokenizer``. Nothing of tokbench but this file is imported until one of both is used.
+It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. Nothing of tokbench but this file is imported until
+one of these is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,6 +95,30 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
 
     options = dict(given) if isinstance(given, dict) else {"backend": given}
     return tokbench.load(options.pop("backend"), **options)
+
+
+@pytest.fixture(scope="session")
+def tokbench_pins() -> Callable[..., None]:
+    """A function that fails the test if the ids of a lock are no longer the same: ``tokbench_pins("ids.lock")``.
+
+    Its second argument is the backend that loads the tokenizers instead of the pinned one, as ``--with`` names it.
+    """
+    return _check_pins
+
+
+def _check_pins(lock: str | Path, other: str = "") -> None:
+    from tokbench.pins.check import check_lock
+    from tokbench.pins.lock import read_lock
+    from tokbench.pins.terminal import lines
+    from tokbench.plugin import InputError, silent
+
+    path = Path(lock)
+    try:
+        checked = check_lock(read_lock(path), path.parent, silent, other=other)
+    except InputError as error:
+        pytest.fail(str(error), pytrace=False)
+    if not checked.same:
+        pytest.fail("\n".join(lines(checked)), pytrace=False)
 
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:

@@ -66,6 +66,7 @@ def folder(tmp_path_factory):
     (base / "texts" / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
     (base / "mine.yaml").write_text(CONFIG, encoding="utf-8")
     tokbench.train("regex_bpe:gpt4", lines, 300).export("huggingface", base / "tokenizer.json")
+    assert typed("tokbench pin mine.yaml -o ids.lock", base)[0] == 0
     return base
 
 

@@ -17,7 +17,7 @@ _LOCK: Final = "ids.lock"
 
 @click.command(
     epilog=examples(
-        "tokbench pin quickstart --limit 3 -o ids.lock",
+        "tokbench pin mine.yaml -o ids.lock",
         "tokbench pin --check ids.lock",
         "tokbench pin --check ids.lock --json",
     )

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
         HasIdentity as HasIdentity, HasUnknown as HasUnknown, HasSpecialTokens as HasSpecialTokens,
         HasMerges as HasMerges, ClaimsLossless as ClaimsLossless, ThreadSafe as ThreadSafe, HasNotes as HasNotes,
         DescribesStages as DescribesStages, NamesEngine as NamesEngine, Saves as Saves, Exports as Exports,
-        CountsDetours as CountsDetours,
-        WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
+        CountsDetours as CountsDetours, WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
+        DecodesStream as DecodesStream, EncodesChat as EncodesChat, ReportsSpans as ReportsSpans,
+        TokenSpans as TokenSpans,
     )
     from tokbench.tokenizers.backend import (
         BackendSpec as BackendSpec, FileKind as FileKind, GroupedText as GroupedText, TrainProgress as TrainProgress,
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
     )
     from tokbench.results.metric_curves import CurvePoint as CurvePoint
     from tokbench.measuring.chat_templates import (
-        CHAT_TEMPLATES as CHAT_TEMPLATES, Message as Message, PromptPart as PromptPart, stretches as stretches,
+        CHAT_TEMPLATES as CHAT_TEMPLATES, ChatTemplate as ChatTemplate, Message as Message, PromptPart as PromptPart,
+        prompt_ids as prompt_ids, stretches as stretches,
     )
     from tokbench.measuring.document_sample import (
         document_hashes as document_hashes, first_by_hash as first_by_hash, hashes_of as hashes_of,
@@ -223,7 +225,8 @@ _NAMES: Final = {
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
-        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
+        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts DecodesStream "
+        "EncodesChat ReportsSpans TokenSpans"
     ),
     # backends
     "tokenizers.backend": "BackendSpec FileKind GroupedText TrainProgress",
@@ -243,7 +246,7 @@ _NAMES: Final = {
     "results.blocks": "LossCause LossExample PairComparison PairMatrix OwnTexts",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
-    "measuring.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
+    "measuring.chat_templates": "CHAT_TEMPLATES ChatTemplate Message PromptPart prompt_ids stretches",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",

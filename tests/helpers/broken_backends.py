@@ -278,6 +278,48 @@ class TakesAnything(Bytes):
         return super().encode(str(text))
 
 
+class SpansInBytes(Bytes):
+    def encode_with_spans(self, text, /):
+        ids = self.encode(text)
+        return tokbench.plugin.TokenSpans(ids, range(len(ids)), range(1, len(ids) + 1))
+
+
+class ForgetsTheEnd(Bytes):
+    def decode_stream(self, ids, /):
+        for token_id in ids:
+            yield self.decode([token_id])
+
+
+class SharesOneStream(Bytes):
+    def __init__(self, options):
+        self.held = b""
+
+    def decode_stream(self, ids, /):
+        self.held = b""
+        for token_id in ids:
+            self.held += bytes([token_id])
+            try:
+                shown = self.held.decode()
+            except ValueError:
+                yield ""
+            else:
+                self.held = b""
+                yield shown
+        yield self.held.decode(errors="replace")
+
+
+class ChangesMessages(Bytes):
+    def encode_chat(self, messages, /, *, reply):
+        for message in messages:
+            message["content"] = (message["content"] or "").strip()
+        return self.encode("".join(message["content"] for message in messages))
+
+
+class RefusesByAccident(Bytes):
+    def encode_chat(self, messages, /, *, reply):
+        return self.encode("".join(message["content"] for message in messages))
+
+
 # Class, the rule that it breaks, and the input that shows it.
 BROKEN = [
     (WordsAsSize, "vocab_size", "vocab_size"),
@@ -313,6 +355,11 @@ BROKEN = [
     (MergesToNothing, "merges", "merges[1]"),
     (CountsCharacters, "offsets", r"encode_with_offsets('\x85')"),
     (FallingOffsets, "offsets", r"encode_with_offsets('\x85')"),
+    (SpansInBytes, "spans", r"encode_with_spans('\x85')"),
+    (ForgetsTheEnd, "decode_stream", "decode_stream of encode('')"),
+    (SharesOneStream, "decode_stream", None),
+    (ChangesMessages, "encode_chat", None),
+    (RefusesByAccident, "encode_chat", "encode_chat([{'role': 'nobody', 'content': None}], reply=False)"),
     (WrapsIds, "ids_out_of_range", "decode([256])"),
     (TakesAnything, "wrong_types", "encode(None)"),
 ]

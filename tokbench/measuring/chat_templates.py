@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.tokenizers.contract import HasSpecialTokens, Tokenizer
 
 
 class Message(NamedTuple):
@@ -300,3 +301,19 @@ def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special:
             elif piece:
                 joined.append(Stretch(piece, None))
     return joined
+
+
+def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart]) -> list[int]:
+    """Return the ids of a prompt: one for each control token that the vocabulary has, and those of the text between.
+
+    A control token that the vocabulary does not have is text, together with the text beside it.
+
+    >>> import tokbench
+    >>> prompt_ids(tokbench.load("utf8_bytes"), [PromptPart("<s>", control=True), PromptPart("Hi")])
+    [60, 115, 62, 72, 105]
+    """
+    known = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    ids: list[int] = []
+    for text, token in stretches(parts, known):
+        ids += list(map(int, tokenizer.encode(text))) if token is None else [token]
+    return ids

@@ -13,6 +13,7 @@ from tokbench_plugins.bpe.formats import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
 from tokbench_plugins.engines.vocabulary import EncodingName, EngineVocabulary
+from tokbench_plugins.huggingface.chat import JinjaChat, jinja_chat
 from tokbench_plugins.huggingface.json import bert_json
 from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
 from tokbench_plugins.registration import registers
@@ -36,6 +37,9 @@ class HuggingFaceLoadOptions(plugin.Options):
     )
     lowercase: bool = Field(default=True, description="with vocab_txt: lower case without accents (an uncased model)")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
+    chat_template: plugin.LocalPath | None = Field(
+        default=None, description="the model's tokenizer_config.json, or a chat_template.jinja: turns of conversations"
+    )
 
     @model_validator(mode="after")
     def _one_of_three(self) -> Self:
@@ -49,11 +53,25 @@ class HuggingFaceLoadOptions(plugin.Options):
 def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer, with_special
 
-    source = _source(options)
+    source, chat = _source(options), _chat(options)
     try:
-        return make_tokenizer(with_special(source, options.special_tokens))
+        return make_tokenizer(with_special(source, options.special_tokens), chat=chat)
     except ValueError as error:
         raise plugin.BackendError(f"{options.path or options.vocab_txt or options.encoding}: {error}") from error
+
+
+def _chat(options: HuggingFaceLoadOptions) -> JinjaChat | None:
+    """Return the chat template that the options name.
+
+    Raises:
+        BackendError: its file cannot be read, or has none.
+    """
+    if options.chat_template is None:
+        return None
+    try:
+        return jinja_chat(plugin.read_file(options.chat_template, text=True).decode())
+    except ValueError as error:
+        raise plugin.BackendError(f"{options.chat_template}: {error}") from error
 
 
 def _source(options: HuggingFaceLoadOptions) -> str:

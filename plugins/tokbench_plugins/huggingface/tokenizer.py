@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from tokenizers import Encoding, Tokenizer
+from tokenizers.decoders import DecodeStream
 
 from tokbench import plugin
-from tokbench.plugin import Encoded, Offsets, from_lists, valid_unicode
+from tokbench.plugin import Encoded, Offsets, TokenSpans, from_lists, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
+from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
     has_merges,
     merges_of_content,
@@ -56,8 +58,12 @@ class HuggingFaceTokenizer:
     identity: str
     """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
 
+    encode_chat: Callable[..., list[int]]
+    """Set by :meth:`with_chat` alone, see :class:`tokbench.plugin.EncodesChat`."""
+
     file_suffix = ".tokenizer.json"
     thread_safe = True
+    _chat: JinjaChat | None = None
 
     def __init__(self, source: str, notes: tuple[str, ...] = ()) -> None:
         content, changes = ordinary(_content(source))
@@ -83,9 +89,25 @@ class HuggingFaceTokenizer:
         self.notes = (*changes, *notes)
         """Remarks for the report, on changes to the file among them."""
 
-    def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[str, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[Any, ...]]:
         """Pickle the file that it was made from."""
-        return make_tokenizer, (self._source, self._given_notes)
+        return make_tokenizer, (self._source, self._given_notes, self._chat)
+
+    def with_chat(self, chat: JinjaChat | None) -> HuggingFaceTokenizer:
+        """Take the template of its model; without one the tokenizer has no ``encode_chat``."""
+        self._chat = chat
+        if chat is not None:
+            self.encode_chat = self._encode_chat
+        return self
+
+    def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
+        """Encode a conversation: every special token is recognised, as ``apply_chat_template`` does it.
+
+        Raises:
+            ValueError: the template refuses the conversation.
+        """
+        assert self._chat is not None
+        return self.encode_with_special(self._chat.render(messages, reply=reply), allowed_special="all")
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; a lone surrogate is read as U+FFFD."""
@@ -141,6 +163,29 @@ class HuggingFaceTokenizer:
         # Spaces that were trimmed off a token's span lie before its start.
         ends = (min(end, max(start, next_start)) for (start, end), next_start in zip(spans, following, strict=False))
         return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
+
+    def encode_with_spans(self, text: str, /) -> TokenSpans:
+        """Encode a text, with the ``offsets`` of the library."""
+        encoding = self._encode(text)
+        starts, ends = zip(*encoding.offsets, strict=True) if encoding.offsets else ((), ())
+        return TokenSpans(encoding.ids, starts, ends)
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        """Decode by the library's ``DecodeStream``, special tokens by name; it has no call for the end.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+            BackendError: the library gives up.
+        """
+        stream = DecodeStream(skip_special_tokens=False)
+        for token_id in ids:
+            plugin.check_id(token_id, self.vocab_size)
+            try:
+                shown = stream.step(self._decoder, token_id)
+            except Exception as error:  # the library raises nothing more special
+                raise plugin.BackendError(f"DecodeStream of tokenizers fails at id {token_id}: {error}") from error
+            yield shown or ""
+        yield ""
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
@@ -235,8 +280,13 @@ class HuggingFaceBPE(HuggingFaceBytes):
         return merges_of_content(without_special(content) or content, self.token_bytes)
 
 
-def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceTokenizer:
+def make_tokenizer(source: str, notes: tuple[str, ...] = (), chat: JinjaChat | None = None) -> HuggingFaceTokenizer:
     """Make the tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
+
+    Args:
+        source: the content of the file.
+        notes: further remarks for the report.
+        chat: the chat template of its model, if there is one.
 
     Raises:
         ValueError: see :class:`HuggingFaceTokenizer`.
@@ -245,8 +295,8 @@ def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceToken
         content = _content(source)
         rule = byte_rule(content)
         if rule is None:
-            return HuggingFaceTokenizer(source, notes)
-        return (HuggingFaceBPE if has_merges(content) else HuggingFaceBytes)(source, notes, rule)
+            return HuggingFaceTokenizer(source, notes).with_chat(chat)
+        return (HuggingFaceBPE if has_merges(content) else HuggingFaceBytes)(source, notes, rule).with_chat(chat)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"a damaged tokenizer.json: {error!r}") from error
 

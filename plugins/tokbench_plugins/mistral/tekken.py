@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import BackendError, Encoded, check_id, check_ids
+from tokbench.plugin import BackendError, Encoded, TokenSpans, check_id, check_ids
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
@@ -74,6 +74,11 @@ class TekkenTokenizer(EncodesAroundSpecial):
         """Encode all texts, taken from tiktoken's own buffers, on one thread."""
         ids, offsets = self._ordinary.encode_batch(texts)
         return Encoded(ids + np.uint32(self._first), offsets)
+
+    def encode_with_spans(self, text: str, /) -> TokenSpans:
+        """Encode a text, with the starts of tiktoken's ``decode_with_offsets``."""
+        ids, starts, ends = self._ordinary.encode_with_spans(text)
+        return TokenSpans([self._first + rank for rank in ids], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.

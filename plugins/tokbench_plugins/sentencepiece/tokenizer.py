@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, valid_unicode, write_atomically
+from tokbench.plugin import Encoded, Offsets, TokenSpans, check_id, from_buffers, valid_unicode, write_atomically
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
@@ -108,14 +108,18 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         The library counts characters. Where one character gives several tokens, as with byte fallback
         or ``½``, all but the last end at its beginning.
         """
+        ids, _, ends = self.encode_with_spans(text)
+        bytes_before = list(accumulate((len(char.encode()) for char in valid_unicode(text)), initial=0))
+        return Offsets(ids, list(accumulate((bytes_before[end] for end in ends), max)))
+
+    def encode_with_spans(self, text: str, /) -> TokenSpans:
+        """Encode a text, with the offsets of the library."""
         try:
             mapping = self._processor.encode_as_offset_mapping(text)
         except RuntimeError:
-            text = valid_unicode(text)
-            mapping = self._processor.encode_as_offset_mapping(text)
-        bytes_before = list(accumulate((len(char.encode()) for char in text), initial=0))
-        ends = accumulate((bytes_before[end] for _, end in mapping["offsets"]), max)
-        return Offsets(mapping["ids"], list(ends))
+            mapping = self._processor.encode_as_offset_mapping(valid_unicode(text))
+        starts, ends = zip(*mapping["offsets"], strict=True) if mapping["offsets"] else ((), ())
+        return TokenSpans(mapping["ids"], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.

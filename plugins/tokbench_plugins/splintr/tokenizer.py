@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from itertools import pairwise, takewhile
@@ -150,6 +150,18 @@ class SplintrTokenizer(EncodesAroundSpecial):
         """
         check_span(0, max(ids, default=0), self.vocab_size)
         return self._decode(ids)
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        """Decode by the engine's streaming decoder.
+
+        Raises:
+            ValueError: as :meth:`decode`.
+        """
+        stream = self._engine.streaming_decoder()
+        for token_id in ids:
+            check_id(token_id, self.vocab_size)
+            yield stream.add_token(token_id) or ""
+        yield stream.flush()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         """Decode all documents.

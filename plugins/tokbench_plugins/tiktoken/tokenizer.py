@@ -13,6 +13,7 @@ from tokbench.plugin import (
     BackendError,
     BackendUnavailable,
     Encoded,
+    TokenSpans,
     check_id,
     did_you_mean,
     from_buffers,
@@ -81,6 +82,12 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             if not isinstance(error, UnicodeEncodeError) and not _is_panic(error):
                 raise
             return from_lists([self.encode(text) for text in texts])  # unlike this, it refuses lone surrogates
+
+    def encode_with_spans(self, text: str, /) -> TokenSpans:
+        """Encode a text, with the starts of tiktoken's ``decode_with_offsets``; a token ends where the next starts."""
+        ids = self.encode(text)
+        decoded, starts = self._encoding.decode_with_offsets(ids) if ids else ("", [])
+        return TokenSpans(ids, starts, [*starts[1:], len(decoded)] if ids else [])
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing.

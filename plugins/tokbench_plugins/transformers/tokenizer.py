@@ -6,15 +6,19 @@ It is called without its warnings, and without minutes of retries where there is
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.plugin import BackendError, BackendUnavailable
+import numpy as np
+
+from tokbench.plugin import BackendError, BackendUnavailable, check_id
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
 _SECONDS: Final = 5.0
@@ -132,14 +136,29 @@ def behind_the_contract(
         return PythonTokenizer(foreign, notes)
     try:
         source = with_special(foreign.backend_tokenizer.to_str(), special_tokens)
-        return make_tokenizer(source, notes)
+        return make_tokenizer(source, notes, _chat(foreign))
     except ValueError as error:
         raise BackendError(f"its pipeline: {error}") from error
 
 
+def _chat(foreign: Any) -> JinjaChat | None:
+    """Return the chat template; ``None`` if the tokenizer has none, or several of which none is the default."""
+    try:
+        template = foreign.get_chat_template()
+    except ValueError:
+        return None
+    names = {name: token for name, token in foreign.special_tokens_map.items() if isinstance(token, str)}
+    return JinjaChat(template, tuple(names.items()))
+
+
 def digest(foreign: Any) -> str:
-    """Return the sha256 of a pipeline of ``tokenizers``; an empty string for Python code, which nothing describes."""
-    return hashlib.sha256(foreign.backend_tokenizer.to_str().encode()).hexdigest() if foreign.is_fast else ""
+    """Return the sha256 of a pipeline of ``tokenizers`` and its chat template.
+
+    It is an empty string for Python code, which nothing describes.
+    """
+    if not foreign.is_fast:
+        return ""
+    return hashlib.sha256(f"{foreign.backend_tokenizer.to_str()}{_chat(foreign) or ''}".encode()).hexdigest()
 
 
 class PythonTokenizer(EncodesAroundSpecial):
@@ -153,6 +172,8 @@ class PythonTokenizer(EncodesAroundSpecial):
         notes: remarks for the report.
     """
 
+    encode_chat: Callable[..., list[int]]
+    """There if the tokenizer has a chat template, see :class:`tokbench.plugin.EncodesChat`."""
     identity: str
     """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
     lossless = False
@@ -170,6 +191,39 @@ class PythonTokenizer(EncodesAroundSpecial):
         special = zip(foreign.all_special_tokens, foreign.all_special_ids, strict=True)
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
         """Special tokens by name, but for the unknown token."""
+        if _chat(foreign) is not None:
+            self.encode_chat = self._encode_chat
+
+    def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
+        """Encode a conversation by ``apply_chat_template``.
+
+        Raises:
+            ValueError: the template refuses the conversation.
+        """
+        copied = json.loads(json.dumps(list(messages)))  # a template may change what it is given
+        try:
+            ids: list[int] = self._foreign.apply_chat_template(copied, add_generation_prompt=reply, return_dict=False)
+        except Exception as error:  # a template may raise anything
+            raise ValueError(f"the chat template refuses the conversation: {error}") from error
+        return ids
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        """Decode by the ``TextStreamer`` of ``transformers``, special tokens by name, spaces not tidied up.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        from transformers.generation.streamers import TextStreamer
+
+        shown: list[str] = []
+        stream = TextStreamer(self._foreign, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
+        for token_id in ids:
+            check_id(token_id, self.vocab_size)
+            stream.put(np.array([token_id]))
+            yield shown.pop()
+        stream.end()
+        yield shown.pop()
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text, without a warning that it is longer than the model's longest."""

@@ -3,8 +3,7 @@
 import pytest
 
 import tokbench
-from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart
-from tokbench.studies.probes.chat import prompt_ids
+from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
 from tokbench.studies.probes.plugin import FAMILIES
 
 TYPED, CHAT = FAMILIES[1].make(None)

@@ -2,11 +2,14 @@
 
 ``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of
 12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
-project's own code). ``hostile.jsonl``: texts that break careless tokenizers.
+project's own code). ``hostile.jsonl``: texts that break careless tokenizers. ``conversations.jsonl``:
+conversations of people with an assistant, with tools, code, thoughts and emoji. Each document is the JSON of
+its messages, and so they are not a part of ``all``, which is text.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
@@ -25,8 +28,8 @@ _HERE = Path(__file__).parent
 class SampleOptions(Options):
     """Options of ``source: sample``."""
 
-    part: Literal["all", "languages", "code", "hostile"] = Field(
-        default="all", description="all, languages (aligned sentences), code or hostile"
+    part: Literal["all", "languages", "code", "hostile", "conversations"] = Field(
+        default="all", description="languages (aligned sentences), code, hostile, all of these, or conversations (JSON)"
     )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
 
@@ -60,11 +63,22 @@ class SampleSource:
             options = JsonlOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
             for document in JsonlSource(options).documents():
                 yield document._replace(group=f"hostile-{document.group}")
+        if self._part == "conversations":
+            yield from _conversations()
+
+
+def _conversations() -> Iterator[Document]:
+    """Yield the conversations: the JSON of their messages, without their names."""
+    lines = (_HERE / "conversations.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    for number, line in enumerate(lines, 1):
+        row = json.loads(line)
+        text = json.dumps({"messages": row["messages"]}, ensure_ascii=False)
+        yield Document(text, f"chat-{row['kind']}", row["name"], f"conversations.jsonl:{number}")
 
 
 SPEC: Final = CorpusSpec(
     name="sample",
-    summary="shipped: 66 sentences in 28 languages, 60 programs in 12 languages, hostile texts; CC0",
+    summary="shipped: 66 sentences in 28 languages, 60 programs in 12 languages, hostile texts, conversations; CC0",
     open=SampleSource,
     options=SampleOptions,
 )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from tokbench.plugin import (
     CHAT_TEMPLATES,
     Answer,
-    HasSpecialTokens,
     Measured,
     Message,
     Metric,
-    PromptPart,
     Segmented,
     Tokenizer,
-    stretches,
+    prompt_ids,
 )
 from tokbench.studies.probes.text_probe import token_text
 
@@ -25,22 +22,6 @@ _MESSAGES: Final = (
     Message("user", "And how many people live there?"),
     Message("assistant", "About two million in the city itself."),
 )
-
-
-def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart]) -> list[int]:
-    """Return the ids of a prompt: one for each control token that the vocabulary has, and those of the text between.
-
-    A control token that the vocabulary does not have is text, together with the text beside it.
-
-    >>> import tokbench
-    >>> prompt_ids(tokbench.load("utf8_bytes"), [PromptPart("<s>", control=True), PromptPart("Hi")])
-    [60, 115, 62, 72, 105]
-    """
-    known = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
-    ids: list[int] = []
-    for text, token in stretches(parts, known):
-        ids += list(map(int, tokenizer.encode(text))) if token is None else [token]
-    return ids
 
 
 class _ChatProbe:

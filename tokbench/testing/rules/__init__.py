@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, refusals, threads
+from tokbench.testing.rules import batches, bytes_, chat, copies, decoding, encoding, refusals, threads
 from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["RULES", "Rule"]
@@ -38,6 +38,9 @@ RULES: Final = {
     "token_bytes": Rule(5, bytes_.token_bytes),
     "merges": Rule(14, bytes_.merges),
     "offsets": Rule(6, bytes_.offsets),
+    "spans": Rule(18, bytes_.spans),
+    "decode_stream": Rule(17, decoding.decode_stream),
+    "encode_chat": Rule(16, chat.encode_chat),
     "ids_out_of_range": Rule(11, refusals.ids_out_of_range),
     "wrong_types": Rule(11, refusals.wrong_types),
     "pickle": Rule(12, copies.pickled),

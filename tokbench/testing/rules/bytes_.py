@@ -9,7 +9,14 @@ from typing import Any, Final
 from tokbench.foundation.failures import set_heartbeat
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
-from tokbench.tokenizers.contract import EncodesWithOffsets, HasDummyPrefix, HasMerges, HasSpecialTokens, HasTokenBytes
+from tokbench.tokenizers.contract import (
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasMerges,
+    HasSpecialTokens,
+    HasTokenBytes,
+    ReportsSpans,
+)
 
 _FEWEST: Final = 2
 
@@ -84,6 +91,28 @@ def _check_parts(subject: TokenizerUnderTest, call: str, ids: Sequence[int], par
         data = subject.answer("token_bytes", token_id, expected="bytes")
         if data != part:
             raise Broken(call, f"an end that gives id {token_id} its bytes {data!r}", part)
+
+
+def spans(subject: TokenizerUnderTest) -> str:
+    """Each id has a start and an end in the text, right or wrong."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, ReportsSpans):
+        raise RuleNotApplicable("it has no encode_with_spans")
+
+    def check(text: str) -> None:
+        expected, call = subject.ids(text), call_of("encode_with_spans", text)
+        answer = subject.answer("encode_with_spans", text, expected="TokenSpans(ids, starts, ends)")
+        if not isinstance(answer, tuple) or len(answer) != 3:  # noqa: PLR2004
+            raise Broken(call, "TokenSpans(ids, starts, ends)", answer)
+        ids, starts, ends = map(list, answer)
+        if ids != expected:
+            raise Broken(call, f"ids {shown(expected)}, as encode gives", ids)
+        if len(starts) != len(ids) or len(ends) != len(ids) or not all(map(is_id, starts + ends)):
+            raise Broken(call, f"{len(ids)} integers as starts and as ends, one for each id", (starts, ends))
+        if not all(0 <= start <= end <= len(text) for start, end in zip(starts, ends, strict=True)):
+            raise Broken(call, f"spans from 0 to {len(text)}, the code points of the text", (starts, ends))
+
+    return subject.each_text(subject.encodable, check)
 
 
 def merges(subject: TokenizerUnderTest) -> str:

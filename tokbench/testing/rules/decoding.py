@@ -1,4 +1,4 @@
-"""Rules about ``decode``: it gives text for all ids, and the same text where nothing is lost."""
+"""Rules about ``decode``: it gives text for all ids, id by id too, and the same text where nothing is lost."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
+from tokbench.foundation.errors import BackendError
+from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
-from tokbench.tokenizers.contract import ClaimsLossless
+from tokbench.tokenizers.contract import ClaimsLossless, DecodesStream
 
 _SEQUENCES: Final = 300
 _LONGEST: Final = 12
@@ -54,4 +55,34 @@ def lossless(subject: TokenizerUnderTest) -> str:
         if back != text:
             raise Broken(f"decode(encode({shown(text)}))", shown(text), back)
 
+    return subject.each_text(subject.encodable, check)
+
+
+def decode_stream(subject: TokenizerUnderTest) -> str:
+    """A stream gives a string for each id and one for the end, whatever other streams are fed meanwhile."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, DecodesStream):
+        raise RuleNotApplicable("it has no decode_stream")
+
+    def check(text: str) -> None:
+        ids = subject.ids(text)
+        call = f"decode_stream of {call_of('encode', text)}"
+        try:
+            alone = list(tokenizer.decode_stream(ids))
+            pairs = list(zip(tokenizer.decode_stream(ids), tokenizer.decode_stream(ids), strict=True))
+        except BaseException as error:
+            raise Broken(call, "strings", words=raised(error)) from error
+        if len(alone) != len(ids) + 1 or not all(isinstance(part, str) for part in alone):
+            raise Broken(call, f"{len(ids) + 1} strings, one for each id and one for the end", alone)
+        if pairs != [(part, part) for part in alone]:
+            raise Broken(f"two of {call} at a time", f"{shown(alone)} from each, as from one alone", pairs)
+
+    for token_id in (subject.vocab_size, -1):
+        try:
+            answer = list(tokenizer.decode_stream([token_id]))
+        except (ValueError, BackendError):
+            continue
+        except BaseException as error:
+            raise Broken(call_of("decode_stream", [token_id]), "a ValueError", words=raised(error)) from error
+        raise Broken(call_of("decode_stream", [token_id]), "a ValueError, since there is no such id", answer)
     return subject.each_text(subject.encodable, check)

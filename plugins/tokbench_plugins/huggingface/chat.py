@@ -1,0 +1,115 @@
+"""The chat template of a model: the Jinja text in its ``tokenizer_config.json``, run as ``transformers`` runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_TODAY: Final = "2026-01-01"
+"""The date that templates are told, so that ids do not depend on the day."""
+_NAMED: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+class JinjaChat(NamedTuple):
+    """A template, and the special tokens that it can name.
+
+    >>> JinjaChat("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}").render([
+    ...     {"role": "user", "content": "Hi"}], reply=False)
+    '<user>Hi'
+    """
+
+    source: str
+    """The Jinja text."""
+    names: tuple[tuple[str, str], ...] = ()
+    """The tokens by their roles, such as ``("bos_token", "<s>")``."""
+
+    def render(self, messages: Sequence[Mapping[str, Any]], *, reply: bool) -> str:
+        """Return the text of a conversation.
+
+        Args:
+            messages: the messages.
+            reply: open the reply of the assistant at the end.
+
+        Raises:
+            ValueError: the template refuses the conversation, or fails.
+        """
+        try:
+            copied = json.loads(json.dumps(list(messages)))  # a template may change what it is given
+            return _compiled(self.source).render(
+                messages=copied, add_generation_prompt=reply, tools=None, documents=None, **dict(self.names)
+            )
+        except Exception as error:  # a template may raise anything
+            raise ValueError(f"the chat template refuses the conversation: {error}") from error
+
+
+def jinja_chat(text: str) -> JinjaChat:
+    r"""Return the template of a file: a ``tokenizer_config.json``, or Jinja.
+
+    Args:
+        text: the content of the file.
+
+    Raises:
+        ValueError: a JSON file has no template, or the template is not Jinja.
+
+    >>> jinja_chat('{"chat_template": "{{ bos_token }}", "bos_token": {"content": "<s>"}}').render([], reply=False)
+    '<s>'
+    """
+    chat = JinjaChat(text)
+    if text.lstrip().startswith("{") and not text.lstrip().startswith(("{{", "{%", "{#")):
+        chat = chat_of_config(json.loads(text))
+    try:
+        _compiled(chat.source)
+    except Exception as error:
+        raise ValueError(f"the chat template is not Jinja: {error}") from error
+    return chat
+
+
+def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
+    """Return the template of a ``tokenizer_config.json``; of several the one that is called ``default``.
+
+    Raises:
+        ValueError: it has none.
+    """
+    template = config.get("chat_template")
+    if isinstance(template, list):
+        template = {row["name"]: row["template"] for row in template}.get("default")
+    if not isinstance(template, str):
+        raise ValueError("it has no 'chat_template'")  # noqa: TRY004 - a fault of the file
+    named = ((name, config.get(name)) for name in _NAMED)
+    texts = ((name, token["content"] if isinstance(token, dict) else token) for name, token in named)
+    return JinjaChat(template, tuple((name, token) for name, token in texts if isinstance(token, str)))
+
+
+@cache
+def _compiled(source: str) -> Template:
+    """Return a template with the settings, filters and functions that ``transformers`` documents for templates."""
+    import jinja2.ext
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = _json
+    environment.globals["raise_exception"] = _refuse
+    environment.globals["strftime_now"] = _today
+    return environment.from_string(source)
+
+
+def _json(value: Any, *, indent: int | None = None, **options: Any) -> str:
+    # Jinja's own filter escapes for HTML.
+    return json.dumps(value, **{"ensure_ascii": False, "indent": indent, **options})
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)
+
+
+def _today(form: str) -> str:
+    from datetime import date
+
+    return date.fromisoformat(_TODAY).strftime(form)

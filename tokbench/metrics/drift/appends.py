@@ -1,0 +1,114 @@
+"""Appends: ids that change when text is added, and continuations that add none."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
+from typing import Any, NamedTuple
+
+import regex
+
+_TWO = 2
+"""A shorter text cannot be cut."""
+_WORD_END = regex.compile(r"(?w)\b")
+
+
+class Cut(NamedTuple):
+    """A text that is cut in two, and the continuation after the cut."""
+
+    context: str
+    """The text before the cut."""
+    continuation: str
+    """The text from the cut to the end of its word."""
+
+
+def cuts_of(text: str, count: int, seed: int) -> list[Cut]:
+    """Return a text cut at random characters; they depend on the text and the seed, and on nothing else.
+
+    White space before the cut goes to the continuation, as evaluation harnesses have it, and so does a space before
+    a word. A cut that leaves no context is left out.
+
+    >>> cuts_of("ab", 2, 1)
+    [Cut(context='a', continuation='b'), Cut(context='a', continuation='b')]
+    >>> sorted({cut.continuation for cut in cuts_of("one two", 50, 1)})
+    [' two', 'e', 'ne', 'o', 'wo']
+    """
+    if len(text) < _TWO:
+        return []
+    draw = random.Random(f"{seed}:append:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
+    cuts = []
+    for place in (draw.randrange(1, len(text)) for _ in range(count)):
+        start = len(text[:place].rstrip())
+        first = next((k for k in range(start, len(text)) if not text[k].isspace()), len(text) - 1)
+        word_end = _WORD_END.search(text, first + 1)
+        if start:
+            cuts.append(Cut(text[:start], text[start : word_end.start() if word_end else len(text)]))
+    return cuts
+
+
+def changed_ids(before: Sequence[int], after: Sequence[int]) -> int:
+    """Return how many of the last ids of a text are others when it goes on.
+
+    >>> changed_ids([1, 2, 3], [1, 2, 4, 5]), changed_ids([1], [1, 2])
+    (1, 0)
+    """
+    same = next((k for k, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
+    return len(before) - (min(len(before), len(after)) if same is None else same)
+
+
+def is_empty(context: Sequence[int], whole: Sequence[int]) -> bool:
+    """Tell whether a continuation adds no id: nothing is left when the ids of the context are cut off by number.
+
+    >>> is_empty([1, 2], [3, 4]), is_empty([1], [3, 4])
+    (True, False)
+    """
+    return len(whole) <= len(context)
+
+
+class Windows(NamedTuple):
+    """The numbers of ids that appends changed, each with the number of appends."""
+
+    counts: Mapping[int, int]
+    """The appends by the number of ids that they changed."""
+
+    def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
+        return Windows(dict(Counter(self.counts) + Counter(other.counts)))
+
+    @property
+    def appends(self) -> int:
+        """The number of appends."""
+        return sum(self.counts.values())
+
+    def percentile(self, share: float) -> int:
+        """Return the least number of changed ids that so large a share of appends does not exceed (nearest rank).
+
+        Args:
+            share: between 0 and 1.
+
+        >>> Windows({0: 98, 1: 1, 7: 1}).percentile(0.99), Windows({0: 98, 1: 1, 7: 1}).percentile(1)
+        (1, 7)
+        """
+        rank, seen = ceil(share * self.appends), 0
+        for changed in sorted(self.counts):
+            seen += self.counts[changed]
+            if seen >= rank:
+                break
+        return changed
+
+    def raw(self) -> dict[str, int]:
+        """Return the counts as JSON data."""
+        return {str(changed): times for changed, times in sorted(self.counts.items())}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any]) -> Windows:
+        """Return the counts that :meth:`raw` gave."""
+        return cls({int(changed): times for changed, times in raw.items()})
+
+
+def append_windows(text: str, cuts: Sequence[Cut], encode: Callable[[str], Sequence[int]]) -> Windows:
+    """Count the ids that change where the rest of a text is appended to the text before each cut."""
+    whole = encode(text)
+    return Windows(dict(Counter(changed_ids(encode(cut.context), whole) for cut in cuts)))

@@ -1,0 +1,71 @@
+"""Conversations in documents: the messages of a JSON document, and their texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tokbench.plugin import Message
+
+
+class Conversation(NamedTuple):
+    """The messages of one document."""
+
+    messages: Sequence[Mapping[str, Any]]
+    """The messages as the document has them, for chat templates of models."""
+    plain: Sequence[Message]
+    """The same as role and text, for published templates."""
+
+
+def conversation(text: str) -> Conversation:
+    """Return the conversation of a document; a document of any other form is one message of a user.
+
+    A conversation is a JSON array of messages, or an object with such an array under ``messages``, as lines of chat
+    data sets are. A message has a ``role`` and a ``content``: a text, a list of parts with texts, or ``null`` beside
+    ``tool_calls``.
+
+    >>> conversation('{"messages": [{"role": "user", "content": "Hi"}]}').plain
+    [Message(role='user', content='Hi')]
+    >>> conversation('["Hi"]').plain
+    [Message(role='user', content='["Hi"]')]
+    """
+    messages = _messages(text)
+    if messages is None:
+        messages = [{"role": "user", "content": text}]
+    return Conversation(messages, [Message(message["role"], message_text(message)) for message in messages])
+
+
+def _messages(text: str) -> list[Mapping[str, Any]] | None:
+    """Return the messages of a JSON document; ``None`` if it has another form."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    messages = content.get("messages") if isinstance(content, dict) else content
+    if not isinstance(messages, list) or not messages:
+        return None
+    return messages if all(map(_is_message, messages)) else None
+
+
+def _is_message(row: Any) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get("role"), str):
+        return False
+    return isinstance(row.get("content"), str | list) or bool(row.get("tool_calls"))
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    r"""Return the text of a message: its content, and a line of JSON for each call of a tool.
+
+    >>> message_text({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]})
+    'ab'
+    >>> message_text({"content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]})
+    '{"name": "f", "arguments": "{}"}'
+    """
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    calls = (call.get("function", call) for call in message.get("tool_calls") or ())
+    return "\n".join(filter(None, [content, *(json.dumps(call, ensure_ascii=False) for call in calls)]))

@@ -1,0 +1,325 @@
+"""The family ``drift``: the sums over the messages of a shard, and its metrics with their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tokbench.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
+from tokbench.metrics.drift.conversations import conversation
+from tokbench.metrics.drift.shown import spans_of, stream_of
+from tokbench.metrics.drift.turns import OWN, all_turns, joins
+from tokbench.plugin import (
+    CHAT_TEMPLATES,
+    DecodesStream,
+    EncodedShard,
+    EncodesChat,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    ReportsSpans,
+    SummedMetric,
+    Sums,
+    Tokenizer,
+    check_encoded,
+    decode_batch,
+    encode_batch,
+)
+
+_COUNTED: Final = (
+    *("messages", "joins", "broken_joins", "continuations", "empty_continuations"),
+    *("streams", "exact_streams", "replaced", "span_tokens", "exact_spans", "trimmed_spans"),
+)
+"""The sums that do not depend on a template."""
+_P99: Final = 0.99
+
+
+class DriftOptions(Options):
+    """Options of the family.
+
+    >>> DriftOptions().appends
+    8
+    """
+
+    appends: int = Field(
+        default=8, ge=1, le=1000, description="random places in each message at which text is appended"
+    )
+    turns: int = Field(
+        default=16, ge=1, le=1000, description="turns of a conversation that are compared, from the first"
+    )
+    seed: int = Field(default=1, ge=0, description="other seeds append elsewhere")
+
+
+class DriftState(NamedTuple):
+    """The sums over documents, and the ids that appends changed."""
+
+    sums: Sums
+    """The sums."""
+    windows: Windows
+    """The appends by the number of ids that they changed."""
+
+    def __add__(self, other: DriftState) -> DriftState:  # type: ignore[override]
+        return DriftState(self.sums + other.sums, self.windows + other.windows)
+
+    def raw(self) -> dict[str, object]:
+        """Return the state as JSON data."""
+        return {**self.sums.raw(), "changed_ids": self.windows.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> DriftState:
+        """Return the state whose data :meth:`raw` gave."""
+        return cls(Sums.restore(raw, before), Windows.restore(raw["changed_ids"]))
+
+
+class _Ids(NamedTuple):
+    """The ids of some texts, each encoded once, and the texts that decoding gives."""
+
+    ids: Mapping[str, Sequence[int]]
+    decoded: Mapping[str, str]
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, texts: Sequence[str]) -> _Ids:
+        """Encode and decode texts in one batch."""
+        distinct = list(dict.fromkeys(texts))
+        arrays = encode_batch(tokenizer, distinct)
+        check_encoded(arrays, len(distinct), tokenizer.vocab_size)
+        flat, places = arrays.ids.tolist(), pairwise(arrays.offsets.tolist())
+        ids = {text: flat[start:end] for text, (start, end) in zip(distinct, places, strict=True)}
+        return cls(ids, dict(zip(distinct, decode_batch(tokenizer, arrays), strict=True)))
+
+
+class _Document(NamedTuple):
+    """The message texts of a document, and where text is appended to each."""
+
+    texts: Sequence[str]
+    cuts: Sequence[Sequence[Cut]]
+
+    @classmethod
+    def of(cls, text: str, options: DriftOptions) -> _Document:
+        """Return the parts of a document."""
+        texts = [message.content for message in conversation(text).plain]
+        return cls(texts, [cuts_of(message, options.appends, options.seed) for message in texts])
+
+    def needed(self) -> list[str]:
+        """Return all texts that are encoded for the document."""
+        one_by_one = [cut.context for cuts in self.cuts for cut in cuts]
+        one_by_one += [cut.context + cut.continuation for cuts in self.cuts for cut in cuts]
+        return [*self.texts, *map("".join, pairwise(filter(None, self.texts))), *one_by_one]
+
+
+class Drift(SummedMetric):
+    """The text metric: sums over messages, turns, joins, continuations, streams and tokens, and append windows."""
+
+    state = DriftState
+    _options: DriftOptions
+
+    def map(self, encoded: EncodedShard) -> DriftState:
+        """Return the state of one shard; messages, prompts and parts of messages are encoded here."""
+        tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
+        for k, text in enumerate(encoded.shard.texts):
+            for name, turns in all_turns(tokenizer, conversation(text), self._options.turns).items():
+                columns.add(k, **{f"drifted_{name}": turns.drifted, f"turns_{name}": turns.compared})
+            document = _Document.of(text, self._options)
+            ids = _Ids.of(tokenizer, document.needed())
+            windows += self._messages(k, document, ids, columns)
+            for message in filter(None, document.texts):
+                _count_shown(k, tokenizer, message, ids, columns)
+        return DriftState(Sums.of(encoded.shard, **columns.arrays), windows)
+
+    def _messages(self, k: int, document: _Document, ids: _Ids, columns: _Columns) -> Windows:
+        """Count joins and continuations of a document, and return the windows of its appends."""
+        encode, windows = ids.ids.__getitem__, Windows({})
+        joined = joins(document.texts, encode)
+        columns.add(k, messages=len(document.texts), joins=joined.compared, broken_joins=joined.drifted)
+        for text, cuts in zip(document.texts, document.cuts, strict=True):
+            windows += append_windows(text, cuts, encode)
+            pairs = ((encode(cut.context), encode(cut.context + cut.continuation)) for cut in cuts)
+            columns.add(k, continuations=len(cuts), empty_continuations=sum(is_empty(*pair) for pair in pairs))
+        return windows
+
+    def finish(self, state: DriftState) -> Mapping[str, Measured | NotApplicable]:
+        """Return shares and ratios of sums, and the windows of appends."""
+        sums, windows = state
+        values: dict[str, Measured | NotApplicable] = {
+            "join_drift": _share(sums, "broken_joins", "joins", _NO_TURNS),
+            "empty_continuation": _share(sums, "empty_continuations", "continuations", _NO_TEXT),
+            "stream_exact": _share(sums, "exact_streams", "streams", _NO_TEXT),
+            "span_exact": _share(sums, "exact_spans", "span_tokens", _NO_BYTES),
+            "span_trimmed": _share(sums, "trimmed_spans", "span_tokens", _NO_BYTES),
+            "stream_replaced": sums.ratio("replaced", "streams")
+            if sums.columns["streams"].any()
+            else NotApplicable(_NO_TEXT),
+        }
+        for template, metric in _turn_ids().items():
+            if f"turns_{template}" in sums.columns:
+                values[metric] = _share(sums, f"drifted_{template}", f"turns_{template}", _NO_TURNS)
+        for metric, share in (("append_p99", _P99), ("append_max", 1.0)):
+            changed = Measured(windows.percentile(share), sums.documents) if windows.counts else None
+            values[metric] = changed or NotApplicable(_NO_TEXT)
+        return values
+
+
+class _Columns:
+    """The sums of a shard by document."""
+
+    def __init__(self, documents: int) -> None:
+        self._documents = documents
+        self.arrays = {name: self._empty() for name in _COUNTED}
+        """For each sum, int64[d]."""
+
+    def _empty(self) -> NDArray[np.int64]:
+        return np.zeros(self._documents, dtype=np.int64)
+
+    def add(self, document: int, **numbers: int) -> None:
+        """Add numbers to the sums of a document."""
+        for name, number in numbers.items():
+            self.arrays.setdefault(name, self._empty())[document] += number
+
+
+def _count_shown(k: int, tokenizer: Tokenizer, text: str, ids: _Ids, columns: _Columns) -> None:
+    """Count the stream and the spans of a message."""
+    if isinstance(tokenizer, DecodesStream):
+        shown = stream_of(tokenizer, ids.ids[text], ids.decoded[text])
+        columns.add(k, streams=1, exact_streams=shown.exact, replaced=shown.replaced)
+    if spans := spans_of(tokenizer, text):
+        columns.add(k, exact_spans=spans.exact, trimmed_spans=spans.trimmed, span_tokens=spans.tokens)
+
+
+def _share(sums: Sums, above: str, below: str, reason: str) -> Measured | NotApplicable:
+    return sums.share(above, below) if sums.columns[below].any() else NotApplicable(reason)
+
+
+_NO_TURNS: Final = "no document is a conversation of two messages or more that the template takes"
+_NO_TEXT: Final = "no message has text enough"
+_NO_BYTES: Final = "no token has a text of its own that could be compared"
+
+
+def _turn_ids() -> dict[str, str]:
+    """Return the id of the metric of each template."""
+    return {OWN: "turn_drift", **{t.id: f"turn_drift_{t.id}" for t in CHAT_TEMPLATES.values()}}
+
+
+_MESSAGES: Final = "Documents that are JSON conversations count by their messages; any other document is one message."
+_SENT: Final = (
+    "The first k messages are as they are sent to a model, with the reply of the assistant opened if it is next. Where "
+    "their ids change, a cache of prefixes misses, and training on k + 1 messages sees ids that were never sampled "
+    "(transformers #45812, trl #5224, verl #6719)."
+)
+_SPAN: Final = (
+    "Tokens whose bytes are whole characters, without the space that a model puts before every text. Text that the "
+    "tokenizer normalizes is not the token's"
+)
+
+
+def _turns_metric(template: str, title: str) -> Metric:
+    own = template == OWN
+    which = "the template of its own model" if own else f"the template of {title}"
+    rest = "" if own else " Marks are single ids where the vocabulary has them, and ordinary text elsewhere."
+    return Metric(
+        id=_turn_ids()[template],
+        unit="share of turns",
+        direction="lower",
+        label="turn drift" if own else f"turn drift, {title}",
+        formula="turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
+        definition=f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
+        needs=(EncodesChat,) if own else (),
+    )
+
+
+SPEC: Final = MetricFamily(
+    name="drift",
+    summary="ids that change while a conversation grows or a text is appended to; streams and spans of the engine",
+    text=Drift,
+    options=DriftOptions,
+    values=(
+        _turns_metric(OWN, ""),
+        *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),
+        Metric(
+            id="join_drift",
+            unit="share of boundaries",
+            direction="lower",
+            formula="boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
+            definition=(
+                "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
+                "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
+                "encodes all (sglang #26555, verl #6719)."
+            ),
+        ),
+        Metric(
+            id="empty_continuation",
+            unit="share of pairs",
+            direction="lower",
+            formula="pairs for which encode(context + continuation) has no more ids than encode(context) / pairs",
+            definition=(
+                "A message is cut at random characters; its continuation goes on to the end of the word (UAX #29). If "
+                "it adds no id, nothing is left to score when the ids of the context are cut off by number, as "
+                f"lm-evaluation-harness does it (PR #4055). {_MESSAGES}"
+            ),
+        ),
+        Metric(
+            id="append_p99",
+            unit="tokens",
+            direction="lower",
+            label="append window, 99 %",
+            no_interval="a percentile of appends has no interval",
+            formula="99th percentile (nearest rank) over appends of the last ids of the text before that change",
+            definition=(
+                "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
+                "then must be encoded again: who keeps so many back is right 99 times of 100 (dynamo #12630). "
+                f"{_MESSAGES}"
+            ),
+        ),
+        Metric(
+            id="append_max",
+            unit="tokens",
+            direction="lower",
+            label="append window, longest",
+            no_interval="a maximum has no interval",
+            formula="max over appends of the last ids of the text before that change",
+            definition="The most ids at the end of a text that an append changed, over the same appends.",
+        ),
+        Metric(
+            id="stream_exact",
+            unit="share of messages",
+            direction="higher",
+            formula="messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
+            definition=(
+                "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
+                "that keeps text back at the end, has not shown the message (vllm-mlx #109, tokenizers' DecodeStream). "
+                f"{_MESSAGES}"
+            ),
+            needs=(DecodesStream,),
+        ),
+        Metric(
+            id="stream_replaced",
+            unit="characters/message",
+            direction="lower",
+            formula="Σ U+FFFD that the decoder shows beyond those of decode(ids) / messages",
+            definition="Replacement characters that a reader sees while a message is shown, and that are not in it.",
+            needs=(DecodesStream,),
+        ),
+        Metric(
+            id="span_exact",
+            unit="share of tokens",
+            direction="higher",
+            formula="tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
+            definition=f"{_SPAN}, and neither is a span without the white space of its token.",
+            needs=(ReportsSpans,),
+        ),
+        Metric(
+            id="span_trimmed",
+            unit="share of tokens",
+            direction="higher",
+            formula="tokens for which text[start:end] is the token's text, outer white space left aside / tokens",
+            definition=f"{_SPAN}; white space at the ends is left aside, which some engines cut off on purpose.",
+            needs=(ReportsSpans,),
+        ),
+    ),
+)

@@ -1,0 +1,87 @@
+"""Turns: whether the ids of a conversation stay when it goes on, and joins of messages that are encoded apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from tokbench.metrics.drift.conversations import Conversation
+from tokbench.plugin import CHAT_TEMPLATES, ChatTemplate, EncodesChat, Tokenizer, prompt_ids
+
+OWN = "own"
+"""The name of a model's own template in the columns."""
+
+_ASSISTANT = "assistant"
+
+
+class Turns(NamedTuple):
+    """The turns of one conversation under one template."""
+
+    drifted: int
+    """The turns after which ids before them are others."""
+    compared: int
+    """The turns that the template accepts, before and after."""
+
+
+def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[int] | None], most: int) -> Turns:
+    """Count the turns k after which the ids of the first k messages do not begin those of the first k + 1.
+
+    Args:
+        conversation: the messages.
+        encode: gives the ids of the first messages, their number and whether a reply is opened; ``None`` where the
+            template refuses.
+        most: look at so many turns at most.
+
+    >>> from tokbench.metrics.drift.conversations import conversation
+    >>> talk = conversation('[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]')
+    >>> turns_of(talk, lambda count, reply: [1, 2][:count], 9), turns_of(talk, lambda count, reply: [count], 9)
+    (Turns(drifted=0, compared=1), Turns(drifted=1, compared=1))
+    """
+    drifted = compared = 0
+    for count, message in list(enumerate(conversation.plain))[1 : most + 1]:
+        before, after = encode(count, message.role == _ASSISTANT), encode(count + 1, False)  # noqa: FBT003
+        if before is not None and after is not None:
+            compared += 1
+            drifted += list(after[: len(before)]) != list(before)
+    return Turns(drifted, compared)
+
+
+def published(tokenizer: Tokenizer, template: ChatTemplate, conversation: Conversation, most: int) -> Turns:
+    """Count the turns in a published template, whose control tokens are ids where the vocabulary has them."""
+
+    def encode(count: int, reply: bool) -> list[int]:  # noqa: FBT001
+        return prompt_ids(tokenizer, list(template.write(conversation.plain[:count], reply=reply)))
+
+    return turns_of(conversation, encode, most)
+
+
+def own(tokenizer: EncodesChat, conversation: Conversation, most: int) -> Turns:
+    """Count the turns in the template of the tokenizer's own model."""
+
+    def encode(count: int, reply: bool) -> Sequence[int] | None:  # noqa: FBT001
+        try:
+            return tokenizer.encode_chat(conversation.messages[:count], reply=reply)
+        except ValueError:
+            return None
+
+    return turns_of(conversation, encode, most)
+
+
+def all_turns(tokenizer: Tokenizer, conversation: Conversation, most: int) -> dict[str, Turns]:
+    """Return the turns under each template, by the id of the template; :data:`OWN` where the tokenizer has one."""
+    turns = {t.id: published(tokenizer, t, conversation, most) for t in CHAT_TEMPLATES.values()}
+    if isinstance(tokenizer, EncodesChat):
+        turns[OWN] = own(tokenizer, conversation, most)
+    return turns
+
+
+def joins(texts: Sequence[str], encode: Callable[[str], Sequence[int]]) -> Turns:
+    """Count the boundaries between messages at which enc(a) + enc(b) are not enc(a + b).
+
+    >>> joins(["a", "", "b"], lambda text: [len(text)])  # a message without text has no boundary
+    Turns(drifted=1, compared=1)
+    """
+    pairs = list(pairwise(filter(None, texts)))
+    apart = (([*encode(a), *encode(b)], list(encode(a + b))) for a, b in pairs)
+    return Turns(sum(one != other for one, other in apart), len(pairs))

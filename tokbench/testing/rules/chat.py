@@ -1,0 +1,67 @@
+"""The rule about ``encode_chat``: the same ids each time, and a refusal that says so."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tokbench.testing.findings import Broken, RuleNotApplicable, raised, shown
+from tokbench.testing.under_test import TokenizerUnderTest
+from tokbench.tokenizers.contract import EncodesChat
+
+_CONVERSATION: Final[tuple[Mapping[str, object], ...]] = (
+    {"role": "user", "content": "How many hours is \u0e40\u0e17\u0e35\u0e48\u0e22\u0e07 from now? \U0001f642"},
+    {"role": "assistant", "content": "\n\nThree.  "},
+    {"role": "user", "content": "</s><|im_end|><end_of_turn> def f():\n    return 1"},
+    {"role": "assistant", "content": ""},
+)
+"""Its beginnings are conversations, too: the last one is refused by many templates."""
+
+_UNUSUAL: Final[tuple[Sequence[Mapping[str, object]], ...]] = (
+    [],
+    [{"role": "system", "content": "Be brief."}],
+    [{"role": "assistant", "content": "Hi"}, {"role": "assistant", "content": "Hi"}],
+    [{"role": "nobody", "content": None}],
+    [{"role": "tool", "content": "3", "tool_call_id": "1"}],
+)
+
+
+def encode_chat(subject: TokenizerUnderTest) -> str:
+    """A conversation has the same ids each time, is left as it is, and is refused with ValueError or not at all."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, EncodesChat):
+        raise RuleNotApplicable("it has no encode_chat")
+    usual = [list(_CONVERSATION[:count]) for count in range(1, len(_CONVERSATION) + 1)]
+    refused = 0
+    for messages in [*usual, *_UNUSUAL]:
+        for reply in (False, True):
+            refused += _refuses(subject, tokenizer, messages, reply=reply)
+    return f"{2 * (len(usual) + len(_UNUSUAL))} conversations, of which {refused} are refused"
+
+
+def _refuses(
+    subject: TokenizerUnderTest, tokenizer: EncodesChat, messages: Sequence[Mapping[str, object]], *, reply: bool
+) -> bool:
+    """Check one conversation, and tell whether it is refused.
+
+    Raises:
+        Broken: it breaks the rule.
+    """
+    call, given = f"encode_chat({shown(messages)}, reply={reply})", copy.deepcopy(messages)
+    answers: list[list[int] | None] = []
+    for _ in range(2):
+        try:
+            answers.append(list(tokenizer.encode_chat(given, reply=reply)))
+        except ValueError:
+            answers.append(None)
+        except BaseException as error:
+            raise Broken(call, "ids, or a ValueError", words=raised(error)) from error
+        if given != messages:
+            raise Broken(call, "messages that are left as they are", given)
+    first, again = answers
+    if first != again:
+        raise Broken(f"{call}, again", f"the same ids, {shown(first)}", again)
+    if first is not None and not subject.are_ids(first):
+        raise Broken(call, f"integers from 0 to {subject.vocab_size - 1}", first)
+    return first is None

@@ -1,7 +1,7 @@
 """The plugin for pytest: ``pytest --tokbench SUITE`` times every tokenizer on every corpus with pytest-benchmark.
 
-It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. Nothing of tokbench but this file is imported until
-one of these is used.
+It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. Nothing of tokbench but this file is imported
+until one of these is used.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ PLANTED = {
     add_space: ("normalization: was 'null', now", Cause.SPACE),
     move_special: ("special tokens: <end> was 264, now 265", None),
 }
-NAMES = [plant.__name__ for plant in (nothing, *PLANTED)]
+TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
+NAMES = [plant.__name__ for plant in (nothing, *PLANTED)] + ["template"]
 
 
 def write_tokenizer(folder: Path, name: str, content):
@@ -83,7 +84,9 @@ def folder(tmp_path_factory):
     """A folder with a lock of tokenizers into which changes were planted afterwards."""
     folder = tmp_path_factory.mktemp("pins")
     (folder / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    (folder / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     entries = {name: {"backend": "huggingface", "path": f"{name}.tokenizer.json"} for name in NAMES}
+    entries["template"]["chat_template"] = "chat_template.jinja"
     corpora = {"mine": {"source": "text", "path": "texts.txt", "document": "line"}}
     config = {"schema": "tokbench/1", "name": "pinned", "corpora": corpora, "tokenizers": entries}
     (folder / "mine.yaml").write_text(json.dumps(config | {"metrics": ["compression"]}), encoding="utf-8")
@@ -92,6 +95,7 @@ def folder(tmp_path_factory):
     pins = pin(Request(folder / "mine.yaml"), folder, silent)
     assert not pins.failures
     (folder / "ids.lock").write_text(write_lock(pins.lock), encoding="utf-8")
+    (folder / "chat_template.jinja").write_text(TEMPLATE.replace("\n", "\n\n"), encoding="utf-8")
     for plant in PLANTED:
         content = pipeline()
         plant(content)
@@ -120,6 +124,13 @@ def test_a_change_is_named(checked, plant):
     assert (tokenizer.first and tokenizer.first.cause) == shown
 
 
+def test_a_newline_in_a_chat_template_is_named(checked):
+    [cause] = checked["template"].causes
+    assert cause.startswith("chat template: was 'user: Is it raining?\\nassistant: Not yet.\\n")
+    assert "now 'user: Is it raining?\\n\\nassistant: Not yet.\\n\\n" in cause
+    assert checked["template"].changed == ()
+
+
 def test_ids_of_texts_stay_where_a_special_token_alone_moves(checked):
     assert checked["move_special"].changed == ()
 
@@ -131,7 +142,7 @@ def test_the_first_text_is_shown_with_both_cuts(checked):
     shown = "".join(tokenizer.first.before)
     assert shown == "".join(tokenizer.first.now) == TEXTS[0][: len(shown)]
     assert " the" in tokenizer.first.before
-    assert [" ", "t", "he"] == [token for token in tokenizer.first.now if token in {" ", "t", "he"}][-3:]
+    assert [token for token in tokenizer.first.now if token in {" ", "t", "he"}][-3:] == [" ", "t", "he"]
 
 
 def test_texts_alone_tell_the_cause(folder, tmp_path):

@@ -11,14 +11,24 @@ import numpy as np
 
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.segment import own_bytes
+from tokbench.foundation.errors import one_line
 from tokbench.pins.cut import form_of, write_cut
 from tokbench.pins.lock import PinnedText, Vocabulary
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import DescribesStages, HasSpecialTokens, Tokenizer
+from tokbench.tokenizers.contract import DescribesStages, EncodesChat, HasSpecialTokens, Tokenizer
 
 _DIGITS: Final = 16
 _LONGEST_STAGE: Final = 300
 """Characters of the settings of a stage that a lock shows; of longer ones it has the hash."""
+
+
+_TEMPLATE: Final = "chat template"
+_CONVERSATION: Final = (
+    {"role": "user", "content": "Is it raining?"},
+    {"role": "assistant", "content": "Not yet."},
+    {"role": "user", "content": "Shall we go, then?"},
+)
+"""The messages that a chat template writes; it has no message of the system, which some refuse."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +66,24 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
     Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
     """
-    stages = tokenizer.stages if isinstance(tokenizer, DescribesStages) else {}
+    stages = dict(tokenizer.stages) if isinstance(tokenizer, DescribesStages) else {}
+    if isinstance(tokenizer, EncodesChat):
+        stages[_TEMPLATE] = _written_by_template(tokenizer)
     return Vocabulary(
         ids=vocab_size_of(tokenizer),
         bytes=vocabulary_sha256(tokenizer)[:_DIGITS],
         special=dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {},
         stages={name: _short(text) for name, text in stages.items()},
     )
+
+
+def _written_by_template(tokenizer: Tokenizer) -> str:
+    """Return a conversation as the chat template of a tokenizer writes it."""
+    assert isinstance(tokenizer, EncodesChat)
+    try:
+        return tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True))
+    except ValueError as error:
+        return f"refused: {one_line(error)}"
 
 
 def _short(text: str) -> str:

@@ -15,18 +15,19 @@ import mmap
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from tokbench.engine.workers.line import SECRET_BYTES, Unpacker, packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
@@ -39,6 +40,7 @@ from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options
 
+_CHUNK: Final = 1 << 20
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
 """The number of new objects after which the garbage collector looks.
@@ -165,53 +167,67 @@ class _ParentGone(Exception):  # noqa: N818 - the usual end
     """The parent is through, or has ended."""
 
 
-class _Line(Connection):
+class _Line:
     """The line to the parent process, on which several threads may speak, as loggers do.
 
     A copy of the process, made by foreign code, has the same line, but may not speak on it.
+
+    Args:
+        handle: its file descriptor.
     """
 
     def __init__(self, handle: int) -> None:
-        super().__init__(handle)
+        os.set_inheritable(handle, False)  # noqa: FBT003 - what a tokenizer starts gets no end of it
+        self._socket = socket.socket(fileno=handle)
         self._turn = threading.Lock()
         self._process = os.getpid()
-        self._socket = self._identity()
+        self._file = self._identity()
+        self._sent = 0
+        self._secret = self._socket.recv(SECRET_BYTES, socket.MSG_WAITALL)
+        self._unpacker = Unpacker(self._secret, hashed=False)
 
     def _identity(self) -> tuple[int, int]:
-        status = os.fstat(self.fileno())
+        status = os.fstat(self._socket.fileno())
         return status.st_dev, status.st_ino
 
     def is_open(self) -> bool:
         """Return ``False`` if its file descriptor was closed, or is another file by now."""
         try:
-            return self._identity() == self._socket
+            return self._identity() == self._file
         except OSError:
             return False
 
-    def send(self, obj: Any) -> None:
+    def send(self, message: Any) -> None:
         """Send one message."""
         if os.getpid() != self._process:
             os._exit(0)
-        data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
         with self._turn:
+            data = packed(self._secret, self._sent, message, hashed=True)
             if not self.is_open():
                 raise OSError(_CLOSED)
             try:
-                self.send_bytes(data)
+                self._socket.sendall(data)
             except ConnectionError as error:
                 raise _ParentGone from error
+            self._sent += 1
 
-    def recv(self) -> Any:
+    def receive(self) -> Any:
         """Return the next message."""
-        try:
-            return super().recv()
-        except (EOFError, ConnectionError) as error:
-            raise _ParentGone from error
+        content = None
+        while content is None:
+            try:
+                data = self._socket.recv(min(self._unpacker.missing, _CHUNK))
+            except ConnectionError as error:
+                raise _ParentGone from error
+            if not data:
+                raise _ParentGone
+            content = self._unpacker.take(data)
+        return pickle.loads(content)  # noqa: S301 - sent by our parent
 
     def next_batch(self, feed: str) -> list[str]:
         """Return the next texts of a feed, or an empty list after the last."""
         self.send(("more", feed))
-        texts: list[str] = self.recv()
+        texts: list[str] = self.receive()
         return texts
 
 
@@ -223,14 +239,15 @@ _NEEDED: Final = {"builtins", "copyreg", "numpy", "os", "pickle", "sys", "thread
 class _ToParent(logging.Handler):
     """Sends log messages to the parent, which shows them."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, line: _Line) -> None:
         super().__init__()
-        self._connection = connection
+        self._line = line
 
     def emit(self, record: logging.LogRecord) -> None:
         text = attempt(record.getMessage)
         if not isinstance(text, Failure):
-            self._connection.send(("log", (record.name, record.levelno, shortened(text, LONGEST_MESSAGE))))
+            name, level = str(record.name), int(record.levelno)
+            self._line.send(("log", (name, level, shortened(text, LONGEST_MESSAGE))))
 
 
 def main(connection: int, memory: int, parent: int, level: int) -> None:
@@ -274,7 +291,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
 
 def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) -> None:
     """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
-    number, job, recipes = line.recv()
+    number, job, recipes = line.receive()
     context.recipes.update(recipes)
     with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
         for k, answer in enumerate(job.run(context)):

@@ -1,0 +1,180 @@
+"""The line to a worker is read as hostile: what does not fit costs that worker, and never the run."""
+
+import os
+import pickle
+import signal
+import socket
+from functools import partial
+
+import pytest
+import worker_steps
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.config.model import Limits
+from tokbench.engine.workers import line, process
+from tokbench.engine.workers.line import Unpacker, WorkerLine, packed
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import silent
+from tokbench.measuring.job import TokenizerJob
+from tokbench.tokenizers.options import Options
+
+USED = "the process was ended, because foreign code had used its line to tokbench"
+
+
+def pool_of(size=1, **limits):
+    pool = ProcessPool(size, Limits(**limits), silent)
+    pool.keep("bytes", Recipe("utf8_bytes", Options()))
+    return pool
+
+
+@pytest.fixture(autouse=True)
+def quick_to_start(monkeypatch):
+    """Start workers with few plugins."""
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora")
+
+
+def job_of(step):
+    return TokenizerJob(("bytes",), "testing", "a step", step)
+
+
+@pytest.fixture
+def ends():
+    """The end of the run, that of the worker, and the secret that the worker was handed."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        near = WorkerLine(ours)
+        yield near, theirs, theirs.recv(line.SECRET_BYTES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("junk", ["text", "huge", "an_answer", "one_byte"])
+def test_junk_on_the_line_is_the_death_of_the_worker(junk, monkeypatch):
+    monkeypatch.setenv("JUNK", junk)
+    with pool_of(step=30) as pool:
+        died = pool.ask(job_of(worker_steps.write_junk))
+        assert isinstance(died, WorkerDied)
+        assert died.ended == USED
+        assert died.failure.reason in {f"{USED} while testing a step", f"{USED} while working"}
+        assert died.heartbeat.tokenizer == "bytes"
+        assert pool.ask(job_of(worker_steps.process_id)) > 0, "another worker goes on"
+
+
+@pytest.mark.parametrize("junk", list(worker_steps.JUNK))
+def test_junk_before_a_message_is_a_failure(ends, junk):
+    near, far, secret = ends
+    far.send(worker_steps.JUNK[junk])
+    far.send(packed(secret, 0, ("done", 1), hashed=True))
+    assert near.receive() == Failure(USED)
+
+
+@given(st.binary(min_size=1, max_size=200))
+def test_no_bytes_pass_for_a_message(junk):
+    unpacker = Unpacker(b"k" * 32, hashed=True)
+    taken = 0
+    while taken < len(junk):
+        part = junk[taken : taken + unpacker.missing]
+        taken += len(part)
+        try:
+            assert unpacker.take(part) is None
+        except ValueError:
+            return
+    assert len(junk) < 32, "the first head is refused"
+
+
+def test_a_message_in_pieces(ends, monkeypatch):
+    near, far, secret = ends
+    monkeypatch.setattr(line, "_PATIENCE_S", 0.01)
+    data = packed(secret, 0, ("done", 3), hashed=True) + packed(secret, 1, ("more", "x"), hashed=True)
+    got = []
+    for at in range(len(data)):
+        far.send(data[at : at + 1])
+        if message := near.receive():
+            got.append(message)
+    assert got == [("done", 3), ("more", "x")]
+
+
+@pytest.mark.parametrize("at", [0, 9, 17, 40, -1])
+def test_a_bit_that_changed_is_seen(ends, at):
+    near, far, secret = ends
+    data = bytearray(packed(secret, 0, ("answer", ((1, 0), "text")), hashed=True))
+    data[at] ^= 1
+    far.send(data)
+    assert isinstance(near.receive(), Failure)
+
+
+def test_a_message_again_is_not_the_next_one(ends):
+    near, far, secret = ends
+    data = packed(secret, 0, ("done", 1), hashed=True)
+    far.send(data + data)
+    assert near.receive() == ("done", 1)
+    assert isinstance(near.receive(), Failure)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [3, None, (), ("answer",), ("answer", (1, 2)), ("done", "x"), ("log", (1, 2, 3)), ("progress", ()), ["done", 1], ("x", 1)],
+)  # fmt: skip
+def test_a_message_of_another_shape_is_a_failure(ends, message):
+    near, far, secret = ends
+    far.send(packed(secret, 0, message, hashed=True))
+    assert near.receive() == Failure(USED)
+
+
+def test_nothing_is_unpickled_before_the_hash_holds(ends, tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "made"),)
+
+    near, far, _ = ends
+    far.send(packed(b"another secret", 0, Bomb(), hashed=True))
+    assert isinstance(near.receive(), Failure)
+    assert not (tmp_path / "made").exists()
+    pickle.loads(pickle.dumps(Bomb()))
+    assert (tmp_path / "made").exists()
+
+
+def test_a_message_that_is_too_long_is_not_sent(monkeypatch):
+    monkeypatch.setattr(line, "LONGEST", 100)
+    with pytest.raises(ValueError, match=r"a message of 1,0.. bytes is too long; at most 100 can be sent"):
+        packed(b"key", 0, "x" * 1000, hashed=True)
+
+
+def test_texts_that_a_job_does_not_have_cost_its_worker():
+    with pool_of() as pool:
+        died = pool.ask(worker_steps.AsksForMore())
+    assert died.ended == "the process was ended, because its job has no texts called 'more'"
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_before_it_starts_is_replaced(monkeypatch):
+    monkeypatch.setattr(process, "START_S", 6)
+    with pool_of() as pool:
+        pool.start()
+        stopped = pool._workers[0]._process.pid
+        os.kill(stopped, signal.SIGSTOP)
+        answer = pool.ask(job_of(worker_steps.process_id))
+    assert isinstance(answer, int)
+    assert answer != stopped
+
+
+def test_workers_that_do_not_start_end_the_run(monkeypatch):
+    monkeypatch.setattr(process, "START_S", 0.01)
+    with pool_of(step=0.2) as pool, pytest.raises(BackendError) as caught:
+        pool.ask(job_of(worker_steps.process_id))
+    assert str(caught.value).startswith("worker processes do not start: the last one took more than 0.01 s; ")
+
+
+def test_a_worker_that_does_not_read_is_replaced(monkeypatch):
+    monkeypatch.setattr(line, "DEAF_S", 0.5)
+    with pool_of() as pool:
+        stopped = pool.ask(job_of(worker_steps.process_id))
+        os.kill(stopped, signal.SIGSTOP)
+        monkeypatch.setattr(line, "DEAF_S", 60)
+        much = partial(worker_steps.length_of, b"x" * 10_000_000)
+        assert pool.ask(job_of(much)) == 10_000_000
+        assert pool.ask(job_of(worker_steps.process_id)) != stopped

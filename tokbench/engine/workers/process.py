@@ -1,0 +1,260 @@
+"""One worker process, as the process of the run sees it: its start, its line, its limits and its end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import mmap
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import IO, Any, Final, NamedTuple
+
+from tokbench.config.model import Limits
+from tokbench.engine.workers.descendants import KNOWN, MARK, end_descendants
+from tokbench.engine.workers.line import WorkerLine
+from tokbench.engine.workers.pool import Feeds, text_batches
+from tokbench.engine.workers.watch import STDERR, STDOUT, WorkerWatch
+from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
+from tokbench.measuring.job import Job
+
+# Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
+# not look at it while it comes. The worker's main function turns the collector on.
+_START: Final = (
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv.pop()); "
+    "from tokbench.engine.workers.worker import main; main(*map(int, sys.argv[1:]))"
+)
+START_S: Final = 120.0
+"""Seconds that a process may take to start."""
+
+_MAX_TAIL_CHARS: Final = 300
+"""Length of the end of a worker's output, as errors show it."""
+
+
+def _open_shared_file() -> IO[bytes]:
+    """Open a file that two processes can map: in memory where the system can do that, since a disk may be full."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("tokbench"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+class _WorkerFiles(NamedTuple):
+    """The file descriptors that a worker inherits."""
+
+    line: int
+    """The worker's end of the line to this process."""
+    heartbeat: int
+    """The memory for its heartbeat."""
+    stdout: int
+    stderr: int
+
+
+def _start_process(files: _WorkerFiles, mark: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
+
+    Args:
+        files: the files that it inherits.
+        mark: its value of :data:`MARK`.
+        environment: variables that are added to those of this process.
+    """
+    level = logging.getLogger("tokbench").getEffectiveLevel()
+    numbers = map(str, [files.line, files.heartbeat, os.getpid(), level])
+    return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
+        [sys.executable, "-c", _START, *numbers, json.dumps([str(folder) for folder in sys.path])],
+        stdin=subprocess.DEVNULL,
+        stdout=files.stdout,
+        stderr=files.stderr,
+        pass_fds=[files.line, files.heartbeat],
+        env={**os.environ, **environment, MARK: mark},
+        start_new_session=True,
+    )
+
+
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a process has ended, without the lock of its object: Ctrl-C in ``poll`` would leave it locked."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # it has, and its object knows
+        return True
+
+
+class Ended(NamedTuple):
+    """The end of a worker."""
+
+    heartbeat: Heartbeat
+    """Its last one."""
+    how: str
+    """The reason of its end, in words."""
+    code: int
+    """Its exit code."""
+    too_large: bool
+    """``True`` if it used more memory than it may."""
+    last_words: str
+    """The end of what it printed."""
+
+
+class WorkerProcess:
+    """One process, and the job that it has.
+
+    Args:
+        memory: bytes that it may use; ``None`` if there is no limit.
+        printed: by tokenizer, how many bytes of output were passed on so far.
+        environment: variables that are added to those of this process.
+        capture_output: keep the end of what the process prints, instead of printing it.
+    """
+
+    def __init__(
+        self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
+    ) -> None:
+        self._mark = secrets.token_hex(16)
+        ours, theirs = socket.socketpair()
+        pipes = [os.pipe() for _ in (STDOUT, STDERR)]
+        with _open_shared_file() as file, theirs:
+            file.truncate(HEARTBEAT_BYTES)
+            self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
+            files = _WorkerFiles(theirs.fileno(), file.fileno(), *(end for _, end in pipes))
+            self._process = _start_process(files, self._mark, environment)
+        for _, end in pipes:
+            os.close(end)
+        self._watch = WorkerWatch(
+            {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, (STDOUT, STDERR), strict=True)},
+            lambda: read_heartbeat(self._memory).tokenizer,
+            printed,
+            self._process.pid,
+            memory,
+            self._process.kill,
+        )
+        self._watch.start()
+        self.line = WorkerLine(ours)
+        self.job: Job | None = None
+        self.ready = False
+        """``True`` once it has started, and waits for jobs."""
+        self.deaf = False
+        """``True`` if it does not read its line."""
+        self.answers = 0
+        self.loaded: set[str] = set()
+        """The tokenizers of its jobs so far, which it has in memory."""
+        self._jobs = 0
+        self._known: set[str] = set()
+        self._feeds: dict[str, Iterator[list[str]]] = {}
+        self._began = self._since = 0.0
+        self._number = 0
+
+    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds) -> None:
+        """Hand over a job."""
+        self.job, self.answers = job, 0
+        self.loaded.update(job.tokenizers)
+        self._jobs += 1
+        self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
+        self._began = self._since = time.monotonic()
+        new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
+        self._known.update(new)
+        self._send((self._jobs, job, new))
+
+    def _send(self, message: Any) -> None:
+        try:
+            self.line.send(message)
+        except TimeoutError:
+            self.deaf = True
+        except OSError:
+            pass  # it has died, which shows when its answer is awaited
+
+    def receive(self) -> tuple[str, Any] | Failure | None:
+        """Return the next message; the failure if there is something else; ``None`` if there is nothing to do yet.
+
+        Texts that it asks for are sent at once.
+
+        Raises:
+            EOFError, OSError: there is none, the process has ended.
+        """
+        message = self.line.receive()
+        if message is None:
+            return None
+        self._since = time.monotonic()
+        if message[0] == "ready":  # the time that it takes to start is not the job's
+            self.ready, self._began = True, self._since
+        if message[0] == "more":
+            return self._send_batch(str(message[1]))
+        return message
+
+    def expects(self, number: tuple[int, int]) -> bool:
+        """Tell whether an answer with these numbers, of its job and its own, is the next one."""
+        return number == (self._jobs, self.answers)
+
+    def done(self, number: int) -> bool:
+        """Note the end of the job with a number, and return ``True``, if it is the present job."""
+        if number == self._jobs:
+            self.job = None
+        return self.job is None
+
+    def _send_batch(self, feed: str) -> Failure | None:
+        """Send the next texts of a feed, or an empty list after the last; return the failure if there is none."""
+        if feed not in self._feeds:
+            return Failure(f"the process was ended, because its job has no texts called {feed!r}")
+        self._send(next(self._feeds[feed], []))
+        return None
+
+    def has_ended(self) -> bool:
+        """Tell whether the process has ended, even if a copy of it holds its line."""
+        return _has_exited(self._process) and self.line.is_empty()
+
+    def timed_out(self, limits: Limits) -> bool:
+        """Tell whether the job has used up its limit, see :attr:`Job.limit`, or the process does not start."""
+        assert self.job is not None
+        if not self.ready:
+            return time.monotonic() - self._began > START_S
+        now, number = time.monotonic(), read_heartbeat(self._memory).number
+        if number != self._number:
+            self._number, self._since = number, now
+        since = self._began if self.job.limit == "train" else self._since
+        limit: float = getattr(limits, self.job.limit)
+        return now - since > limit
+
+    def end(self, patience: float = 0.0) -> Ended:
+        """End the process and all that it started.
+
+        Args:
+            patience: seconds to wait for it to end by itself.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+        by_itself = self._process.returncode is not None
+        if KNOWN:
+            self._process.send_signal(signal.SIGSTOP)  # it starts no more, and adopts what its children leave
+            end_descendants(self._process.pid, self._mark)
+            self._process.kill()
+        else:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self.line.close()
+        code, heartbeat = self._process.wait(), read_heartbeat(self._memory)
+        how = heartbeat.ended or f"the process {how_ended(code)}"
+        if patience and not by_itself and not heartbeat.ended:
+            how = "the process closed its line to tokbench"
+        return Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_MAX_TAIL_CHARS))
+
+
+def how_ended(code: int) -> str:
+    """Say how a process ended, from its exit code.
+
+    >>> how_ended(-11), how_ended(-9), how_ended(3)
+    ('died with SIGSEGV', 'was killed with SIGKILL, by somebody or for want of memory,', 'ended with exit code 3')
+    """
+    if code >= 0:
+        return f"ended with exit code {code}"
+    if code == -signal.SIGKILL:
+        return "was killed with SIGKILL, by somebody or for want of memory,"
+    try:
+        return f"died with {signal.Signals(-code).name}"
+    except ValueError:
+        return f"died with signal {-code}"

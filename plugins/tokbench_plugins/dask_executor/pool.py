@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from tokbench.plugin import (
     ONE_THREAD,
@@ -36,6 +36,7 @@ from tokbench.plugin import (
     Unread,
     WorkerDied,
     WorkerPool,
+    WorkersLost,
     attempt,
     text_batches,
 )
@@ -198,8 +199,10 @@ class DaskPool(WorkerPool):
         """See :meth:`WorkerPool.work`.
 
         Raises:
-            BackendError: for a minute there was no worker, or no scheduler.
+            WorkersLost: for a minute there was no worker, or no scheduler; or that was so before.
         """
+        if self.lost:
+            self._lose(self.lost)
         self._drop_all()
         while True:
             yield from self._losses()
@@ -217,9 +220,14 @@ class DaskPool(WorkerPool):
             if not self._attempts and not self._again:
                 return
             if not self._attempts and time.monotonic() - self._alone_since > _JOIN:
-                raise BackendError(self._nobody())
+                self._lose(self._nobody())
             meanwhile()
             yield from self._take_events()
+
+    def _lose(self, reason: str) -> NoReturn:
+        """Say once and for all that no worker can be reached."""
+        self.lost = reason
+        raise WorkersLost(reason)
 
     def _drop_all(self) -> None:
         """Give up what an earlier call of :meth:`work` has left."""
@@ -240,6 +248,8 @@ class DaskPool(WorkerPool):
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
         """See who has come and who has vanished; return the jobs that are lost with the latter for good."""
         self._cluster.look()
+        if self._cluster.out_of_reach:
+            self._lose(self._cluster.out_of_reach)
         present = list(self._cluster.members.values())
         asked = [member for member, _ in self._checks.values()]
         for member in present:
@@ -308,6 +318,8 @@ class DaskPool(WorkerPool):
             timeout = None
             if not isinstance(event, str):
                 self.progress(*event)
+            elif self._cluster.closed:
+                continue  # all is cancelled, and the next look at the cluster says why
             elif event in self._checks:
                 self._checked(*self._checks.pop(event))
             elif tried := self._attempts.get(event.split("/")[1]) if event.startswith("tokbench/") else None:

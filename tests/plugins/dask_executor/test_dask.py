@@ -10,11 +10,13 @@ import socket
 import subprocess
 import time
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from conftest import cell, interruptible
 from processes import ended
+from rich.console import Console
 
 import tokbench
 from tokbench.config.model import Limits
@@ -24,11 +26,14 @@ from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard
 from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.job import TokenizerJob, Unread
 from tokbench.registry.plugins import load_registry
+from tokbench.report.terminal import brief
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options
+from tokbench_plugins.dask_executor import cluster
 from tokbench_plugins.dask_executor.remote import Lacking, Order, RunKey, end_run, run_order
 from tokbench_plugins.dask_executor.surroundings import Surroundings
 
@@ -59,6 +64,7 @@ def vocab_size(tokenizer):
     return tokenizer.vocab_size
 
 
+@pytest.mark.slow
 def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
     data = pickle.dumps(Recipe("utf8_bytes", Options()))
     digest = hashlib.sha256(data).hexdigest()
@@ -76,6 +82,7 @@ def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
         end_run(key.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tmp_path, scheme):
     """Files that have an address are copied there once, so what becomes of them later is not seen."""
@@ -285,6 +292,39 @@ def test_a_worker_with_other_plugins_is_refused(shell, monkeypatch):
     message = r"own is missing there and 1\.0 here; install the same on every machine"
     with pytest.raises(tokbench.InputError, match=message):
         tokbench.run(shell.config, executor="dask", scheduler=shell.address)
+
+
+@pytest.mark.slow
+def test_a_run_without_its_scheduler_ends_with_the_results_that_are_there(tmp_path, shell, write_config, monkeypatch):
+    """The scheduler is killed in the middle of a training: nobody waits for ever, and nothing is lost silently."""
+    monkeypatch.setattr(cluster, "_CONNECT", 2.0)
+    monkeypatch.setattr(cluster, "_GONE", 4.0)
+    monkeypatch.setitem(cluster._SETTINGS, "distributed.comm.timeouts.connect", "2s")
+    trained = (
+        "  endless: {backend: hangs_to_train, train: {corpus: c, vocab_size: 300}}\n  bytes: {backend: utf8_bytes}"
+    )
+    config = write_config(CORPUS, trained)
+    _, scheduler, worker, _, _ = recipe()
+    running = shell.start(scheduler)
+    shell.start(worker)
+
+    def kill_in_training(step, done, total):
+        if step == "training endless" and running.poll() is None:
+            signal_all(running, signal.SIGKILL)
+
+    results = tokbench.run(
+        config, tmp_path / "out", executor="dask", scheduler=shell.address, progress=RunProgress.of(kill_in_training)
+    )
+    written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results.interrupted
+    assert written["partial"]["phase"] == "training"
+    assert written["partial"]["reason"].startswith("the scheduler of dask is out of reach: ")
+    assert {c.reason for c in results.cells if c.tokenizer == "endless"} == {
+        "the run was stopped before it was trained"
+    }
+    console = Console(file=StringIO(), width=200)
+    brief(results, console, tmp_path / "out", 1.0)
+    assert "nothing was measured. The reason: the scheduler of dask is out of reach: " in console.file.getvalue()
 
 
 @pytest.mark.slow

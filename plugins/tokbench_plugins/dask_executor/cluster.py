@@ -34,6 +34,9 @@ _LOOK: Final = 0.5
 _GONE: Final = 60.0
 """Seconds that a scheduler may be out of reach in the middle of a run."""
 
+_LAST_WISH: Final = 10.0
+"""Seconds to wait for workers to end what a run has left."""
+
 _SETTINGS: Final = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # texts and recipes travel with the jobs
     "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
@@ -48,6 +51,8 @@ class Member:
     """Its address."""
     slots: int
     """The number of jobs that it does side by side."""
+    asked: bool = False
+    """``True`` once it was asked for its versions."""
     usable: bool | None = None
     """``True`` if its versions are those of this machine; ``None`` until that is known."""
     recipes: set[str] = field(default_factory=set)
@@ -123,16 +128,12 @@ class Cluster:
         """Put what workers show under a topic into the events; nothing comes of a scheduler that is out of reach."""
         attempt(lambda: self._client.subscribe_topic(topic, lambda event: self.events.put(event[1])))
 
-    def tell(self, step: Callable[..., None], *arguments: object, patience: float) -> None:
+    def tell(self, step: Callable[..., None], *arguments: object, patience: float, wait: float = _LAST_WISH) -> None:
         """Let all members that are alive do a step at once, beside their jobs; nobody waits long for an answer."""
         alive = [member.address for member in self.members.values() if member.silent() < patience]
         if alive and not self.out_of_reach:  # Client.run would wait for ever
-            how = {"workers": alive, "on_error": "ignore", "callback_timeout": _LAST_WISH}
+            how = {"workers": alive, "on_error": "ignore", "callback_timeout": wait}
             attempt(lambda: self._client.sync(self._client._run, step, *arguments, **how))  # noqa: SLF001
-
-
-_LAST_WISH: Final = 10.0
-"""Seconds to wait for workers to end what a run has left."""
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import tiktoken_cache
 from hypothesis import HealthCheck, settings
 
 import tokbench
@@ -29,6 +30,42 @@ def pytest_configure(config):
         settings.load_profile("quick" if config.option.markexpr == "not slow" else "ci")
     if "PYTEST_XDIST_WORKER" not in os.environ and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         _share_what_jax_compiles(config)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(_CacheGuard(), "tiktoken cache")
+    links = TemporaryDirectory(prefix="tiktoken-", ignore_cleanup_errors=True)
+    config.add_cleanup(links.cleanup)
+    tiktoken_cache.link_files(Path(links.name))
+    os.environ[tiktoken_cache.VARIABLE] = links.name
+
+
+class _CacheGuard:
+    """Fails the session if the given folder of tiktoken's files has changed: made-up encodings would pass for real ones."""
+
+    def __init__(self):
+        self._before = tiktoken_cache.listing(tiktoken_cache.GIVEN)
+        self._changed = []
+
+    def pytest_sessionfinish(self, session):
+        after = tiktoken_cache.listing(tiktoken_cache.GIVEN)
+        self._changed = sorted({name for name, *_ in set(self._before) ^ set(after)})
+        if self._changed and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self._changed:
+            names = ", ".join(self._changed)
+            terminalreporter.write_line(
+                f"ERROR: files have changed in {tiktoken_cache.GIVEN} while the tests ran: {names}", red=True
+            )
+
+
+@pytest.fixture(autouse=True)
+def own_tiktoken_cache():
+    """Give each test a folder of its own for tiktoken's files, with links to those that are there."""
+    with TemporaryDirectory(prefix="tiktoken-") as folder, pytest.MonkeyPatch.context() as patch:
+        tiktoken_cache.link_files(Path(folder))
+        patch.setenv(tiktoken_cache.VARIABLE, folder)
+        yield
 
 
 def _share_what_jax_compiles(config):

@@ -397,5 +397,5 @@ def _results(
         states=states,
         tracebacks=finished.tracebacks | studies.tracebacks | tracebacks(further.timed.failures),
         interrupted=bool(further.stopped),
-        partial=PartialRun(phase=further.stopped, groups=shares) if further.stopped else None,
+        partial=PartialRun(phase=further.stopped, reason=further.lost, groups=shares) if further.stopped else None,
     )

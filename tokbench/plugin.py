@@ -146,7 +146,7 @@ if TYPE_CHECKING:
     from tokbench.foundation.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
-        one_line as one_line, ResultsError as ResultsError,
+        one_line as one_line, ResultsError as ResultsError, WorkersLost as WorkersLost,
     )
     from tokbench.foundation.failures import (
         Failure as Failure, attempt as attempt, doing as doing, tracebacks as tracebacks, Heartbeat as Heartbeat,
@@ -299,7 +299,7 @@ _NAMES: Final = {
     # errors and failures
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "
-        "ResultsError"
+        "ResultsError WorkersLost"
     ),
     "foundation.failures": "Failure attempt doing tracebacks Heartbeat",
     "foundation.progress": "Progress silent RunProgress",

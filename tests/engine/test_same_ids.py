@@ -3,12 +3,21 @@
 import io
 import re
 
+import numpy as np
 import pytest
 from conftest import cell, problems
 from rich.console import Console
 
 import tokbench
+from tokbench.config.read import read_config
+from tokbench.corpus.contract import Document
+from tokbench.corpus.shards import Shard
+from tokbench.engine.check import check
+from tokbench.engine.same_ids import SameIds
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.pool import InProcessPool
 from tokbench.formats import html, markdown
+from tokbench.foundation.progress import silent
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import Difference, IdDifference
@@ -156,6 +165,26 @@ def test_what_cannot_be_compared_is_refused_in_place(write_config):
         'run.yaml:13:37: same_as: must be text, but is ["cl100k"]',
         "run.yaml:14:85: 'h-300' cannot be compared with itself; name another tokenizer",
     ]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_comes_first(write_config, lines, order):
+    """The second document is the first of four that differs; in the second shard all do."""
+    tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: utf16_units, same_as: first}"
+    with InProcessPool(silent) as pool:
+        registry, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
+        same_ids = SameIds(plan, ["first", "second"])
+        texts = ["equal", "é one", "é two", "é three"]
+        documents = [Document(text, "q", str(number), f"q:{number}") for number, text in enumerate(texts)]
+        shards = [Shard("c", "q", first, documents[first : first + 2], by_key=False) for first in (0, 2)]
+        got = np.array([[7, 2], [3, 4]], dtype=np.uint64)
+        for number in order:
+            same_ids.take(shards[number], "first", np.array([7, 9], dtype=np.uint64))
+            same_ids.take(shards[number], "second", got[number])
+        same_ids.finish(pool, StoredWork(None, registry, plan, 0))
+    [difference] = same_ids.differences
+    assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)
+    assert difference.first.text == "é one"
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A backend that takes its time and says where it works, so that a test can disturb it in the middle."""
+"""A backend that takes its time and says where it works, so that a test can disturb it in the middle; its plugin, too."""
 
 import os
 import time
@@ -24,4 +24,5 @@ class SlowBytes:
 
 @tokbench.plugin.hookimpl
 def register_backends(register):
+    time.sleep(float(os.environ.get("SLOW_START", "0")))
     register(tokbench.plugin.BackendSpec(name="slow", summary="slow", load=lambda options: SlowBytes()))

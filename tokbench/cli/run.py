@@ -118,4 +118,6 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
     conclude(Report(results).subtitle, progress, log)
+    if results.partial and results.partial.reason:
+        return 1
     return Interruption.exit_code if results.interrupted else int(results.failed)

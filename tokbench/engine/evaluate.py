@@ -18,6 +18,7 @@ from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
@@ -155,7 +156,7 @@ class Evaluation:
 
 
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork, surveys: StoredSurveys) -> Evaluation:
-    """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept.
+    """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it.
 
     States that the store has are taken from there, and new ones are put there as soon as they come. Text is not read
     as long as all states of its shards are in the store.
@@ -167,7 +168,7 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork,
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
         evaluation.same_ids.finish(pool, stored, evaluation.unread)
-    except KeyboardInterrupt:
+    except STOPS:
         evaluation.interrupted = True
         pool.end()
     return evaluation

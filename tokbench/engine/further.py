@@ -12,6 +12,7 @@ from tokbench.engine.stored import StoredWork
 from tokbench.engine.studies import StudiesDone, run_studies
 from tokbench.engine.time import time_all
 from tokbench.engine.workers.pool import WorkerPool
+from tokbench.foundation.errors import STOPS
 from tokbench.measuring.metric import TimedOutcome
 from tokbench.results.cells import Status
 
@@ -24,25 +25,26 @@ class Further:
     timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
     stopped: str = ""
     """The phase in which the run was stopped; empty if it came to its end."""
+    lost: str = ""
+    """The reason why the workers are out of reach, if that has stopped the run."""
 
 
 def measure_further(
     checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
 ) -> Further:
-    """Run the studies and then, alone on the machine, time. Ctrl-C ends it early."""
+    """Run the studies and then, alone on the machine, time. Ctrl-C or the loss of the workers ends it early."""
     further = Further(stopped=stopped)
-    if stopped:
-        return further
-    further.studies = run_studies(checked, evaluation, finished, pool, stored)
-    if further.studies.stopped:
+    if not further.stopped:
+        further.studies = run_studies(checked, evaluation, finished, pool, stored)
         further.stopped = further.studies.stopped
-        return further
-    try:
-        with pool.progress.phase("timing"):
-            _, plan, prepared = checked
-            further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
-    except KeyboardInterrupt:
-        further.stopped = "timing"
+    if not further.stopped:
+        try:
+            with pool.progress.phase("timing"):
+                _, plan, prepared = checked
+                further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
+        except STOPS:
+            further.stopped = "timing"
+    further.lost = pool.lost
     return further
 
 

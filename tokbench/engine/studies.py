@@ -13,6 +13,7 @@ from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
@@ -36,7 +37,7 @@ class StudiesDone:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
     stopped: str = ""
-    """The study in which Ctrl-C ended the run; empty if all ran."""
+    """The study in which Ctrl-C or the loss of the workers ended the run; empty if all ran."""
 
     @property
     def cells(self) -> list[Cell]:
@@ -57,7 +58,7 @@ class StudiesDone:
 def run_studies(
     checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, stored: StoredWork
 ) -> StudiesDone:
-    """Run every study of the plan. Ctrl-C ends it early, and what was found is kept."""
+    """Run every study of the plan. Ctrl-C or the loss of the workers ends it early, and what was found is kept."""
     done = StudiesDone()
     context = _Context(checked, evaluation, finished, done, pool, stored)
     for name, options in checked.plan.studies.items():
@@ -65,7 +66,7 @@ def run_studies(
         try:
             with pool.progress.phase(name):
                 outcome = attempt(partial(spec.run, context.of(spec), options))
-        except KeyboardInterrupt:
+        except STOPS:
             done.stopped = name
             return done
         if isinstance(outcome, Failure):

@@ -11,6 +11,7 @@ from tokbench.engine.folder import save_artefact
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerPool
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import TokenizerState
@@ -22,7 +23,7 @@ class TrainedRun(NamedTuple):
     checked: Checked
     """The run with its trained tokenizers."""
     stopped: str
-    """``training`` if Ctrl-C ended the phase early: tokenizers that were not trained are failed then."""
+    """``training`` if Ctrl-C or the loss of the workers ended the phase early: what was not trained is failed then."""
 
 
 def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork) -> TrainedRun:
@@ -34,7 +35,7 @@ def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: S
                 pool.progress.trained(tokenizer.name, from_store=tokenizer.train_from_store)
             prepared.append(save_artefact(folder, tokenizer, pool) if folder else tokenizer)
         return TrainedRun(checked._replace(prepared=identify(prepared, pool)), "")
-    except KeyboardInterrupt:
+    except STOPS:
         pool.end()
         stopped = Failure("the run was stopped before it was trained")
         untrained = [

@@ -7,6 +7,7 @@
     ├── BackendUnavailable   a tokenizer cannot be used on this machine: no library, no network
     ├── BackendError         a tokenizer did not load, train, encode or decode
     ├── ContractError        a plugin broke a sentence of the contract
+    ├── WorkersLost          the workers of a run are out of reach for good; what there is is written
     └── ResultsError         a results file cannot be read
 
 A message says what happened, where, and what to type next.
@@ -65,6 +66,14 @@ class ContractError(TokbenchError):
 
 class ResultsError(TokbenchError):
     """A results file cannot be read."""
+
+
+class WorkersLost(TokbenchError):  # noqa: N818 - it stops a run as Ctrl-C does
+    """The workers of a run are out of reach for good; the run ends as if it had been stopped, with what there is."""
+
+
+STOPS: Final = (KeyboardInterrupt, WorkersLost)
+"""The exceptions that end a run early, with the results of what was measured."""
 
 
 def close_name(name: str, known: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
-from tokbench.foundation.errors import one_line, shortened
+from tokbench.foundation.errors import WorkersLost, one_line, shortened
 
 T = TypeVar("T")
 
@@ -42,13 +42,14 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
 
     Raises:
         KeyboardInterrupt: Ctrl-C, or ``quit`` in a debugger.
+        WorkersLost: the step needs workers, and nobody can reach them.
 
     >>> attempt(lambda: 1 / 0, "dividing").reason
     'dividing: ZeroDivisionError: division by zero'
     """
     try:
         return step()
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, WorkersLost):
         raise
     except bdb.BdbQuit as error:
         raise KeyboardInterrupt from error

@@ -114,6 +114,8 @@ class PartialRun:
 
     phase: str
     """The phase in which it was stopped, one of the names of :class:`Durations`, or a study."""
+    reason: str = ""
+    """The reason why it could not go on; empty if a person or a signal stopped it."""
     groups: dict[str, dict[str, float]] = field(default_factory=dict)
     """By corpus and group, the share of the documents that was measured, 0 to 1, over all its tokenizers."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import BackendError, Failure, InputError, attempt, one_line
+from tokbench.plugin import Failure, InputError, attempt, one_line
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -34,6 +34,9 @@ _LOOK: Final = 0.5
 _GONE: Final = 60.0
 """Seconds that a scheduler may be out of reach in the middle of a run."""
 
+_LAST_WISH: Final = 10.0
+"""Seconds to wait for workers to end what a run has left."""
+
 _SETTINGS: Final = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # texts and recipes travel with the jobs
     "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
@@ -48,6 +51,8 @@ class Member:
     """Its address."""
     slots: int
     """The number of jobs that it does side by side."""
+    asked: bool = False
+    """``True`` once it was asked for its versions."""
     usable: bool | None = None
     """``True`` if its versions are those of this machine; ``None`` until that is known."""
     recipes: set[str] = field(default_factory=set)
@@ -80,23 +85,21 @@ class Cluster:
         self.events: queue.SimpleQueue[str | tuple[str, float, float | None]] = queue.SimpleQueue()
         """A queue with a string for each message that was answered, and a tuple for each step of progress."""
         self._looked = self._heard = 0.0
+        self.out_of_reach = ""
+        """The reason why nothing more can be sent to the scheduler; empty as long as it can."""
 
-    def look(self) -> list[Member]:
-        """Find out who is there, not more than a few times a second; return those that have left.
-
-        Raises:
-            BackendError: the scheduler is out of reach.
-        """
+    def look(self) -> None:
+        """Find out who is there, and whether the scheduler still answers, not more than a few times a second."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
-            return []
+            return
         self._heard = self._heard or now
         identity = attempt(lambda: self._client.sync(self._client.scheduler.identity, callback_timeout=_CONNECT))
         self._looked = time.monotonic()
         if isinstance(identity, Failure):
-            if self._looked - self._heard > _GONE:
-                raise BackendError(f"the scheduler of dask is out of reach: {identity.reason}")
-            return []
+            if self.closed or self._looked - self._heard > _GONE:
+                self.out_of_reach = f"the scheduler of dask is out of reach: {identity.reason}"
+            return
         self._heard = self._looked
         newest = max((worker["last_seen"] for worker in identity["workers"].values()), default=0.0)
         present = {}
@@ -107,9 +110,12 @@ class Cluster:
                 if worker["last_seen"] != member.last_seen:
                     behind = newest - worker["last_seen"] if key not in self.members else 0.0
                     member.last_seen, member.changed = worker["last_seen"], self._looked - behind
-        left = [member for key, member in self.members.items() if key not in present]
         self.members = present
-        return left
+
+    @property
+    def closed(self) -> bool:
+        """``True`` if the connection has ended, because the scheduler could not be reached again."""
+        return bool(self._client.status in {"closing", "closed"})
 
     def send(self, member: Member, key: str, step: Callable[..., Any], *arguments: object) -> Future[Any]:
         """Let a member do a step; its key is put into the events when there is an answer."""
@@ -119,19 +125,15 @@ class Cluster:
         return sent
 
     def listen(self, topic: str) -> None:
-        """Put what workers show under a topic into the events."""
-        self._client.subscribe_topic(topic, lambda event: self.events.put(event[1]))
+        """Put what workers show under a topic into the events; nothing comes of a scheduler that is out of reach."""
+        attempt(lambda: self._client.subscribe_topic(topic, lambda event: self.events.put(event[1])))
 
-    def tell(self, step: Callable[..., None], *arguments: object, patience: float) -> None:
+    def tell(self, step: Callable[..., None], *arguments: object, patience: float, wait: float = _LAST_WISH) -> None:
         """Let all members that are alive do a step at once, beside their jobs; nobody waits long for an answer."""
         alive = [member.address for member in self.members.values() if member.silent() < patience]
-        if alive:  # Client.run would wait for ever
-            how = {"workers": alive, "on_error": "ignore", "callback_timeout": _LAST_WISH}
+        if alive and not self.out_of_reach:  # Client.run would wait for ever
+            how = {"workers": alive, "on_error": "ignore", "callback_timeout": wait}
             attempt(lambda: self._client.sync(self._client._run, step, *arguments, **how))  # noqa: SLF001
-
-
-_LAST_WISH: Final = 10.0
-"""Seconds to wait for workers to end what a run has left."""
 
 
 @contextmanager

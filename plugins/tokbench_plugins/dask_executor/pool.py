@@ -12,46 +12,46 @@ import logging
 import pickle
 import queue
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from tokbench.plugin import (
     ONE_THREAD,
-    BackendError,
     Failure,
     Feeds,
     Heartbeat,
-    InputError,
     Job,
     Limits,
-    Problem,
     ProcessPool,
     Progress,
     Recipe,
     Unread,
     WorkerDied,
     WorkerPool,
+    WorkersLost,
     attempt,
     text_batches,
 )
+from tokbench_plugins.dask_executor.admission import JOIN, Admission
 from tokbench_plugins.dask_executor.cluster import Cluster, Member, joined, started
 from tokbench_plugins.dask_executor.remote import (
+    LEASE,
     Lacking,
+    Lapsed,
     Order,
     RunKey,
-    describe,
     end_run,
     keep_texts,
+    renew,
     run_order,
     settings_for_workers,
     topic_of,
 )
-from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -62,8 +62,8 @@ _MOST_ATTEMPTS: Final = 3
 _PATIENCE: Final = 30.0
 """Seconds without a sign of life of a dask worker, after which its job is given to another."""
 
-_JOIN: Final = 60.0
-"""Seconds to wait for a worker that can be used, if there is none."""
+_BEAT: Final = 3.0
+"""Seconds between two signs of life that the workers get."""
 
 _WAIT: Final = 0.5
 _MOST_BATCHES: Final = 3
@@ -128,15 +128,22 @@ class DaskPool(WorkerPool):
         self._local = ProcessPool(1, limits, progress)
         self._recipes: dict[str, tuple[str, bytes]] = {}
         self._attempts: dict[str, _Attempt] = {}
-        self._checks: dict[str, tuple[Member, Future[Any]]] = {}
         self._again: deque[tuple[Job, int]] = deque()
         self._number = 0
         self._alone_since = time.monotonic()
-        self._refused: list[Problem] = []
         with ExitStack() as stack:
             self._cluster: Cluster = stack.enter_context(joined(scheduler) if scheduler else started(size))
             self._stack = stack.pop_all()
+        self._admission = Admission(self._cluster, scheduler, self._local, self._say, self._patience)
         self._key = self._new_run(limits)
+        self._over = threading.Event()
+        self._beats = threading.Thread(target=self._beat, daemon=True)
+        self._beats.start()
+
+    def _beat(self) -> None:
+        """Tell the workers again and again that the run goes on, or they end what it has left there."""
+        while not self._over.wait(_BEAT):
+            self._cluster.tell(renew, self._key.run, patience=self._patience, wait=_BEAT)
 
     def _new_run(self, limits: Limits) -> RunKey:
         key = RunKey(secrets.token_hex(8), limits, settings_for_workers(ONE_THREAD))
@@ -145,6 +152,8 @@ class DaskPool(WorkerPool):
 
     def __exit__(self, *_: object) -> None:
         """End the run's processes, and leave the cluster, or end it if it was started for the run."""
+        self._over.set()
+        self._beats.join(_BEAT)
         self._end_run()
         self._local.end()
         self._stack.close()
@@ -153,24 +162,13 @@ class DaskPool(WorkerPool):
         """Wait for the workers that are there, and see that they have the versions of this machine.
 
         Raises:
-            InputError: there is no worker, or one of them has other versions.
+            InputError: no worker can be used.
         """
         self._local.start()
         expected, since = 1 if self._scheduler else self._started, time.monotonic()
-        while True:
+        while not self._admission.complete(expected, time.monotonic() - since):
             self._losses()
-            known = self._cluster.members.values()
-            members = [member for member in known if member.usable is not None or member.silent() < self._patience]
-            checked = [member for member in members if member.usable is not None]
-            if len(checked) >= max(expected, len(members)):
-                break
-            if time.monotonic() - since > _JOIN:
-                if not checked:
-                    raise InputError(self._nobody())
-                break
             self._take_events()
-        if self._refused:
-            raise InputError(list(self._refused))
 
     def end(self, keep: int = 0) -> None:
         """End the run's processes in all dask workers; the process on this machine is kept if one is."""
@@ -198,8 +196,10 @@ class DaskPool(WorkerPool):
         """See :meth:`WorkerPool.work`.
 
         Raises:
-            BackendError: for a minute there was no worker, or no scheduler.
+            WorkersLost: for a minute there was no worker, or no scheduler; or that was so before.
         """
+        if self.lost:
+            self._lose(self.lost)
         self._drop_all()
         while True:
             yield from self._losses()
@@ -216,10 +216,15 @@ class DaskPool(WorkerPool):
                     self._again.append((job, number))
             if not self._attempts and not self._again:
                 return
-            if not self._attempts and time.monotonic() - self._alone_since > _JOIN:
-                raise BackendError(self._nobody())
+            if not self._attempts and time.monotonic() - self._alone_since > JOIN:
+                self._lose(self._admission.nobody())
             meanwhile()
             yield from self._take_events()
+
+    def _lose(self, reason: str) -> NoReturn:
+        """Say once and for all that no worker can be reached."""
+        self.lost = reason
+        raise WorkersLost(reason)
 
     def _drop_all(self) -> None:
         """Give up what an earlier call of :meth:`work` has left."""
@@ -240,13 +245,10 @@ class DaskPool(WorkerPool):
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
         """See who has come and who has vanished; return the jobs that are lost with the latter for good."""
         self._cluster.look()
+        if self._cluster.out_of_reach:
+            self._lose(self._cluster.out_of_reach)
+        self._admission.ask(self._key)
         present = list(self._cluster.members.values())
-        asked = [member for member, _ in self._checks.values()]
-        for member in present:
-            if member.usable is None and not any(member is other for other in asked):
-                key = f"tokbench-check-{secrets.token_hex(8)}"
-                future = self._cluster.send(member, key, describe, self._key)
-                self._checks[key] = member, future
         lost = list[tuple[Job, WorkerDied]]()
         for tried in list(self._attempts.values()):
             if not any(tried.member is member for member in present):
@@ -308,9 +310,9 @@ class DaskPool(WorkerPool):
             timeout = None
             if not isinstance(event, str):
                 self.progress(*event)
-            elif event in self._checks:
-                self._checked(*self._checks.pop(event))
-            elif tried := self._attempts.get(event.split("/")[1]) if event.startswith("tokbench/") else None:
+            elif self._cluster.closed:
+                continue  # all is cancelled, and the next look at the cluster says why
+            elif not self._admission.takes(event) and (tried := self._attempts.get(event.split("/")[1])):
                 answers += self._answered(tried, event)
 
     def _answered(self, tried: _Attempt, key: str) -> list[tuple[Job, Any | WorkerDied]]:
@@ -320,19 +322,28 @@ class DaskPool(WorkerPool):
             return []
         outcome = attempt(lambda: future.result(timeout=self._patience))
         if isinstance(outcome, Failure):
-            if future.status == "error":
-                tried.member.usable = False
-                return self._lost(tried, f"cannot do it and is asked nothing more: {outcome.reason}")
-            return self._lost(tried, f"has done it, but its answer cannot be had: {outcome.reason}")
+            return self._lost(tried, self._how_lost(tried.member, future.status, outcome.reason))
         if key != tried.order:
             self._send_more(tried)
             return []
         answers = pickle.loads(outcome)  # noqa: S301 - of our own worker
+        if isinstance(answers, Lapsed):
+            return self._lost(tried, f"heard nothing of this run for {LEASE} s")
         if self._lacks(tried, answers):
             self._send_order(tried)
             return []
         self._forget(tried)
         return [(tried.job, answer) for answer in answers]
+
+    @staticmethod
+    def _how_lost(member: Member, status: str, reason: str) -> str:
+        """Return why a worker gives no answer; it gets no more jobs if it cannot do them."""
+        if status == "error":
+            member.usable = False
+            return f"cannot do it and is asked nothing more: {reason}"
+        if status == "cancelled":
+            return "was cut off from the run"
+        return f"has done it, but its answer cannot be had: {reason}"
 
     @staticmethod
     def _lacks(tried: _Attempt, answers: Any) -> bool:
@@ -367,29 +378,3 @@ class DaskPool(WorkerPool):
         _LOGGER.warning("%s", what)
         if len(self.notes) < _MOST_NOTES:
             self.notes.append(what)
-
-    def _checked(self, member: Member, future: Future[Surroundings]) -> None:
-        """Note whether a worker has the versions of this machine."""
-        there = attempt(lambda: future.result(timeout=self._patience))
-        if isinstance(there, Failure):
-            reasons = [f"tokbench cannot be used there: {there.reason}; install on every machine what is here"]
-        else:
-            differences = there.differences(self._surroundings)
-            reasons = [f"{difference}; install the same on every machine" for difference in differences]
-        member.usable = not reasons
-        self._refused += [Problem(member.address, reason) for reason in reasons]
-        if reasons:
-            self._say(f"the dask worker {member.address} is not used: {reasons[0]}")
-
-    @cached_property
-    def _surroundings(self) -> Surroundings:
-        answer: Surroundings | WorkerDied = self._local.ask(DescribeSurroundings())
-        if isinstance(answer, WorkerDied):
-            raise BackendError(answer.failure.reason)
-        return answer
-
-    def _nobody(self) -> str:
-        if not self._scheduler:
-            return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
-        refused = "".join(f"; {problem}" for problem in self._refused[:3])
-        return f"no worker of {self._scheduler} can be used; start some with: dask worker {self._scheduler}{refused}"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.plugin import (
-    BackendError,
+    Failure,
     Job,
     Limits,
     ProcessPool,
@@ -34,8 +34,11 @@ from tokbench.plugin import (
 )
 from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
 
-_IDLE: Final = 600.0
-"""Seconds after which a process that nobody has asked anything is ended, because its run may have vanished."""
+LEASE: Final = 15
+"""Seconds without a word of a run, after which all that it has left is ended, because it may have vanished."""
+
+_TICK: Final = 1.0
+"""Seconds between two looks whether a run was heard of."""
 
 
 class RunKey(NamedTuple):
@@ -72,8 +75,13 @@ class Lacking(NamedTuple):
     digests: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Lapsed:
+    """The answer of a worker that heard nothing of a run for too long, and so has ended the job, or lost its texts."""
+
+
 class _RunEnded(Exception):  # noqa: N818 - the usual end of a job that nobody waits for
-    """The run has ended, and nobody waits for the answer."""
+    """The run has ended, or seems to have."""
 
 
 @dataclass
@@ -86,10 +94,19 @@ class _Run:
     """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
     """The folder in which texts for trainings are kept until they are read."""
-    idle: list[tuple[ProcessPool, threading.Timer]] = field(default_factory=list)
-    """Pools of one process each, which wait for a job; each with the timer that ends it."""
+    idle: list[ProcessPool] = field(default_factory=list)
+    """Pools of one process each, which wait for a job."""
     ended: threading.Event = field(default_factory=threading.Event)
     """Set when the run has ended."""
+    left: int = LEASE
+    """Seconds until it is taken to have ended, unless it is heard of before."""
+
+    def watch(self) -> None:
+        """End the run when nothing is heard of it; time in which this process was stopped does not count."""
+        while not self.ended.wait(_TICK):
+            self.left -= 1
+            if self.left <= 0:
+                end_run(self.key.run)
 
     def check(self) -> None:
         """Leave the job if the run has ended.
@@ -105,33 +122,24 @@ class _Run:
         """Yield a pool of one process, which nobody else uses meanwhile."""
         with _LOCK:
             waiting = self.idle.pop() if self.idle else None
-        if waiting:
-            pool, timer = waiting
-            timer.cancel()
-        else:
-            pool = ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
+        pool = waiting or ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
         pool.progress = RunProgress.of(progress)
         try:
             yield pool
         except BaseException:
             pool.end()
             raise
-        timer = threading.Timer(_IDLE, self._end_idle, [pool])
-        timer.daemon = True
         with _LOCK:
             kept = not self.ended.is_set()
             if kept:
-                self.idle.append((pool, timer))
-                timer.start()
+                self.idle.append(pool)
         if not kept:
             pool.end()
 
-    def _end_idle(self, pool: ProcessPool) -> None:
-        with _LOCK:
-            left = [(other, timer) for other, timer in self.idle if other is not pool]
-            waits, self.idle = len(left) < len(self.idle), left
-        if waits:
-            pool.end()
+    def has_texts(self, order: Order) -> bool:
+        """Tell whether all texts that were sent for a job are still here."""
+        batches = [(name, batch) for name, number in order.feeds.items() for batch in range(number)]
+        return all(_batch_path(self.folder, order.identity, name, batch).exists() for name, batch in batches)
 
     def feeds(self, order: Order) -> dict[str, Iterator[str]]:
         """Return the texts that were sent for a job."""
@@ -146,8 +154,7 @@ class _Run:
         with _LOCK:
             self.ended.set()
             idle, self.idle = self.idle, []
-        for pool, timer in idle:
-            timer.cancel()
+        for pool in idle:
             pool.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -158,7 +165,19 @@ _LOCK: Final = threading.Lock()
 
 def _run_of(key: RunKey) -> _Run:
     with _LOCK:
-        return _RUNS.get(key.run) or _RUNS.setdefault(key.run, _Run(key))
+        run = _RUNS.get(key.run)
+        if run is None:
+            run = _RUNS[key.run] = _Run(key)
+            threading.Thread(target=run.watch, daemon=True).start()
+        run.left = LEASE
+        return run
+
+
+def renew(run: str) -> None:
+    """Take note that a run goes on, if this dask worker knows it."""
+    known = _RUNS.get(run)
+    if known:
+        known.left = LEASE
 
 
 def _batch_path(folder: Path, identity: str, feed: str, number: int) -> Path:
@@ -187,7 +206,8 @@ def run_order(data: bytes) -> bytes:
         data: a pickled :class:`Order`.
 
     Returns:
-        A pickled list of answers, of which the last may be a ``WorkerDied``; or a pickled :class:`Lacking`.
+        A pickled list of answers, of which the last may be a ``WorkerDied``; or a pickled :class:`Lacking` or
+        :class:`Lapsed`.
     """
     order: Order = pickle.loads(data)  # noqa: S301 - sent by the run
     run = _run_of(order.key)
@@ -195,6 +215,8 @@ def run_order(data: bytes) -> bytes:
     lacking = tuple(digest for digest in dict.fromkeys(order.recipes.values()) if digest not in run.recipes)
     if lacking:
         return pickle.dumps(Lacking(lacking))
+    if not run.has_texts(order):
+        return pickle.dumps(Lapsed())
     try:
         with run.pool(_shown(order.key.run)) as pool:
             for name, digest in order.recipes.items():
@@ -205,7 +227,7 @@ def run_order(data: bytes) -> bytes:
                 answer for _, answer in pool.work(lambda: next(waiting, None), run.check, lambda _: run.feeds(order))
             ]
     except _RunEnded:
-        return pickle.dumps([])
+        return pickle.dumps(Lapsed())
     finally:
         shutil.rmtree(run.folder / order.identity, ignore_errors=True)
     return pickle.dumps(answers, pickle.HIGHEST_PROTOCOL)
@@ -241,17 +263,15 @@ def end_run(run: str) -> None:
         known.end()
 
 
-def describe(key: RunKey) -> Surroundings:
-    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them.
+def describe(key: RunKey) -> Surroundings | Failure:
+    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them, or its failure.
 
     Raises:
-        BackendError: the process does not start, or ends.
+        BackendError: the process does not start.
     """
     with _run_of(key).pool(silent) as pool:
         answer: Surroundings | WorkerDied = pool.ask(DescribeSurroundings())
-    if isinstance(answer, WorkerDied):
-        raise BackendError(answer.failure.reason)
-    return answer
+    return answer.failure if isinstance(answer, WorkerDied) else answer
 
 
 def main(module: str, parent: str, *arguments: str) -> None:

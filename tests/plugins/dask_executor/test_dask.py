@@ -4,17 +4,20 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import shlex
 import signal
 import socket
 import subprocess
 import time
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from conftest import cell, interruptible
 from processes import ended
+from rich.console import Console
 
 import tokbench
 from tokbench.config.model import Limits
@@ -24,12 +27,15 @@ from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard
 from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.job import TokenizerJob, Unread
 from tokbench.registry.plugins import load_registry
+from tokbench.report.terminal import brief
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options
-from tokbench_plugins.dask_executor.remote import Lacking, Order, RunKey, end_run, run_order
+from tokbench_plugins.dask_executor import cluster
+from tokbench_plugins.dask_executor.remote import LEASE, Lacking, Order, RunKey, end_run, run_order
 from tokbench_plugins.dask_executor.surroundings import Surroundings
 
 README = Path(tokbench.__file__).parent / "README.md"
@@ -59,6 +65,7 @@ def vocab_size(tokenizer):
     return tokenizer.vocab_size
 
 
+@pytest.mark.slow
 def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
     data = pickle.dumps(Recipe("utf8_bytes", Options()))
     digest = hashlib.sha256(data).hexdigest()
@@ -76,6 +83,7 @@ def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
         end_run(key.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tmp_path, scheme):
     """Files that have an address are copied there once, so what becomes of them later is not seen."""
@@ -154,6 +162,13 @@ class Shell:
             process = subprocess.Popen(words, stdout=log, stderr=log, cwd=self._folder, start_new_session=True)
         self.processes.append(process)
         return process
+
+    def wait_for(self, text, number):
+        """Wait until a process, by number, has written a text."""
+        [log] = self._folder.glob(f"*-{number}.log")
+        while text not in log.read_text(encoding="utf-8"):
+            assert self.processes[number].poll() is None, log.read_text(encoding="utf-8")
+            time.sleep(0.1)
 
     def end(self):
         for process in self.processes:
@@ -275,16 +290,77 @@ def test_a_cluster_on_this_machine(tmp_path, texts, write_config):
 
 
 @pytest.mark.slow
-def test_a_worker_with_other_plugins_is_refused(shell, monkeypatch):
-    _, scheduler, worker, _, _ = recipe()
+def test_workers_that_cannot_be_used_are_left_out_and_a_run_needs_one_that_can(shell, monkeypatch):
+    _, scheduler, worker, another, _ = recipe()
     path = os.environ["PYTHONPATH"].split(os.pathsep)
+    shell.start(scheduler)
     with monkeypatch.context() as other:
         other.setenv("PYTHONPATH", os.pathsep.join(path[1:]))  # without the distribution that "install" has made
-        shell.start(scheduler)
         shell.start(worker)
-    message = r"own is missing there and 1\.0 here; install the same on every machine"
-    with pytest.raises(tokbench.InputError, match=message):
+    missing = r"own is missing there and 1\.0 here; install the same on every machine"
+    with pytest.raises(tokbench.InputError, match=missing):
         tokbench.run(shell.config, executor="dask", scheduler=shell.address)
+
+    with monkeypatch.context() as other:
+        other.setenv("SLOW_START", "60")
+        shell.start(another)
+    shell.start(worker)
+    for number in (2, 3):
+        shell.wait_for("Registered to", number)
+    results = tokbench.run(shell.config, executor="dask", scheduler=shell.address, only=["slow"])
+    assert not results.failed
+    left_out = [note for note in results.notes if "is not used: " in note or "the run begins without it" in note]
+    assert len(left_out) == 2
+    assert any(re.search(missing, note) for note in left_out)
+
+
+@pytest.mark.slow
+def test_tokenizers_on_a_cluster_end_soon_after_the_run_was_killed(shell, write_config):
+    _, scheduler, worker, _, run = recipe()
+    shell.start(scheduler)
+    working = shell.start(worker)
+    write_config(CORPUS, "  endless: {backend: hangs_to_train, train: {corpus: c, vocab_size: 300}}")
+    running = shell.start(run)
+    shell.wait_for("training endless", 2)
+    started = [pid for pid in below(working.pid) if "tokbench" in Path(f"/proc/{pid}/cmdline").read_text()]
+    assert started
+    signal_all(running, signal.SIGKILL)
+    assert all(ended(pid, 20 * 3 * LEASE) for pid in started)
+    assert working.poll() is None
+
+
+@pytest.mark.slow
+def test_a_run_without_its_scheduler_ends_with_the_results_that_are_there(tmp_path, shell, write_config, monkeypatch):
+    """The scheduler is killed in the middle of a training: nobody waits for ever, and nothing is lost silently."""
+    monkeypatch.setattr(cluster, "_CONNECT", 5.0)
+    monkeypatch.setattr(cluster, "_GONE", 6.0)
+    monkeypatch.setitem(cluster._SETTINGS, "distributed.comm.timeouts.connect", "5s")
+    trained = (
+        "  endless: {backend: hangs_to_train, train: {corpus: c, vocab_size: 300}}\n  bytes: {backend: utf8_bytes}"
+    )
+    config = write_config(CORPUS, trained)
+    _, scheduler, worker, _, _ = recipe()
+    running = shell.start(scheduler)
+    shell.start(worker)
+    shell.wait_for("Registered to", 1)
+
+    def kill_in_training(step, done, total):
+        if step == "training endless" and running.poll() is None:
+            signal_all(running, signal.SIGKILL)
+
+    results = tokbench.run(
+        config, tmp_path / "out", executor="dask", scheduler=shell.address, progress=RunProgress.of(kill_in_training)
+    )
+    written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results.interrupted
+    assert written["partial"]["phase"] == "training"
+    assert written["partial"]["reason"].startswith("the scheduler of dask is out of reach: ")
+    assert {c.reason for c in results.cells if c.tokenizer == "endless"} == {
+        "the run was stopped before it was trained"
+    }
+    console = Console(file=StringIO(), width=200)
+    brief(results, console, tmp_path / "out", 1.0)
+    assert "nothing was measured. The reason: the scheduler of dask is out of reach: " in console.file.getvalue()
 
 
 @pytest.mark.slow

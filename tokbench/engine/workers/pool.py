@@ -62,6 +62,8 @@ class WorkerPool(ABC):
         """By tokenizer, its recipe."""
         self.notes: list[str] = []
         """Notes on the workers, for the reader of the results."""
+        self.lost = ""
+        """The reason why its workers are out of reach for good; empty as long as they are not."""
         self.registry: Registry | None = None
         """The plugins of the run, once they are loaded."""
 
@@ -114,6 +116,9 @@ class WorkerPool(ABC):
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
             feeds: makes the texts that a job may ask for.
+
+        Raises:
+            WorkersLost: the workers are out of reach for good; :attr:`lost` says why.
         """
 
     def ask_each(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any | Failure | WorkerDied]]:

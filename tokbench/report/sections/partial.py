@@ -54,7 +54,8 @@ def partial_sentences(results: Results) -> list[str]:
     in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
     phase = _STOPPED.get(name, in_study if name else "before it was through")
     corpora = [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()]
-    return [f"Partial: this run was stopped {phase}.", f"Measured: {'; '.join(corpora) or 'nothing'}."]
+    reason = f" The reason: {results.partial.reason}." if results.partial.reason else ""
+    return [f"Partial: this run was stopped {phase}.{reason}", f"Measured: {'; '.join(corpora) or 'nothing'}."]
 
 
 def partial_note(results: Results) -> Note | None:

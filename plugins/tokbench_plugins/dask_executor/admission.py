@@ -1,0 +1,121 @@
+"""The admission of dask workers to a run: one whose numbers could differ, or that does not start, is left out.
+
+Each is asked once for its :class:`Surroundings`, by a process of the run. The run begins when all have answered, or
+some seconds after the first that can be used. Who comes or answers later joins then.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from tokbench.plugin import BackendError, Failure, InputError, Problem, WorkerDied, WorkerPool, attempt
+from tokbench_plugins.dask_executor.cluster import Cluster, Member
+from tokbench_plugins.dask_executor.remote import RunKey, describe
+from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+JOIN: Final = 60.0
+"""Seconds to wait for a worker that can be used, if there is none."""
+
+_OTHERS: Final = 10.0
+"""Seconds that the first worker that can be used waits for the others."""
+
+_MOST_NAMED: Final = 3
+
+
+class Admission:
+    """Asks the members of a cluster what their numbers depend on.
+
+    Args:
+        cluster: the cluster.
+        scheduler: its address; empty if it was started for the run.
+        here: a pool on this machine, which is asked the same.
+        say: is called with what the reader of the results must know.
+        patience: seconds without a sign of life, after which nobody waits for a worker.
+    """
+
+    def __init__(
+        self, cluster: Cluster, scheduler: str, here: WorkerPool, say: Callable[[str], None], patience: float
+    ) -> None:
+        self._cluster = cluster
+        self._scheduler = scheduler
+        self._here = here
+        self._say = say
+        self._patience = patience
+        self._asked: dict[str, tuple[Member, Future[Any]]] = {}
+        self._refused: list[Problem] = []
+        self._first = 0.0
+
+    def ask(self, key: RunKey) -> None:
+        """Ask the workers that have come since the last time."""
+        for member in self._cluster.members.values():
+            if not member.asked:
+                member.asked = True
+                name = f"tokbench/check/{secrets.token_hex(8)}"
+                self._asked[name] = member, self._cluster.send(member, name, describe, key)
+
+    def takes(self, event: str) -> bool:
+        """Take an event if it is the answer of a worker; return whether it was one."""
+        if event not in self._asked:
+            return False
+        member, future = self._asked.pop(event)
+        reasons = self._reasons(attempt(lambda: future.result(timeout=self._patience)))
+        member.usable = not reasons
+        self._refused += [Problem(member.address, reason) for reason in reasons]
+        if reasons:
+            self._say(f"the dask worker {member.address} is not used: {reasons[0]}")
+        return True
+
+    def _reasons(self, there: Surroundings | Failure) -> list[str]:
+        """Return why a worker cannot be used; nothing if it can."""
+        if isinstance(there, Surroundings):
+            return [f"{other}; install the same on every machine" for other in there.differences(self._surroundings)]
+        if there.timed_out:
+            return [f"its processes do not start in time: {there.reason}"]
+        return [f"tokbench cannot be used there: {there.reason}; install on every machine what is here"]
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        answer: Surroundings | WorkerDied = self._here.ask(DescribeSurroundings())
+        if isinstance(answer, WorkerDied):
+            raise BackendError(answer.failure.reason)
+        return answer
+
+    def complete(self, expected: int, seconds: float) -> bool:
+        """Tell whether the run can begin: all have answered, or those that have not were waited for.
+
+        Args:
+            expected: the number of workers that will come at least.
+            seconds: the time since the first call.
+
+        Raises:
+            InputError: no worker can be used.
+        """
+        members = self._cluster.members.values()
+        awaited = [member for member in members if member.usable is None and member.silent() < self._patience]
+        usable = [member for member in members if member.usable]
+        if usable:
+            self._first = self._first or seconds
+        all_answered = not awaited and len(members) >= expected
+        if not usable and (all_answered or seconds > JOIN):
+            raise InputError(self._refused or self.nobody())
+        if all_answered:
+            return True
+        if not usable or seconds - self._first < _OTHERS:
+            return False
+        for member in awaited:
+            self._say(f"the dask worker {member.address} is not ready yet, and the run begins without it")
+        return True
+
+    def nobody(self) -> str:
+        """Return that no worker can be used, and what to do about it."""
+        if not self._scheduler:
+            return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
+        refused = "".join(f"; {problem}" for problem in self._refused[:_MOST_NAMED])
+        advice = f"start some with: dask worker {self._scheduler}"
+        return f"no worker of {self._scheduler} can be used; {advice}{refused}"

@@ -140,7 +140,11 @@ if TYPE_CHECKING:
         valid_unicode as valid_unicode, vocab_size_of as vocab_size_of,
     )
     from tokbench.foundation.files import (
-        is_utf8 as is_utf8, not_text as not_text, read_file as read_file, write_atomically as write_atomically,
+        is_utf8 as is_utf8, not_text as not_text, read_file as read_file, read_regular as read_regular,
+        write_atomically as write_atomically,
+    )
+    from tokbench.foundation.parsing import (
+        TextError as TextError, decode_utf8 as decode_utf8, parse_json as parse_json,
     )
     from tokbench.foundation.store import open_store as open_store, Key as Key, Store as Store, digest_of as digest_of
     from tokbench.foundation.errors import (
@@ -293,7 +297,8 @@ _NAMES: Final = {
         "offsets_of fresh_copies valid_unicode vocab_size_of"
     ),
     # files
-    "foundation.files": "is_utf8 not_text read_file write_atomically",
+    "foundation.files": "is_utf8 not_text read_file read_regular write_atomically",
+    "foundation.parsing": "TextError decode_utf8 parse_json",
     # finished work that is kept for later runs
     "foundation.store": "open_store Key Store digest_of",
     # errors and failures

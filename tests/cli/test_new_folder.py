@@ -59,7 +59,7 @@ left out:
   .git: hidden
   Makefile: no ending; rename prose to .txt, and code to the ending of its language
   es/empty.txt: empty
-  es/old.txt: not UTF-8: byte 0xf1 at offset 1 (invalid continuation byte); \
+  es/old.txt: not UTF-8: byte 0xf1 (invalid continuation byte); \
 convert the file, for example with: iconv -f LATIN1 -t UTF-8
   image.bin: binary
   table.csv: a table, which no source reads; write its texts as JSON Lines: {{'text': \u2026}}

@@ -1,6 +1,7 @@
 """Configurations that extend others: what is merged, where a mistake stands, and what the results record."""
 
 import hashlib
+import os
 
 import pytest
 from conftest import cell, problems
@@ -23,6 +24,7 @@ tokenizers:
 metrics: [compression, fertility, roundtrip]
 report: {formats: [csv, md]}
 """
+SUITE_HEAD = "schema: tokbench/1\nname: x\n"
 SUITE = """schema: tokbench/1
 name: suite
 extends: {0}
@@ -223,3 +225,21 @@ def test_results_record_every_file(write, tmp_path):
     again = tokbench.run(elsewhere / kept.file, workers=0)
     assert [cell.value for cell in again.cells] == [cell.value for cell in results.cells]
     assert cell(again, "bytes", "compression_ratio", "en") is not None
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe"])
+def test_what_has_no_end_is_no_base(write, tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    path = write("suite.yaml", f"{SUITE_HEAD}extends: {name}\n")
+    message = f"{name}: cannot be read: not a regular file; a configuration is a YAML file in UTF-8"
+    assert any(line.endswith(message) for line in told(path))
+    with pytest.raises(tokbench.InputError, match="not a regular file"):
+        read_config(tmp_path / name)
+
+
+def test_a_base_is_not_read_beyond_its_limit(write, tmp_path):
+    path = write("suite.yaml", f"{SUITE_HEAD}extends: base.yaml\n")
+    with (tmp_path / "base.yaml").open("wb") as file:
+        file.truncate(1 << 40)  # it takes no place on the disk, and would take a terabyte of memory
+    message = "base.yaml: cannot be read: larger than 1,048,576 bytes; a configuration is a YAML file in UTF-8"
+    assert message in told(path)

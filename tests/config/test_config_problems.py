@@ -127,13 +127,15 @@ def test_an_empty_corpus(write_config, tmp_path):
 def test_text_that_is_not_utf8(write_config, tmp_path):
     (tmp_path / "latin.txt").write_bytes("aé".encode("latin-1"))
     [line] = problems(write_config(corpora="  e: {source: text, path: latin.txt}"))
-    assert "latin.txt: not UTF-8: byte 0xe9 at offset 1 (unexpected end of data); convert the file" in line
+    assert "latin.txt:1:2: not UTF-8: byte 0xe9 (unexpected end of data); convert the file" in line
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("{", "r.jsonl:1: not JSON"),
+        ("{", "r.jsonl:1:2: not JSON"),
+        ('{"text": "a", "lang": "l"}\n{"text": "a\udcff"}', "r.jsonl:2:12: not UTF-8: byte 0xff"),
+        ("[" * 300_000, "r.jsonl:1:101: nested deeper than 100 levels"),
         ("[1]", "r.jsonl:1: not a JSON object"),
         ('{"body": "x"}', "r.jsonl:1: has no field 'text'; it has body"),
         ('{"text": 3}', "r.jsonl:1: field 'text' is not a string"),
@@ -142,7 +144,7 @@ def test_text_that_is_not_utf8(write_config, tmp_path):
     ],
 )
 def test_bad_rows(write_config, tmp_path, row, message):
-    (tmp_path / "r.jsonl").write_text(row + "\n", encoding="utf-8")
+    (tmp_path / "r.jsonl").write_bytes(row.encode(errors="surrogateescape") + b"\n")
     [line] = problems(write_config(corpora='  e: {source: jsonl, path: r.jsonl, group: "{lang}"}'))
     assert message in line
 
@@ -258,7 +260,10 @@ def test_a_binary_file_is_called_one(write_config, tmp_path, data, message, docu
     [
         (b"%PDF-1.7\n\xff", "run.yaml: a binary file (a PDF file); a configuration is a YAML file in UTF-8"),
         ("name: x".encode("utf-16"), "run.yaml: UTF-16 text; a configuration is a YAML file in UTF-8"),
-        ("name: é".encode("latin-1"), "run.yaml: not UTF-8 at byte 6; a configuration is a YAML file in UTF-8"),
+        (
+            "name: é".encode("latin-1"),
+            "run.yaml:1:7: not UTF-8: byte 0xe9 (unexpected end of data); a configuration is a YAML file in UTF-8",
+        ),
     ],
 )
 def test_a_configuration_that_is_not_text(tmp_path, data, message):

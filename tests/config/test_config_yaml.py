@@ -75,6 +75,9 @@ def test_an_alias_bomb_is_refused_before_it_grows():
         ("[" * 200, "not YAML: nested deeper than 100 levels"),
         ("a: '" + "x" * MAX_BYTES + "'", "larger than 1,048,576 bytes"),
         ("a: \x00", "not YAML"),
+        ('a: 1\nb: "x\\U00110000"', r"f:2:6: not YAML: \U00110000 is beyond \U0010ffff, the end of Unicode"),
+        ('"\\Uffffffff": 1', r"f:1:2: not YAML: \Uffffffff is beyond \U0010ffff, the end of Unicode"),
+        ("%YAML 1." + "9" * 5000 + "\n--- a", "f:1:9: not YAML: "),
         (
             "{a: ${X}/y, b: 1}",
             'f:1:6: not YAML: inside {...} and [...] a value with ${...} needs quotes; write "${X}/y"',

@@ -47,7 +47,7 @@ def changed(write_config, faulty, tmp_path, monkeypatch):
         ("edited", 1, CHANGED),
         ("longer", 0, CHANGED),
         ("shorter", 0, CHANGED),
-        ("latin-1", 0, "not UTF-8: byte 0xe9 at offset 3"),
+        ("latin-1", 0, "not UTF-8: byte 0xe9 ("),
         ("gone", 0, "cannot be read: No such file or directory"),
     ],
 )

@@ -44,8 +44,17 @@ def test_a_file_of_schema_2_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "results.json: not a results file: FileNotFoundError"),
-        ("", "results.json: not a results file: JSONDecodeError"),
+        (None, "results.json: not a results file: No such file or directory"),
+        ("", "results.json:1:1: not a results file: not JSON: Expecting value"),
+        ('{"name":\n"\udcff"}', "results.json:2:2: not a results file: not UTF-8: byte 0xff"),
+        ("[" * 300_000, "results.json:1:101: not a results file: nested deeper than 100 levels"),
+        (
+            '{"schema": "tokbench-results/3", "name": "n", "states": [{"tokenizer": "a", "corpus": "c", "group": "g", "family": "f", "state": '
+            + "[" * 900
+            + "]" * 900
+            + "}]}",
+            "nested too deep",
+        ),
         ("[]", "results.json: not a results file: "),
         (
             '{"schema": "tokbench-results/9"}',
@@ -69,7 +78,7 @@ def test_a_file_of_schema_2_is_read(tmp_path):
 def test_what_is_not_a_results_file_is_refused(tmp_path, text, message):
     path = tmp_path / "results.json"
     if text is not None:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ResultsError) as caught:
         Results.read(path)
     assert message in str(caught.value)

@@ -31,12 +31,17 @@ URL = "http://localhost:8420"
 SECONDS = float(os.environ.get("TOKBENCH_SERVE_SECONDS", "0"))
 
 
+def client_of(app, rules):
+    """Return a client of an application that has the token."""
+    bearer = {"authorization": f"Bearer {rules.token}"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=URL, timeout=60, headers=bearer)
+
+
 def asked(playground, *requests):
     """Return the answers to requests, one after the other: the method, the path and the options of each."""
 
     async def answers():
-        transport = httpx.ASGITransport(playground.app())
-        async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
+        async with client_of(playground.app(), playground.rules) as client:
             return [await client.request(method, path, **options) for method, path, options in requests]
 
     return asyncio.run(answers())
@@ -239,14 +244,13 @@ def resident(pid):
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-async def _typing(app, clients, seconds, names):
+async def _typing(app, rules, clients, seconds, names):
     """Let clients type for some seconds; return how many answers there were, and what was wrong with others."""
     due, answers, wrong = time.monotonic() + seconds, 0, []
 
     async def one(number):
         nonlocal answers
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
+        async with client_of(app, rules) as client:
             text = "word naïve 東京 " * 300  # as long from the first to the last, so that memory can be compared
             while True:
                 text = (text + f"word {number} naïve 東京 ")[-4_000:]
@@ -278,9 +282,9 @@ def test_many_clients_type_at_once(data, opened):
     names = ["utf8_bytes", "tiktoken:gpt2"]
     columns(playground, "a", *names)
     app = playground.app()
-    asyncio.run(_typing(app, 50, 1, names))
+    asyncio.run(_typing(app, playground.rules, 50, 1, names))
     before = _resident_without_garbage()
-    answers, wrong = asyncio.run(_typing(app, 50, seconds, names))
+    answers, wrong = asyncio.run(_typing(app, playground.rules, 50, seconds, names))
     grown = _resident_without_garbage() - before
     sys.__stderr__.write(f"{answers} answers in {seconds:g} s, {grown / 1e6:.0f} MB more\n")
     assert wrong == []
@@ -294,8 +298,7 @@ def test_a_long_line_of_waiting_texts_is_refused(faulty, opened):
     playground = opened(limits=Limits(step=1.5))
 
     async def crowd():
-        transport = httpx.ASGITransport(playground.app())
-        async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
+        async with client_of(playground.app(), playground.rules) as client:
             body = {"text": "b", "tokenizers": ["Hangs"]}
             sent = [asyncio.create_task(client.post("/api/segment", json=body)) for _ in range(MOST_WAITING + 5)]
             for _ in range(600):  # a minute at most

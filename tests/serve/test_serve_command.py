@@ -19,8 +19,9 @@ from tokbench.cli.main import tokbench as command
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Rules
-from tokbench.serve.server import PatientProtocol, address_of, listen, rules_for, server_of
+from tokbench.serve.server import PatientProtocol, address_of, listen, server_of
 
+HEAD = b"Host: localhost\r\nAuthorization: Bearer secret"
 PACKAGE = Path(tokbench.__file__).parent
 
 
@@ -53,15 +54,15 @@ def test_wrong_input_is_told_before_anything_is_served(tmp_path):
 
 def test_addresses():
     with listen("127.0.0.1", 0) as here:
-        assert address_of(here, rules_for("127.0.0.1")) == f"http://127.0.0.1:{here.getsockname()[1]}/"
-        assert address_of(here, Rules(host="0.0.0.0", token="secret")).endswith("/?token=secret")
+        address = f"http://127.0.0.1:{here.getsockname()[1]}/?token=secret"
+        assert address_of(here, Rules(token="secret")) == address
 
 
 @pytest.fixture
 def serving(monkeypatch):
     """Serve a playground in a thread, with little patience, and give its socket's address."""
     monkeypatch.setattr(PatientProtocol, "header_seconds", 0.3)
-    playground = Playground.of(TokenizerCatalogue(), rules=Rules(seconds=0.4))
+    playground = Playground.of(TokenizerCatalogue(), rules=Rules(token="secret", seconds=0.4))
     listening = listen("127.0.0.1", 0)
     server = server_of(playground)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -92,14 +93,14 @@ def test_a_client_that_is_slow_is_hung_up_on(serving):
     assert answer_to(serving)[0] == b"", "it says nothing"
     received, seconds = answer_to(serving, b"GET / HT")
     assert (received, seconds < 30) == (b"", True), "its headers do not end"
-    received, _ = answer_to(serving, b"GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT")
+    received, _ = answer_to(serving, b"GET /api/state HTTP/1.1\r\n" + HEAD + b"\r\n\r\nGET / HT")
     assert received.count(b"HTTP/1.1 200 OK") == 1, "those of its second request do not"
-    head = (
-        b"POST /api/segment HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
-    )
+    json = b"Content-Type: application/json\r\nContent-Length: 9"
+    head = b"POST /api/segment HTTP/1.1\r\n" + HEAD + b"\r\n" + json + b"\r\n\r\n"
     assert b"408 Request Timeout" in answer_to(serving, head, b"{")[0], "its body does not"
     assert b"400 Bad Request" in answer_to(serving, b"nonsense\r\n\r\n")[0]
-    assert httpx.get(f"http://localhost:{serving[1]}/api/state").status_code == 200
+    page = httpx.get(f"http://localhost:{serving[1]}/?token=secret", follow_redirects=True)
+    assert (page.status_code, page.url.query) == (200, b"")
 
 
 @pytest.mark.slow
@@ -107,8 +108,12 @@ def test_ctrl_c_ends_the_server_and_all_its_processes():
     started = [sys.executable, "-m", "tokbench", "serve", "--port", "0", "-t", "utf8_bytes"]
     options = {"preexec_fn": interruptible, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(started, **options) as process:
-        address = process.stderr.readline().split()[0]
-        answer = httpx.post(f"{address}api/segment", json={"text": "a", "tokenizers": ["utf8_bytes"]}, timeout=60)
+        address = httpx.URL(process.stderr.readline().split()[0])
+        question = {"json": {"text": "a", "tokenizers": ["utf8_bytes"]}, "timeout": 60}
+        assert httpx.post(address.join("/api/segment"), **question).status_code == 403
+        with httpx.Client(base_url=address.join("/")) as browser:
+            assert "text/html" in browser.get(address, follow_redirects=True).headers["content-type"]
+            answer = browser.post("/api/segment", **question)  # the cookie is its token
         assert '"ids":[97]' in answer.text
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout

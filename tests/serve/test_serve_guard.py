@@ -9,21 +9,30 @@ pytest.importorskip("starlette")
 
 from tokbench.serve.app import MOST_TOKENIZERS, Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.guard import COOKIE, POLICY, Guard, Rules
-from tokbench.serve.server import address_of, listen, rules_for
+from tokbench.serve.guard import POLICY, Guard, Rules
+from tokbench.serve.server import address_of, listen
 
 URL = "http://localhost:8420"
+TOKEN = "a secret of the tests"
+BEARER = ("authorization", f"Bearer {TOKEN}")
 QUESTION = {"text": "a", "tokenizers": ["utf8_bytes"]}
 
 
 @pytest.fixture(scope="module")
 def playground():
-    playground = Playground.of(TokenizerCatalogue())
+    playground = Playground.of(TokenizerCatalogue(), rules=Rules(token=TOKEN))
     yield playground
     playground.end()
 
 
 def send(app, method, path, **options):
+    """Return the answer to one request with the token, through ASGI."""
+    headers = options.pop("headers", {})
+    options["headers"] = [BEARER, *(headers.items() if isinstance(headers, dict) else headers)]
+    return send_without_token(app, method, path, **options)
+
+
+def send_without_token(app, method, path, **options):
     """Return the answer to one request, through ASGI."""
 
     async def sent():
@@ -57,7 +66,7 @@ def test_a_name_that_was_made_to_point_here_is_not(playground, host):
 
 
 def test_the_address_that_is_printed_is_served():
-    rules = rules_for("0.0.0.0")
+    rules = Rules(host="0.0.0.0")
     with listen("0.0.0.0", 0) as here:
         base, _, query = address_of(here, rules).partition("?")
     playground = Playground.of(TokenizerCatalogue(), rules=rules)
@@ -159,7 +168,7 @@ def test_a_slow_request_is_refused(playground):
         yield b"{"
         await asyncio.sleep(30)
 
-    quick = Guard(playground.app()._app, Rules(seconds=0.05), "/api/files")
+    quick = Guard(playground.app()._app, Rules(token=TOKEN, seconds=0.05), "/api/files")
     json = {"content-type": "application/json"}
     assert "too slowly" in refused(send(quick, "POST", "/api/segment", content=slow(), headers=json), 408)
 
@@ -168,7 +177,7 @@ def test_an_answer_that_takes_too_long_is_given_up():
     async def sleeps(scope, receive, send):
         await asyncio.sleep(30)
 
-    refused(send(Guard(sleeps, Rules(whole=0.05), "/files"), "GET", "/"), 503)
+    refused(send(Guard(sleeps, Rules(token=TOKEN, whole=0.05), "/files"), "GET", "/"), 503)
 
 
 def test_an_address_that_asks_too_often_is_refused():
@@ -176,7 +185,7 @@ def test_an_address_that_asks_too_often_is_refused():
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    guard = Guard(answers, Rules(rate=0.001, burst=3), "/files")
+    guard = Guard(answers, Rules(token=TOKEN, rate=0.001, burst=3), "/files")
     assert [send(guard, "GET", "/").status_code for _ in range(5)] == [200, 200, 200, 429, 429]
     assert send(guard, "GET", "/", client=("127.0.0.2", 1)).status_code == 200
     for k in range(3000):
@@ -184,22 +193,55 @@ def test_an_address_that_asks_too_often_is_refused():
     assert len(guard._left) <= 1024, "the memory of clients is bounded"
 
 
-def test_outside_of_this_machine_a_token_is_needed(playground):
-    rules = rules_for("192.0.2.7")
+@pytest.mark.parametrize("url", [URL, "http://127.0.0.1:8420", "http://192.0.2.7:8420"])
+def test_nobody_is_served_without_the_token(playground, url):
+    rules = Rules(host="192.0.2.7")
     assert len(rules.token) > 30
+    assert rules.token != Rules().token, "each server has its own"
     guard = Guard(playground.app()._app, rules, "/api/files")
-    url = "http://192.0.2.7:8420"
-    refused(send(guard, "GET", "/api/state", url=url), 401)
-    refused(send(guard, "GET", "/?token=wrong", url=url), 401)
-    refused(send(guard, "POST", f"/api/segment?token={rules.token}", json=QUESTION, url=url), 401)
-    refused(send(guard, "GET", "/", url=url, headers={"cookie": f"{COOKIE}=wrong"}), 401)
-    moved = send(guard, "GET", f"/?token={rules.token}", url=url)
+    for path in ("/", "/page.js", "/api/state", "/api/runs", "/runs/0", "/?token=", "/?token=wrong", "/?token=%ff"):
+        refused(send_without_token(guard, "GET", path, url=url), 403)
+    refused(send_without_token(guard, "POST", f"/api/segment?token={rules.token}", json=QUESTION, url=url), 403)
+    refused(send_without_token(guard, "GET", "/", url=url, headers={"cookie": "tokbench_token_8420=wrong"}), 403)
+    moved = send_without_token(guard, "GET", f"/?token={rules.token}", url=url)
     assert (moved.status_code, moved.headers["location"]) == (303, "/"), "the address bar keeps no token"
-    assert "HttpOnly" in moved.headers["set-cookie"]
-    assert send(guard, "GET", "/api/state", url=url, headers={"cookie": moved.headers["set-cookie"]}).status_code == 200
+    cookie = moved.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+    others = {"cookie": f"bad[name]=1; {cookie.partition(';')[0]}; x=y"}
+    assert send_without_token(guard, "GET", "/api/state", url=url, headers=others).status_code == 200
+    question = send_without_token(guard, "POST", "/api/segment", json=QUESTION, url=url, headers=others)
+    assert '"ids":[97]' in question.text
     bearer = {"authorization": f"Bearer {rules.token}"}
-    assert send(guard, "GET", "/api/state", url=url, headers=bearer).status_code == 200
-    refused(send(guard, "GET", "/api/state", url="http://evil.example", headers=bearer), 421)
+    assert send_without_token(guard, "GET", "/api/state", url=url, headers=bearer).status_code == 200
+    refused(send_without_token(guard, "GET", "/api/state", url="http://evil.example", headers=bearer), 421)
+
+
+def test_a_person_without_the_token_reads_what_to_open(playground):
+    page = send_without_token(playground.app(), "GET", "/", headers={"accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 403
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["content-security-policy"] == POLICY
+    assert "Open the whole address that\n<code>tokbench serve</code> printed" in page.text
+    assert TOKEN not in page.text
+
+
+def test_two_servers_of_a_machine_do_not_take_the_cookie_from_one_another(playground):
+    one, other = Rules(), Rules()
+    jar = {}
+    for rules, port in ((one, 8420), (other, 8421)):
+        guard = Guard(playground.app()._app, rules, "/api/files")
+        answer = send_without_token(guard, "GET", f"/?token={rules.token}", url=f"http://localhost:{port}")
+        jar |= dict(answer.cookies)  # browsers keep one jar for all ports of a host
+    for rules, port in ((one, 8420), (other, 8421)):
+        guard = Guard(playground.app()._app, rules, "/api/files")
+        cookies = {"cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+        answer = send_without_token(guard, "GET", "/api/state", url=f"http://localhost:{port}", headers=cookies)
+        assert answer.status_code == 200
+
+
+def test_the_token_leads_to_no_other_host(playground):
+    moved = send(playground.app(), "GET", f"http://localhost:8420//evil.example/?token={TOKEN}")
+    assert (moved.status_code, moved.headers["location"]) == (303, "/evil.example/")
 
 
 def test_the_page_brings_all_that_it_needs_and_nothing_inline(playground):

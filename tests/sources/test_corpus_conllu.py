@@ -90,7 +90,7 @@ def test_a_file_without_sentences_is_not_passed_over(tmp_path):
 
 def test_bytes_that_are_not_utf8(tmp_path):
     (tmp_path / "de.conllu").write_bytes(GERMAN.encode("latin-1"))
-    with pytest.raises(tokbench.InputError, match=r"de\.conllu:3: not UTF-8: byte 0xe9 at offset 52"):
+    with pytest.raises(tokbench.InputError, match=r"de\.conllu:3:\d+: not UTF-8: byte 0xe9 \("):
         list(ConlluSource(ConlluOptions(path=tmp_path / "de.conllu")).documents())
 
 

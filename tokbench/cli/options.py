@@ -181,6 +181,7 @@ def parse_options(options: Sequence[str]) -> GivenOptions:
     {'pattern': 'gpt4', 'character_coverage': 0.9995, 'user_defined_symbols': ['<a>']}
     """
     from tokbench.config.strict_yaml import plain_scalar
+    from tokbench.foundation.parsing import parse_json
 
     parsed: GivenOptions = {}
     for option in options:
@@ -188,7 +189,7 @@ def parse_options(options: Sequence[str]) -> GivenOptions:
         if not equals:
             raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
         try:
-            parsed[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
+            parsed[key] = parse_json(value) if value.startswith(("[", "{")) else plain_scalar(value)
         except ValueError:  # a regular expression may begin like that
             parsed[key] = value
     return parsed

@@ -16,7 +16,7 @@ from tokbench.cli.options import common_options, examples, tokenizer_options
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen at. Any that is not of this machine alone needs the token in the printed address.",
+    help="The address to listen at.",
 )
 @tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
 @click.option(
@@ -45,15 +45,15 @@ def serve(
 ) -> None:
     """Show text as tokens while you type, on a local page; and open finished RUNS there.
 
-    RUNS are folders of runs, their results.json, or folders of such folders. Nothing leaves this machine. Ctrl-C ends
-    the server. Exit code 2 for bad input.
+    RUNS are folders of runs, their results.json, or folders of such folders. Nothing leaves this machine. Open the
+    printed address with its token, without which nobody is served. Ctrl-C ends the server. Exit code 2 for bad input.
     """
     from contextlib import closing
 
     from tokbench.foundation.errors import InputError
 
     try:
-        from tokbench.serve.server import address_of, listen, rules_for
+        from tokbench.serve.server import address_of, listen
         from tokbench.serve.server import serve as serve_page
     except ImportError as error:
         needed = "the playground needs Starlette and uvicorn; install them with: pip install 'tokbench[serve]'"
@@ -63,11 +63,11 @@ def serve(
     from tokbench.foundation.store import open_store
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
-    from tokbench.serve.guard import is_loopback
+    from tokbench.serve.guard import Rules, is_loopback
     from tokbench.serve.runs import find_runs
 
     limits = validate_options(Limits, {"step": timeout, "train": timeout, "memory": memory}, "--memory")
-    run_paths, rules = find_runs(runs), rules_for(host)
+    run_paths, rules = find_runs(runs), Rules(host=host)
     with listen(host, port) as listening, closing(TokenizerCatalogue(any_value=is_loopback(host))) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())

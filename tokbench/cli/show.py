@@ -82,12 +82,13 @@ def _read(path: str) -> tuple[str, str]:
         InputError: it cannot be read, or is not UTF-8.
     """
     from tokbench.foundation.errors import InputError
+    from tokbench.foundation.parsing import TextError, decode_utf8
 
     try:
         if path == _STDIN:
-            return "", sys.stdin.buffer.read().decode()
-        return path, Path(path).read_bytes().decode()
+            return "", decode_utf8(sys.stdin.buffer.read())
+        return path, decode_utf8(Path(path).read_bytes())
     except OSError as error:
         raise InputError(f"-f {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8; convert the text to UTF-8 first") from error
+    except TextError as error:
+        raise InputError(f"{error.at(path)}; convert the text to UTF-8 first") from error

@@ -8,16 +8,18 @@ file.
 from __future__ import annotations
 
 import copy
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.config.strict_yaml import Located, read_yaml
+from tokbench.config.strict_yaml import MAX_BYTES, Located, read_yaml
 from tokbench.config.suites import SUFFIXES, shipped_suites
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
-from tokbench.foundation.files import not_text
+from tokbench.foundation.files import not_text, read_regular
+from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.results.blocks import ConfigFile
 
 _KEY: Final = "extends"
@@ -28,15 +30,19 @@ def read_text(path: Path, shown: str) -> str:
     """Return the text of a configuration file; ``shown`` is its name in messages.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8.
+        InputError: the file cannot be read, is no regular file, is too large, or is not UTF-8.
     """
+    advice = "a configuration is a YAML file in UTF-8"
     try:
-        return path.read_bytes().decode("utf-8")
+        data = read_regular(path, MAX_BYTES)
+        return decode_utf8(data)
     except OSError as error:
-        raise InputError([Problem(shown, f"cannot be read: {error.strerror}")]) from error
-    except UnicodeDecodeError as error:
-        kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
-        raise InputError([Problem(shown, f"{kind}; a configuration is a YAML file in UTF-8")]) from error
+        more = f"; {advice}" if error.errno in {errno.EINVAL, errno.EFBIG} else ""
+        raise InputError([Problem(shown, f"cannot be read: {error.strerror}{more}")]) from error
+    except TextError as error:
+        kind = not_text(data)
+        problem = Problem(shown, kind) if kind else error.at(shown)
+        raise InputError([Problem(problem.where, f"{problem.message}; {advice}")]) from error
 
 
 class Extended(NamedTuple):

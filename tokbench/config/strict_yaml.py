@@ -155,7 +155,8 @@ def read_yaml(text: str, name: str) -> Located:
         raise InputError([Problem(name, f"larger than {MAX_BYTES:,} bytes: not a configuration")])
     located = Located(name)
     try:
-        _Reader(located, yaml.parse(text, Loader=yaml.SafeLoader)).document()
+        loader = yaml.SafeLoader(text)
+        _Reader(located, iter(loader.get_event, None)).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
@@ -163,7 +164,21 @@ def read_yaml(text: str, name: str) -> Located:
         raise InputError([Problem(place, problem)]) from error
     except yaml.YAMLError as error:
         raise InputError([Problem(name, f"not YAML: {' '.join(str(error).split())}")]) from error
+    except (ValueError, OverflowError) as error:  # the parser lets these through
+        raise InputError([_unread(text, name, loader.get_mark(), error)]) from error
     return located
+
+
+def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
+    """Return a problem for an error of the parser that has no place: a character beyond Unicode, or a huge number."""
+    escape = text[mark.index - 2 : mark.index]
+    if escape == "\\U":
+        written = escape + text[mark.index : mark.index + 8]
+        return Problem(
+            f"{name}:{mark.line + 1}:{mark.column - 1}",
+            f"not YAML: {written} is beyond \\U0010ffff, the end of Unicode",
+        )
+    return Problem(f"{name}:{mark.line + 1}:{mark.column + 1}", f"not YAML: {error}")
 
 
 def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:

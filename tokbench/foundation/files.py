@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -36,6 +37,29 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True)
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of a regular file, and never wait for a pipe or read a device without an end.
+
+    Args:
+        path: the file.
+        most: the bytes that it may have; ``None`` for any number.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger; ``strerror`` is the reason.
+
+    >>> read_regular(Path("/dev/zero"))
+    Traceback (most recent call last):
+    OSError: [Errno 22] not a regular file: '/dev/zero'
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        data = file.read() if most is None else file.read(most + 1)
+    if most is not None and len(data) > most:
+        raise OSError(errno.EFBIG, f"larger than {most:,} bytes", str(path))
+    return data
 
 
 _SIGNATURES: Final = {
@@ -85,7 +109,7 @@ def read_file(path: Path, *, text: bool = False) -> bytes:
     tokbench.foundation.errors.BackendError: nowhere.model: No such file or directory
     """
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror}") from error
     kind = not_text(data) if text else ""

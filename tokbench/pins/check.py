@@ -182,7 +182,8 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
         if resolved is None:
             unable[planned.name] = f"backend {other!r} knows no way to load what {planned.spec.name!r} loads here"
         else:
-            entry = {"backend": other, "corpora": list(planned.corpora), **resolved.options}
+            on = {"corpora": list(planned.corpora)} if planned.corpora else {}
+            entry = {"backend": other, **on, **resolved.options}
             entries[planned.name] = TokenizerEntry.model_validate(entry)
     if not entries:
         raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'there is no tokenizer')}")])

@@ -13,6 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from tokbench.foundation.errors import ResultsError, one_line
+from tokbench.foundation.files import read_regular
+from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.foundation.validation_messages import wrong_value
 from tokbench.results.blocks import (
     CorpusInfo,
@@ -158,9 +160,14 @@ class Results:
         """
         path = Path(path, "results.json") if Path(path).is_dir() else Path(path)
         try:
-            body = json.loads(path.read_text(encoding="utf-8"))
+            body = parse_json(read_regular(path))
             schema = body.pop("schema", None)
-        except (OSError, ValueError, AttributeError, TypeError) as error:
+        except TextError as error:
+            fault = error.at(path)
+            raise ResultsError(f"{fault.where}: not a results file: {fault.message}") from error
+        except OSError as error:
+            raise ResultsError(f"{path}: not a results file: {error.strerror}") from error
+        except (AttributeError, TypeError) as error:
             raise ResultsError(f"{path}: not a results file: {one_line(error)}") from error
         if schema != SCHEMA:
             body = upgraded(body, schema, SCHEMA, Path(path))
@@ -170,6 +177,8 @@ class Results:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {_wrong(first)}") from error
+        except RecursionError:
+            raise ResultsError(f"{path}: not a results file: a part of it is nested too deep") from None
         if results.states_file:
             beside = Path(path).with_name(Path(results.states_file.file).name)
             results.states = RawStates(beside, results.states_file)

@@ -35,6 +35,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from tokbench.foundation.errors import ResultsError, one_line
+from tokbench.foundation.parsing import parse_json
 from tokbench.results.blocks import RawState, StatesFile
 
 Json: TypeAlias = Any
@@ -272,12 +273,12 @@ def unpacked(data: bytes) -> Iterator[RawState]:
         if len(body) != length or hashlib.sha256(body).digest() != digest:
             raise ResultsError("is damaged: its content is not what its SHA-256 says")
         end = body.index(b"\n")
-        head = json.loads(body[:end])
+        head = parse_json(body[:end])
         unpacker = _Unpacker(head["arrays"], memoryview(body)[end + 1 :])
         for tokenizer, corpus, group, family, state in head["states"]:
             whole = unpacker.unpack(state)
             yield RawState(tokenizer=tokenizer, corpus=corpus, group=group, family=family, state=whole)
-    except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+    except (zlib.error, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise ResultsError(f"is damaged: {one_line(error)}") from error
 
 

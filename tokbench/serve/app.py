@@ -118,7 +118,7 @@ class Playground:
         catalogue: TokenizerCatalogue,
         runs: Sequence[Path] = (),
         *,
-        rules: Rules = Rules(),  # noqa: B008 - immutable
+        rules: Rules | None = None,
         limits: Limits | None = None,
     ) -> Playground:
         """Return a playground with limits in time and memory, which are those of the worker processes."""
@@ -130,7 +130,7 @@ class Playground:
             lookups=TokenizerProcesses(patient, _MOST_LOOKUPS),
             runs=tuple(runs),
             reader=IsolatedProcess(patient),
-            rules=rules,
+            rules=rules or Rules(),
         )
 
     def end(self) -> None:

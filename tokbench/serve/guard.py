@@ -8,22 +8,34 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tokbench.foundation.errors import TokbenchError
 from tokbench.plugin import byte_size
 
-COOKIE: Final = "tokbench_token"
+_COOKIE: Final = "tokbench_token_{port}"
+"""The name of the cookie. Browsers send cookies to every port of a host, so each server has a name of its own."""
+
+_FORBIDDEN_PAGE: Final = """\
+<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>tokbench: a token is needed</title>
+<h1>A token is needed</h1>
+<p>This page is for the person who started it, and others can use this machine, too. Open the whole address that
+<code>tokbench serve</code> printed where it was started. It ends in <code>?token=</code> and the token.</p>
+<p>If you did so before in this browser and a link of another page led here, click into the address bar and press
+Enter.</p>
+<p>If the address is lost, end the server with Ctrl-C and type <code>tokbench serve</code> again.</p>
+"""
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -41,6 +53,8 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+
+_CLOSE: Final = {"Connection": "close"}
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -64,7 +78,7 @@ class Refusal(TokbenchError):  # noqa: N818 - an answer, not a fault
     def response(self) -> Response:
         """Return the refusal as JSON; the connection is closed, since the rest of the request may never come."""
         content = {"error": self.message, "advice": self.advice}
-        return JSONResponse(content, self.status, headers={"Connection": "close"})
+        return JSONResponse(content, self.status, headers=_CLOSE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +87,8 @@ class Rules:
 
     host: str = "127.0.0.1"
     """The address at which the server listens."""
-    token: str = ""
-    """The secret that a request must have; empty for none, which is for loopback alone."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """The secret that a request must have, at loopback as well: every user of the machine can connect there."""
     body: int = 2_000_000
     """Bytes of a request to the API."""
     file: int = 64_000_000
@@ -144,8 +158,8 @@ class Guard:
         Raises:
             Refusal: it breaks one, or the answer takes too long.
         """
-        if redirect := self._admit(scope):
-            await redirect(scope, receive, answer)
+        if response := self._admit(scope):
+            await response(scope, receive, answer)
             return
         try:
             async with asyncio.timeout(self._rules.whole):
@@ -155,7 +169,7 @@ class Guard:
             raise Refusal(503, message, "send less text, or fewer tokenizers") from None
 
     def _admit(self, scope: Scope) -> Response | None:
-        """Check a request before its body is read; return a redirection where the token stands in the address.
+        """Check a request before its body is read; return what answers it if the application is not to.
 
         Raises:
             Refusal: it breaks a rule.
@@ -164,11 +178,11 @@ class Guard:
         self._check_rate(scope)
         self._check_host(headers)
         self._check_origin(scope, headers)
-        redirect = self._check_token(scope, headers)
+        response = self._check_token(scope, headers)
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._largest(scope):
             raise self._too_large(scope)
-        return redirect
+        return response
 
     def _check_rate(self, scope: Scope) -> None:
         address = str((scope.get("client") or ("",))[0])
@@ -205,18 +219,29 @@ class Guard:
             raise Refusal(403, "the request comes from another page", "open the playground itself, and use it there")
 
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
-        if not self._rules.token:
-            return None
-        if _equal(_cookies(headers).get(COOKIE, ""), self._rules.token):
-            return None
-        if _equal(headers.get("authorization", "").removeprefix("Bearer "), self._rules.token):
-            return None
+        """Return a redirection that leaves a cookie if the token stands in the address, and a page if there is none.
+
+        Raises:
+            Refusal: the token is missing or wrong, and what asks is no browser that shows a page.
+        """
+        cookie = _COOKIE.format(port=(scope.get("server") or ("", 0))[1])
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["method"] == "GET" and _equal(given, self._rules.token):
-            redirect = RedirectResponse(scope["path"], 303)
-            redirect.set_cookie(COOKIE, self._rules.token, httponly=True, samesite="lax")
+        if scope["method"] == "GET" and self._is_token(given):
+            # A path that begins with two slashes would name another host.
+            redirect = RedirectResponse("/" + scope["path"].lstrip("/"), 303)
+            redirect.set_cookie(cookie, self._rules.token, httponly=True, samesite="strict")
             return redirect
-        raise Refusal(401, "the token is missing or wrong", "open the address that 'tokbench serve' printed")
+        if self._is_token(cookie_parser(headers.get("cookie", "")).get(cookie, "")):
+            return None
+        if self._is_token(headers.get("authorization", "").removeprefix("Bearer ")):
+            return None
+        if "text/html" in headers.get("accept", ""):
+            return HTMLResponse(_FORBIDDEN_PAGE, 403, headers=_CLOSE)
+        raise Refusal(403, "the token is missing or wrong", "open the whole address that 'tokbench serve' printed")
+
+    def _is_token(self, given: str) -> bool:
+        """Compare what was given with the token, in a time that does not tell how much of it is right."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._rules.token.encode())
 
     def _largest(self, scope: Scope) -> int:
         return self._rules.file if scope["path"] == self._file_path else self._rules.body
@@ -247,17 +272,6 @@ class Guard:
             return message
 
         return limited
-
-
-def _equal(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode(), token.encode())
-
-
-def _cookies(headers: Headers) -> Mapping[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
 
 
 def _is_address(host: str) -> bool:

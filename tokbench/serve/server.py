@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import secrets
 import socket
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tokbench.foundation.errors import InputError
 from tokbench.serve.app import Playground
-from tokbench.serve.guard import Rules, is_loopback
+from tokbench.serve.guard import Rules
 
 MOST_CONNECTIONS: Final = 128
 """Connections at the same time; a further one gets the status 503."""
@@ -68,19 +67,6 @@ class PatientProtocol(H11Protocol):
             self.transport.close()
 
 
-def rules_for(host: str, token: str = "") -> Rules:
-    """Return the rules for an address: outside of this machine a token is needed.
-
-    Args:
-        host: the address at which the server listens.
-        token: the token; empty to make one where one is needed.
-
-    >>> rules_for("127.0.0.1").token, len(rules_for("0.0.0.0").token)
-    ('', 43)
-    """
-    return Rules(host=host, token=token or ("" if is_loopback(host) else secrets.token_urlsafe(32)))
-
-
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
@@ -108,12 +94,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket, rules: Rules) -> str:
-    """Return the address of the page, with the token if it needs one."""
+    """Return the address of the page, with the token."""
     host, port = listening.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
         host = _address_outside(listening.family)
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/" + (f"?token={rules.token}" if rules.token else "")
+    return f"http://{shown}:{port}/?token={rules.token}"
 
 
 def _address_outside(family: socket.AddressFamily) -> str:

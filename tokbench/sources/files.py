@@ -13,7 +13,17 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from tokbench.plugin import FilesPath, InputError, Options, Problem, did_you_mean, not_text, programming_language
+from tokbench.plugin import (
+    FilesPath,
+    InputError,
+    Options,
+    Problem,
+    TextError,
+    decode_utf8,
+    did_you_mean,
+    not_text,
+    programming_language,
+)
 from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.remote_files import fetch
@@ -185,8 +195,8 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
     is, line ends and a byte order mark included.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8: the message gives the offset of the first bad byte, or
-            says that the file is binary.
+        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the column of the first bad
+            byte, or says that the file is binary.
     """
     if how == "line":
         for number, line in numbered_lines(path):
@@ -196,10 +206,7 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
         return
     with opened(path) as file:
         data = file.read()
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, str(path), error, 0) from error
+    text = _decoded(path, data)
     yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
@@ -207,30 +214,29 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the offset.
+        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the column.
     """
-    offset = 0
     with opened(path) as file:
         for number, line in enumerate(file, 1):
-            try:
-                text = line.decode()
-            except UnicodeDecodeError as error:
-                raise _not_utf8(path, f"{path}:{number}", error, offset) from error
-            yield number, text
-            offset += len(line)
+            yield number, _decoded(path, line, number)
 
 
-def _not_utf8(path: Path, where: str, error: UnicodeDecodeError, offset: int) -> InputError:
+def _decoded(path: Path, data: bytes, line: int = 1) -> str:
+    """Return a part of a file that begins at a line as text; raise InputError if it is not UTF-8."""
+    try:
+        return decode_utf8(data)
+    except TextError as error:
+        raise _not_utf8(path, error.at(path, line)) from error
+
+
+def _not_utf8(path: Path, fault: Problem) -> InputError:
     with opened(path) as file:
         kind = not_text(file.read(_HEAD))
     if kind:
         remedy = "convert it with: iconv -f UTF-16 -t UTF-8" if "text" in kind else "let 'path' name text files alone"
         return InputError([Problem(str(path), f"is {kind}, and not text in UTF-8; {remedy}")])
-    msg = (
-        f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
-        "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
-    )
-    return InputError([Problem(where, msg)])
+    remedy = "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
+    return InputError([Problem(fault.where, f"{fault.message}; {remedy}")])
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import CorpusSpec, Document, FilesPath, InputError, Problem
+from tokbench.plugin import CorpusSpec, Document, FilesPath, InputError, Problem, TextError, parse_json
 from tokbench.sources.files import file_names, read_documents
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
 
@@ -24,14 +23,13 @@ class JsonlSource(RowFiles):
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
-        decode = json.JSONDecoder().decode
         for path in self._files:
             names, place = file_names(path), str(path)
             for number, line in read_documents(path, "line"):
                 try:
-                    row = decode(line)
-                except ValueError as error:
-                    raise InputError([Problem(f"{path}:{number}", f"not JSON: {error}")]) from error
+                    row = parse_json(line)
+                except TextError as error:
+                    raise InputError([error.at(path, number)]) from error
                 if not isinstance(row, dict):
                     raise InputError([Problem(f"{path}:{number}", "not a JSON object")])
                 yield row_document(row, self._options, self._group, names, number, place)

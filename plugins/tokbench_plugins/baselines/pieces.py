@@ -192,9 +192,9 @@ def load(kind: str, path: Path) -> CodePoints | Words:
             names the file and the reason.
     """
     try:
-        content: Any = json.loads(plugin.read_file(path, text=True))
-    except (ValueError, RecursionError) as error:
-        raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
+        content: Any = plugin.parse_json(plugin.read_file(path, text=True))
+    except plugin.TextError as error:
+        raise BackendError(f"{error.at(path)}; train again or restore the file") from error
     match content:
         case {"format": "tokbench-pieces/1", "kind": str(saved)} if saved != kind:
             raise BackendError(f"{path}: saved by another backend; load it with 'backend: {saved}'")

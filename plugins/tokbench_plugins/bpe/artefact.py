@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from tokbench.plugin import BackendError, __version__, read_file, write_atomically
+from tokbench.plugin import BackendError, TextError, __version__, parse_json, read_file, write_atomically
 from tokbench_plugins.bpe.fast.sample import SEEDS, Sampling
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
@@ -208,9 +208,9 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
     tokbench.foundation.errors.BackendError: nowhere.bpe.json: No such file or directory
     """
     try:
-        content = json.loads(read_file(path, text=True))
-    except (ValueError, RecursionError) as error:
-        raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
+        content = parse_json(read_file(path, text=True))
+    except TextError as error:
+        raise BackendError(f"{error.at(path)}; train again or restore the file") from error
     try:
         return _checked(content, kind)
     except ValueError as error:

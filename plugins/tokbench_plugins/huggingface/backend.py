@@ -86,7 +86,7 @@ def _source(options: HuggingFaceLoadOptions) -> str:
     path = options.path or options.vocab_txt
     assert path is not None
     try:
-        text = plugin.read_file(path, text=True).decode()
+        text = plugin.decode_utf8(plugin.read_file(path, text=True))
         return text if options.path else bert_json(text, lowercase=options.lowercase)
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error

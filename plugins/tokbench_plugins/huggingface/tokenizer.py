@@ -14,7 +14,7 @@ from tokenizers import Encoding, Tokenizer
 from tokenizers.decoders import DecodeStream
 
 from tokbench import plugin
-from tokbench.plugin import Encoded, Offsets, TokenSpans, from_lists, valid_unicode
+from tokbench.plugin import Encoded, Offsets, TokenSpans, from_lists, parse_json, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
@@ -319,10 +319,7 @@ def with_special(source: str, names: Sequence[str]) -> str:
 
 
 def _content(source: str) -> dict[str, Any]:
-    try:
-        content = json.loads(source)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error}") from error
+    content = parse_json(source)
     model = content.get("model") if isinstance(content, dict) else None
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict | list):
         raise ValueError("not a tokenizer.json: it has no 'model' with a 'vocab'")  # noqa: TRY004 - a fault of the file

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import BackendError, Encoded, TokenSpans, check_id, check_ids
+from tokbench.plugin import BackendError, Encoded, TokenSpans, check_id, check_ids, parse_json
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
@@ -41,7 +40,7 @@ class TekkenTokenizer(EncodesAroundSpecial):
     def __init__(self, data: bytes) -> None:
         self._data = data
         try:
-            content = json.loads(data)
+            content = parse_json(data)
             config = content["config"]
             self._first: int = config["default_num_special_tokens"]
             self.vocab_size: int = config["default_vocab_size"]

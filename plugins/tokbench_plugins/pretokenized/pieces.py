@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from tokbench.plugin import BackendError, read_file
+from tokbench.plugin import BackendError, TextError, decode_utf8, parse_json, read_file
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
 
 Spelling = Literal["text", "byte_level", "sentencepiece"]
@@ -59,10 +58,10 @@ def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
     """
     data = read_file(path, text=True)
     try:
-        text = data.decode("utf-8")
-        listed = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
-    except (ValueError, RecursionError) as error:
-        raise BackendError(f"{path}: not {'JSON' if path.suffix == '.json' else 'UTF-8'}: {error}") from error
+        json = path.suffix == ".json"
+        listed = parse_json(data) if json else decode_utf8(data).removesuffix("\n").split("\n")
+    except TextError as error:
+        raise BackendError(str(error.at(path))) from error
     ids = _ids(path, listed)
     tokens = [b""] * (max(ids.values(), default=-1) + 1)
     for piece, token_id in ids.items():

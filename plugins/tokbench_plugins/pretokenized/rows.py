@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokbench.plugin import BackendError, BackendUnavailable, did_you_mean
+from tokbench.plugin import BackendError, BackendUnavailable, TextError, did_you_mean, parse_json
 
 _SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parquet"}
 
@@ -39,9 +38,9 @@ def _json_lines(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[A
                 continue
             where = f"{path}:{number}"
             try:
-                row = json.loads(line.decode("utf-8"))
-            except (ValueError, RecursionError) as error:  # also of text that is not UTF-8
-                raise BackendError(f"{where}: not a line of JSON: {error}") from None
+                row = parse_json(line)
+            except TextError as error:
+                raise BackendError(f"{error.at(path, number)}; a line is a JSON object") from None
             if not isinstance(row, dict):
                 raise BackendError(f"{where}: not a JSON object with {' and '.join(map(repr, fields))}")
             for field in fields:

@@ -145,10 +145,19 @@ def test_no_changed_byte_is_read_differently(tmp_path_factory, data):
     assert artefact == Artefact(MERGES, PATTERNS["gpt4"])
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"hello"])
-def test_not_json(path, content):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", ":1:1: not JSON"),
+        (b"\xff\xfe", ":1:1: not UTF-8"),
+        (b"{", ":1:2: not JSON"),
+        (b"[" * 100_000, ":1:101: nested deeper than 100 levels"),
+        (b"hello", ":1:1: not JSON"),
+    ],
+)
+def test_not_json(path, content, reason):
     path.write_bytes(content)
-    refused(path, "not JSON")
+    refused(path, reason)
 
 
 @pytest.mark.parametrize("content", ["[]", "null", "{}", '"tokbench-bpe/2"', '{"version": 1}'])

@@ -268,9 +268,10 @@ def test_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not JSON: Expecting value"),
-        (b"{", "not JSON: "),
-        (b"\xff", "'utf-8' codec can't decode byte 0xff"),
+        (b"", "line 1, column 1: not JSON: Expecting value"),
+        (b"{", "line 1, column 2: not JSON: "),
+        (b"\xff", "line 1, column 1: not UTF-8: byte 0xff"),
+        (b"[" * 100_000, "line 1, column 101: nested deeper than 100 levels"),
         (b"[]", "not a tokenizer.json: it has no 'model' with a 'vocab'"),
         (b'{"model": {"type": "BPE"}}', "not a tokenizer.json: it has no 'model' with a 'vocab'"),
         (b'{"decoder": {}, "model": {"vocab": {}}}', "a damaged tokenizer.json: KeyError"),

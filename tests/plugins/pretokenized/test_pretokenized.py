@@ -113,7 +113,7 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "options", "message"),
     [
-        (['{"text": "a", "ids": [1]}', "{oops"], {}, r"rows.jsonl:2: not a line of JSON"),
+        (['{"text": "a", "ids": [1]}', "{oops"], {}, r"rows.jsonl:2:2: not JSON"),
         (["[1]"], {}, r"rows.jsonl:1: not a JSON object with 'text' and 'ids'"),
         (['{"text": "a", "id": [1]}'], {}, r"rows.jsonl:1: no field 'ids'; did you mean 'id'\?"),
         (['{"text": 3, "ids": [1]}'], {}, r"rows.jsonl:1: 'text' is 3, not a text"),
@@ -138,7 +138,7 @@ def test_bad_rows_are_refused_with_their_place(rows, lines, options, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("v.json", "[", r"v.json: not JSON"),
+        ("v.json", "[", r"v.json:1:2: not JSON"),
         ("v.json", "3", r"v.json: neither a list of pieces nor an object"),
         ("v.json", '["a", 3]', r"v.json: id 1: 3 is not a piece of text"),
         ("v.json", '{"a": -1}', r"v.json: the id of 'a' is -1, not an integer"),
@@ -159,7 +159,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(tokbench.BackendError, match=r"rows\.jsonl: No such file"):
         load(path=tmp_path / "rows.jsonl")
     (tmp_path / "latin.jsonl").write_bytes(b'{"text": "\xe9", "ids": []}\n')
-    with pytest.raises(tokbench.BackendError, match=r"latin\.jsonl:1: not a line of JSON: 'utf-8' codec"):
+    with pytest.raises(tokbench.BackendError, match=r"latin\.jsonl:1:11: not UTF-8: byte 0xe9"):
         load(path=tmp_path / "latin.jsonl")
 
 

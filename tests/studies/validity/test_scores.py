@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -212,6 +213,13 @@ def test_a_run_refuses_a_table_before_anything_is_measured(write_config):
 def test_a_table_that_is_missing_is_refused(write_config):
     [problem] = problems(write_config(extra="study: {validity: {scores: none.csv}}\n"))
     assert problem.startswith("run.yaml:9:28: none.csv cannot be read: ")
+
+
+def test_a_table_that_is_not_utf8_is_refused_with_its_place(tmp_path):
+    (tmp_path / "s.csv").write_bytes(f"{HEAD}é".encode("latin-1"))
+    [problem] = read_scores(tmp_path / "s.csv", TOKENIZERS).problems
+    assert problem == "s.csv:2:1: not UTF-8: byte 0xe9 (unexpected end of data); convert the table to UTF-8"
+    assert "not a regular file" in read_scores(Path("/dev/zero"), TOKENIZERS).problems[0]
 
 
 def test_a_model_may_not_have_the_name_of_a_metric(write_config):

@@ -15,7 +15,10 @@ from tokbench.plugin import (
     Part,
     Place,
     Problem,
+    TextError,
+    decode_utf8,
     not_text,
+    read_regular,
     valid_unicode,
     validate,
 )
@@ -135,11 +138,13 @@ class _Reading:
     def _content(self, path: Path) -> str | None:
         """Return the text of a file, or ``None`` after adding why it cannot be read."""
         try:
-            return path.read_bytes().decode("utf-8")
+            data = read_regular(path)
+            return decode_utf8(data)
         except OSError as error:
             message = f"{path} cannot be read: {error.strerror}"
-        except UnicodeDecodeError as error:
-            kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
-            message = f"{path} is {kind}; convert it to UTF-8 first"
+        except TextError as error:
+            kind = not_text(data)
+            message = f"{path} is {kind}" if kind else str(error.at(path))
+            message += "; convert it to UTF-8 first"
         self.refuse(message, "file")
         return None

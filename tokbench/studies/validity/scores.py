@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
 
-from tokbench.plugin import did_you_mean
+from tokbench.plugin import TextError, decode_utf8, did_you_mean, read_regular
 from tokbench.studies.validity.block import ExternalScore, ExternalScores
 from tokbench.studies.validity.options import SCORES
 from tokbench.studies.validity.rank_correlation import DRAWS, LEAST_TOKENIZERS
@@ -66,7 +67,9 @@ def read_scores(path: Path, tokenizers: Collection[str], *, some: bool = False) 
     """
     try:
         lines = list(_numbered(path))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except TextError as error:
+        return ReadScores(problems=[f"{error.at(path.name)}; convert the table to UTF-8"])
+    except (OSError, csv.Error) as error:
         return ReadScores(problems=[f"{path.name} cannot be read: {error}"])
     problems: list[ScoreProblem] = []
     rows = list(_rows(lines, problems))
@@ -98,11 +101,11 @@ class _Line(NamedTuple):
 
 
 def _numbered(path: Path) -> Iterator[_Line]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        for cells in reader:
-            if cells:
-                yield _Line(reader.line_num, [cell.strip() for cell in cells])
+    text = decode_utf8(read_regular(path)).removeprefix("\ufeff")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    for cells in reader:
+        if cells:
+            yield _Line(reader.line_num, [cell.strip() for cell in cells])
 
 
 def _rows(lines: list[_Line], problems: list[ScoreProblem]) -> Iterator[_ScoreRow]:

@@ -7,7 +7,6 @@ The package safetensors is not used, because it gives NumPy no BF16, in which mo
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.files import read_regular
+from tokbench.foundation.parsing import parse_json
 
 _PREFIX: Final = 8
 """Bytes of the length of the header."""
@@ -70,7 +71,7 @@ def stored_tensors(path: Path) -> dict[str, StoredTensor]:
 
 def _of_index(path: Path) -> dict[str, str]:
     try:
-        files = json.loads(path.read_bytes())["weight_map"]
+        files = parse_json(read_regular(path))["weight_map"]
         return {str(name): str(file) for name, file in files.items()}
     except OSError as error:
         raise _unread(path, error) from error
@@ -88,7 +89,7 @@ def _of_file(path: Path) -> dict[str, StoredTensor]:
     except OSError as error:
         raise _unread(path, error) from error
     try:
-        entries = json.loads(header)
+        entries = parse_json(header)
         start = _PREFIX + length
         return {name: _entry(path, entry, start, size) for name, entry in entries.items() if name != "__metadata__"}
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import BackendError, read_file, write_atomically
+from tokbench.plugin import BackendError, TextError, decode_utf8, read_file, write_atomically
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, named_merges, names_of, vocabulary_of_names
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts
@@ -47,9 +47,9 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
 
 def _read_merges(path: Path) -> list[tuple[str, str]]:
     try:
-        lines = read_file(path, text=True).decode().split("\n")
-    except UnicodeDecodeError as error:
-        raise BackendError(f"{path}: not UTF-8 text: {error}; get the file anew") from error
+        lines = decode_utf8(read_file(path, text=True)).split("\n")
+    except TextError as error:
+        raise BackendError(f"{error.at(path)}; get the file anew") from error
     if lines[0].rstrip("\r") != _HEADER:
         raise BackendError(f"{path}:1: {lines[0][:40]!r} instead of {_HEADER!r}; is it a vocab.bpe or merges.txt?")
     if lines[-1] == "":

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from tokbench.plugin import BackendError, read_file
+from tokbench.plugin import BackendError, TextError, parse_json, read_file
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
@@ -17,10 +16,10 @@ def read_json_object(path: Path) -> dict[str, Any]:
             the message names file, line and column where there is such a place.
     """
     try:
-        content = json.loads(read_file(path, text=True), object_pairs_hook=_no_key_twice)
-    except json.JSONDecodeError as error:
-        raise BackendError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; get the file anew") from error
-    except (ValueError, RecursionError) as error:
+        content = parse_json(read_file(path, text=True), _no_key_twice)
+    except TextError as error:
+        raise BackendError(f"{error.at(path)}; get the file anew") from error
+    except ValueError as error:
         raise BackendError(f"{path}: not JSON: {error}; get the file anew") from error
     if not isinstance(content, dict):
         raise BackendError(f"{path}: not a JSON object but {type(content).__name__}; is it the right file?")

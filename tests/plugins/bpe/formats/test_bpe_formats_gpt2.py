@@ -136,7 +136,7 @@ def test_files_that_do_not_belong_together(paths):
     assert str(caught.value).startswith(f"{paths[0]}: ")
     assert "do the two files belong together?" in str(caught.value)
     paths[1].write_bytes(b"#version: 0.2\n\xff b\n")
-    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe: not UTF-8 text"):
+    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe:2:1: not UTF-8"):
         read_gpt2_files(*paths)
     paths[1].unlink()
     with pytest.raises(tokbench.BackendError, match=r"vocab.bpe: No such file"):

@@ -226,9 +226,9 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     [
         ('{"a": 1,\n "b": }', ":2:7: not JSON: Expecting value"),
         ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, ":1:101: nested deeper than 100 levels"),
         ("[]", "not a JSON object but list"),
-        ("\udcff", "not JSON"),
+        ("\udcff", ":1:1: not UTF-8"),
     ],
 )
 def test_other_files_are_refused(text, reason, tmp_path):

@@ -1,0 +1,111 @@
+"""Text in UTF-8 and JSON of files that somebody hands in: whatever is wrong with it is told with line and column."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from tokbench.foundation.errors import Problem
+
+_DEEP: Final = 100
+"""Levels of lists and objects that no file of tokbench has."""
+
+_JSON_PARTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+
+
+class TextError(ValueError):
+    """A text cannot be read.
+
+    Args:
+        message: what is wrong with it.
+        line: the line of the fault, from 1.
+        column: its column in code points, from 1.
+
+    >>> print(TextError("not JSON", 2, 7))
+    line 2, column 7: not JSON
+    """
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message, line, column)
+        self.message, self.line, self.column = message, line, column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+    def at(self, file: object, line: int = 1) -> Problem:
+        """Return the fault with its place in a file; ``line`` is where the text begins there.
+
+        >>> print(TextError("not JSON", 2, 7).at("a.json"))
+        a.json:2:7: not JSON
+        """
+        return Problem(f"{file}:{self.line + line - 1}:{self.column}", self.message)
+
+
+def decode_utf8(data: bytes) -> str:
+    r"""Return bytes as text.
+
+    Raises:
+        TextError: they are not UTF-8.
+
+    >>> decode_utf8("a\nné".encode("latin-1"))
+    Traceback (most recent call last):
+    tokbench.foundation.parsing.TextError: line 2, column 2: not UTF-8: byte 0xe9 (unexpected end of data)
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        start = error.start
+        column = len(data[data.rfind(b"\n", 0, start) + 1 : start].decode()) + 1
+        message = f"not UTF-8: byte 0x{data[start]:02x} ({error.reason})"
+        raise TextError(message, data.count(b"\n", 0, start) + 1, column) from error
+
+
+def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    r"""Return what JSON stands for.
+
+    Args:
+        data: the JSON, in UTF-8; a byte order mark is left out.
+        pairs: makes the value of an object from its keys and values; ``None`` for a dict.
+
+    Raises:
+        TextError: it is not UTF-8 or not JSON, is nested too deep, or holds a number of too many digits.
+        ValueError: ``pairs`` refuses an object.
+
+    >>> parse_json(b'{"a": [1, 2]}')
+    {'a': [1, 2]}
+    >>> parse_json('{"a":\n[1, }')
+    Traceback (most recent call last):
+    tokbench.foundation.parsing.TextError: line 2, column 5: not JSON: Expecting value
+    >>> parse_json("\n" + "[" * 300_000)
+    Traceback (most recent call last):
+    tokbench.foundation.parsing.TextError: line 2, column 101: nested deeper than 100 levels
+    """
+    text = (data if isinstance(data, str) else decode_utf8(data)).removeprefix("\ufeff")
+    try:
+        return json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise TextError(f"not JSON: {error.msg}", error.lineno, error.colno) from error
+    except RecursionError:
+        raise _at(text, _first_deep(text), f"nested deeper than {_DEEP} levels") from None
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        if digits := re.search(rf"[0-9]{{{most + 1}}}", text):
+            raise _at(text, digits.start(), f"a number of more than {most:,} digits") from None
+        raise
+
+
+def _first_deep(text: str) -> int:
+    """Return the place of the first bracket that lies too deep."""
+    depth = 0
+    for part in _JSON_PARTS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part[0], 0)
+        if depth > _DEEP:
+            return part.start()
+    return 0
+
+
+def _at(text: str, place: int, message: str) -> TextError:
+    return TextError(message, text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place))

@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
     from tokbench.corpus.words.find import Spans as Spans
     from tokbench.corpus.words.gold import GoldWords as GoldWords
+    from tokbench.corpus.words.unicode_tables import GRAPHEME_RULES as GRAPHEME_RULES
     from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
     from tokbench.corpus.languages import slices as slices
     from tokbench.corpus.programs import programming_language as programming_language
@@ -271,6 +272,7 @@ _NAMES: Final = {
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
     "corpus.words.gold": "GoldWords",
+    "corpus.words.unicode_tables": "GRAPHEME_RULES",
     "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
     "corpus.programs": "programming_language",

@@ -13,12 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.words import graphemes, uax29
+from tokbench.corpus.words import graphemes, uax29, unicode_tables
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.graphemes import cluster_breaks, grapheme_spans
 from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
-from tokbench.corpus.words.unicode_tables import PINNED, bit_table, regex_unicode_version, segmentation_versions
+from tokbench.corpus.words.unicode_tables import (
+    GRAPHEME_RULES,
+    PINNED,
+    bit_table,
+    regex_unicode_version,
+    segmentation_versions,
+)
 from tokbench.foundation.jit import has_numba
+from tokbench.metrics import utf8
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 
@@ -386,6 +393,16 @@ def test_the_pinned_pictographs_are_those_of_the_file():
 )
 def test_the_version_of_regex_has_the_characters_of_that_version(version, first):
     assert bool(regex.match(r"\p{Assigned}", first)) == (int(regex_unicode_version().split(".")[0]) >= version)
+
+
+def test_the_version_of_the_rules_of_clusters_is_named_wherever_a_reader_meets_them():
+    """On Burmese the rules of Unicode 18 and those before it give different shares of split clusters."""
+    rules = f"rules of Unicode {GRAPHEME_RULES}"
+    assert spelled("\N{MYANMAR LETTER KA}\u1039\N{MYANMAR LETTER KA}", "Grapheme") == ["\u1000\u1039\u1000"]
+    assert rules in segmentation_versions()["grapheme clusters (UAX #29)"]
+    assert any(metric.id == "graphemes_split" and rules in metric.definition for metric in utf8.SPEC.values)
+    readme = Path(unicode_tables.__file__).parents[1] / "README.md"
+    assert f"those of Unicode {GRAPHEME_RULES}" in readme.read_text(encoding="utf-8")
 
 
 def test_the_versions_are_in_the_results_and_in_the_reports(write_config, tmp_path):

@@ -119,6 +119,15 @@ def test_few_documents_have_no_rank():
     assert outcome.values["A", "g"]["rank"].reason == "too few documents for an interval: 9, and it needs 10"
 
 
+def test_equal_documents_are_one_and_have_no_rank():
+    equal = Sums.by_key(np.full(40, 7), tokens=np.full(40, 3), lossy=np.zeros(40))
+    known = {(name, "g"): equal for name in "AB"}
+    outcome = PairsMetric(Options()).finish_corpus(CorpusStates("c", False, "", {"g": 40}, ["A", "B"], known))
+    assert outcome.values["A", "g"]["rank"].reason == (
+        "too few documents for an interval: 1 of 40, equal ones and translations counted once, and it needs 10"
+    )
+
+
 def test_a_difference_that_one_document_makes_is_not_significant():
     [pair, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 31 + [5.0], "B": [10.0] * 32})).pairs
     assert not pair.differ

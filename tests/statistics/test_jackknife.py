@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokbench.measuring.paired import paired_difference
 from tokbench.measuring.sums import Sums
 from tokbench.statistics.jackknife import Interval, Spread, jackknife, leave_out, p_value, spread, student_t
 from tokbench.statistics.sample_units import MOST_UNITS, SampleUnits, unit_keys
@@ -62,6 +63,17 @@ def test_few_units_have_no_interval_and_few_more_a_rough_one():
     above[0] += 1000
     assert jackknife(above, below).reason == "rough: it rests on few of its 40 documents"
     assert jackknife(np.ones(32), np.ones(32)) == Interval(None, None, "")
+
+
+def test_equal_documents_are_counted_once_and_the_reason_says_so():
+    """Forty times the same text tells as much as one text; five texts and their translations tell as much as five."""
+    counted = "too few documents for an interval: {}, equal ones and translations counted once, and it needs 10"
+    equal = Sums.by_key(np.full(40, 7), tokens=np.full(40, 3), words=np.full(40, 2))
+    assert equal.ratio("tokens", "words").no_interval == counted.format("1 of 40")
+    text = Sums.by_key(np.arange(5), tokens=np.arange(5) + 3, words=np.full(5, 2))
+    assert text.ratio("tokens", "words").no_interval == "too few documents for an interval: 5, and it needs 10"
+    assert (text + text).ratio("tokens", "words").no_interval == counted.format("5 of 10")
+    assert paired_difference(equal, equal, ("tokens", "words")).reason == counted.format("1 of 40")
 
 
 def test_a_few_long_documents_leave_few_degrees_of_freedom():

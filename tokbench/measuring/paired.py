@@ -101,7 +101,7 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
         return PairedChange(reason=pair)
     its_spread = spread(pair.without[1] - pair.without[0], pair.units)
     if its_spread is None:
-        return PairedChange(reason=too_few(pair.used))
+        return PairedChange(reason=pair.too_few)
     difference = pair.values[1] - pair.values[0]
     if not its_spread.error:
         return PairedChange(difference, difference, 0.0 if difference else 1.0)
@@ -123,7 +123,7 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
         return PairedChange(reason="the first is 0")
     its_spread = spread(pair.without[1] / pair.without[0], pair.units)
     if its_spread is None:
-        return PairedChange(reason=too_few(pair.used))
+        return PairedChange(reason=pair.too_few)
     quotient = pair.values[1] / pair.values[0]
     if not its_spread.error:
         return PairedChange(quotient - 1, quotient - 1)
@@ -154,9 +154,10 @@ class _Pair(NamedTuple):
     """The units."""
 
     @property
-    def used(self) -> int:
-        """The number of units on which both rest."""
-        return int(np.count_nonzero(~np.isnan(self.without[0] + self.without[1])))
+    def too_few(self) -> str:
+        """The reason why there is no interval, where both rest on few units."""
+        used = ~np.isnan(self.without[0] + self.without[1])
+        return too_few(int(used.sum()), int(self.units.documents[used].sum()))
 
     @classmethod
     def of(cls, one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> _Pair | str:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-import numpy as np
-
 from tokbench.plugin import (
     DESIGNED,
     LEAST_UNITS,
@@ -61,8 +59,11 @@ class PairsMetric(PairedSums):
 
 def _untrusted(sums: Sums | None) -> str:
     """Return the reason why the documents are too few for a comparison, or an empty string."""
-    units = 0 if sums is None else int(np.count_nonzero(sums.columns["tokens"]))
-    return too_few(units) if sums and units < LEAST_UNITS else ""
+    if sums is None:
+        return ""
+    used = sums.columns["tokens"] > 0
+    units = int(used.sum())
+    return too_few(units, int(sums.units.documents[used].sum())) if units < LEAST_UNITS else ""
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:

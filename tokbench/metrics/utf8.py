@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import (
+    GRAPHEME_RULES,
     EncodedShard,
     HasTokenBytes,
     Measured,
@@ -178,9 +179,9 @@ SPEC: Final = MetricFamily(
             direction="lower",
             formula="grapheme clusters with a token boundary inside / grapheme clusters",
             definition=(
-                "Share of extended grapheme clusters (UAX #29; white space left out) that a token boundary "
-                "crosses: letters parted from their marks, emoji from their modifiers, and characters that are "
-                f"split. {_COUNTED}"
+                f"Share of extended grapheme clusters (UAX #29, rules of Unicode {GRAPHEME_RULES}; white space left "
+                "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
+                f"characters that are split. {_COUNTED}"
             ),
             needs=(HasTokenBytes,),
         ),

@@ -216,15 +216,25 @@ def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | N
     """
     its_spread = spread(left_out, units)
     if its_spread is None:
-        return Interval(None, None, too_few(int(np.count_nonzero(~np.isnan(left_out)))))
+        used = ~np.isnan(left_out)
+        return Interval(None, None, too_few(int(used.sum()), 0 if units is None else int(units.documents[used].sum())))
     if not its_spread.error:
         return Interval(None, None)
     return Interval(*its_spread.around(value), its_spread.rough)
 
 
-def too_few(units: int) -> str:
-    """Return the reason why so few units have no interval."""
-    return f"too few documents for an interval: {units}, and it needs {LEAST_UNITS}"
+def too_few(units: int, documents: int = 0) -> str:
+    """Return the reason why so few units have no interval.
+
+    Args:
+        units: the units on which the value rests.
+        documents: the documents in these units, if it is known; those in one unit are equal, or translations.
+
+    >>> too_few(1, 40)
+    'too few documents for an interval: 1 of 40, equal ones and translations counted once, and it needs 10'
+    """
+    counted = f"{units} of {documents}, equal ones and translations counted once" if documents > units else f"{units}"
+    return f"too few documents for an interval: {counted}, and it needs {LEAST_UNITS}"
 
 
 def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:

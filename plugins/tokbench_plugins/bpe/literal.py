@@ -36,6 +36,26 @@ def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
     return counts
 
 
+def count_merges(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
+    """Count how often each pair would be merged; the pairs come in the order in which they first occur.
+
+    Only runs of one id differ from :func:`count_pairs`: three equal ids in a row are one merge.
+
+    >>> count_merges([[97, 97, 97, 98], [97, 97, 97, 97]])
+    {(97, 97): 3, (97, 98): 1}
+    """
+    counts: dict[Pair, int] = {}
+    for ids in sequences:
+        before: Pair | None = None
+        for pair in pairwise(ids):
+            if pair == before:  # merging that one takes the left half of this one
+                before = None
+            else:
+                counts[pair] = counts.get(pair, 0) + 1
+                before = pair
+    return counts
+
+
 def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
     """Replace every occurrence of ``pair`` by ``made``, from left to right.
 

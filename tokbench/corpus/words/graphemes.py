@@ -1,7 +1,8 @@
 """Finds extended grapheme clusters, what a reader takes for one character, by the rules of UAX #29.
 
-The rules are those of Unicode 18, computed on arrays. Source of the rules, whose numbers stand beside them:
-https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules. The class of each character is that of ``regex``.
+The rules are those of the version in :data:`.unicode_tables.GRAPHEME_RULES`, computed on arrays. Source of the rules,
+whose numbers stand beside them: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules. The class of
+each character is that of ``regex``.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@
 and the classes of pre-tokenization patterns. ICU brings its own, too. Normalization and general categories are those
 of Python.
 
-One property is pinned. Of the symbols that were ``Extended_Pictographic`` in Unicode 15.0, 707 are not in 18.0, so that
-a zero width joiner no longer binds them. Here they are, beside those of the tables of ``regex``. So all lines of
-Unicode 15.0's test files hold, and the lines of 18.0's that part such a symbol from a joiner do not.
+The rules that cut grapheme clusters are those of :data:`GRAPHEME_RULES`, whatever the tables are. One property is
+pinned. Of the symbols that were ``Extended_Pictographic`` in Unicode 15.0, 707 are not in 18.0, so that a zero width
+joiner no longer binds them. Here they are, beside those of the tables of ``regex``. So all lines of Unicode 15.0's test
+files hold, and the lines of 18.0's that part such a symbol from a joiner do not.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from tokbench.corpus.words.icu import icu_unicode_version, icu_version
 
 CODE_POINTS: Final = 0x110000
 """The number of code points of Unicode."""
+
+GRAPHEME_RULES: Final = "18.0"
+"""The version of Unicode whose rules of UAX #29 cut grapheme clusters; others cut Burmese and more differently."""
 
 PINNED: Final = "15.0"
 """The version of Unicode whose pictographs are pictographs here, whatever the version of ``regex``."""
@@ -122,7 +126,7 @@ def segmentation_versions() -> dict[str, str]:
     pinned = f"{by_regex}, with all pictographs of Unicode {PINNED}"
     return {
         "words (UAX #29)": pinned,
-        "grapheme clusters (UAX #29)": pinned,
+        "grapheme clusters (UAX #29)": f"rules of Unicode {GRAPHEME_RULES}; {pinned}",
         "characters, syllables, white space": by_regex,
         "scripts, classes in patterns": by_regex,
         "words (ICU)": f"Unicode {icu_unicode_version()} (ICU {icu_version()})" if icu_version() else "not installed",

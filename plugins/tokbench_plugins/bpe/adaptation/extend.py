@@ -44,6 +44,9 @@ class MergeRule(NamedTuple):
     may_make: Callable[[bytes], bool] | None = None
     """Returns True if a merge may make a token of these bytes; ``None`` if any may be made."""
 
+    overlapping: bool = True
+    """True if pairs that overlap are all counted, as BPE does; False if only merges that would be done are."""
+
 
 _ANY_TOKEN: Final = MergeRule()
 
@@ -140,14 +143,14 @@ def _learned(
     progress: TrainProgress,
 ) -> list[Learned]:
     """Learn the merges in compiled code where that is worth while, unless they make a token that there is."""
-    tie, may_make = rule
+    tie, may_make, overlapping = rule
     known = {token for token in vocabulary.tokens if token}
     compiled = has_numba() and len(encoded.ids) >= _WORTH_COMPILING
     if compiled and may_make is None:
         from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_plugins.bpe.compiled.extend import continue_counts
 
-        learned = continue_counts(Counts(*encoded), ids, progress, tie)
+        learned = continue_counts(Counts(*encoded), ids, progress, tie, overlapping=overlapping)
         made = _tokens_of(vocabulary, [merge.pair for merge in learned], ids.start)
         if known.isdisjoint(made) and len(set(made)) == len(made):
             return learned
@@ -166,5 +169,5 @@ def _learned(
         from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_plugins.bpe.compiled.extend import continue_counts
 
-        return continue_counts(Counts(*encoded), ids, progress, tie, claim)
-    return list(continue_merges(encoded.sequences(), ids, progress, tie, claim))
+        return continue_counts(Counts(*encoded), ids, progress, tie, claim, overlapping=overlapping)
+    return list(continue_merges(encoded.sequences(), ids, progress, tie, claim, overlapping=overlapping))

@@ -13,6 +13,7 @@ from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     COUNT,
+    DISJOINT,
     END,
     GAP,
     KEY,
@@ -39,6 +40,8 @@ def continue_counts(
     progress: TrainProgress = silent,
     tie: Tie = "first",
     allowed: Callable[[Pair], bool] | None = None,
+    *,
+    overlapping: bool = True,
 ) -> list[Learned]:
     """Learn merges from any ids on.
 
@@ -49,6 +52,7 @@ def continue_counts(
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
         allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
             any pair may be merged.
+        overlapping: count pairs that overlap; False counts the merges that would be done.
 
     Returns:
         A merge for each id to be made; fewer if no pair is left.
@@ -65,7 +69,9 @@ def continue_counts(
             f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
         )
     forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
-    pairs, text = merge_all(laid_out(chunks, made), tie, progress, forbid)
+    text = laid_out(chunks, made)
+    text.state[DISJOINT] = not overlapping
+    pairs, text = merge_all(text, tie, progress, forbid)
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     weights = text.weights[text.weight_index[heads]]
     used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)

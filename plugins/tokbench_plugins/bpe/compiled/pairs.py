@@ -17,7 +17,7 @@ from tokbench_plugins.bpe.vocabulary import Pair
 GAP: Final = -1
 TAIL: Final = -2
 KEY, COUNT, START, END = range(4)  # the columns of ``pairs``
-MADE, PAIRS, ARENA, HEAP, THRESHOLD, STATE = range(6)  # the entries of ``state``, and their number
+MADE, PAIRS, ARENA, HEAP, THRESHOLD, DISJOINT, STATE = range(7)  # the entries of ``state``, and their number
 
 
 class Text(NamedTuple):
@@ -58,7 +58,8 @@ class Text(NamedTuple):
     """int64[v], the merged pairs as numbers."""
 
     state: Any
-    """int64[5]: ids made, rows of ``pairs`` taken, of ``arena``, of ``heap``, the threshold."""
+    """int64[6]: ids made, rows of ``pairs`` taken, of ``arena``, of ``heap``, the threshold, and 1 if pairs are ranked
+    by the merges that would be done, 0 if by their count."""
 
 
 @inlined
@@ -194,6 +195,21 @@ def _refill(text: Any, smallest: Any) -> Any:
 
 
 @compiled
+def _times(text: Any, row: Any) -> Any:
+    """Return how often a pair of two equal ids would be merged now: of three in a row only two are."""
+    flat, arena = text.flat, text.arena
+    token = text.pairs[row, KEY] & 0xFFFF_FFFF
+    width = text.widths[token]
+    times, taken = 0, -1
+    for at in range(text.pairs[row, START], text.pairs[row, END]):
+        position = arena[at]
+        if position != taken and flat[position] == token and flat[position + width] == token:
+            times += text.weights[text.weight_index[position]]
+            taken = position + width
+    return times
+
+
+@compiled
 def best_pair(text: Any, smallest: Any) -> Any:
     """Return the row of the pair to merge, which stays on top of the heap; -1 if no pair is left."""
     flat, pairs, heap, arena = text.flat, text.pairs, text.heap, text.arena
@@ -201,13 +217,15 @@ def best_pair(text: Any, smallest: Any) -> Any:
         if text.state[HEAP] == 0 and not _refill(text, smallest):
             return -1
         row = heap[0, _PAIR]
-        count = pairs[row, COUNT]
+        count, rank = pairs[row, COUNT], pairs[row, KEY]
+        left, right = rank >> 32, rank & 0xFFFF_FFFF
+        # At least half of its count: so the pair that has the highest one stays in a heap that was filled anew.
+        if left == right and text.state[DISJOINT] and count >= text.state[THRESHOLD]:
+            count = _times(text, row)
         if count < text.state[THRESHOLD]:
             drop_best(text)
             continue
-        rank = pairs[row, KEY]
         if not smallest:
-            left, right = rank >> 32, rank & 0xFFFF_FFFF
             width = text.widths[left]
             at = pairs[row, START]
             while flat[arena[at]] != left or flat[arena[at] + width] != right:

@@ -48,7 +48,7 @@ class Stack(NamedTuple):
     ``table``; ``arena``."""
 
     state: Any
-    """int64[t, 5], that of each text."""
+    """int64[t, 6], that of each text."""
 
     weights: Any
     widths: Any

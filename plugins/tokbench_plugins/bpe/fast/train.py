@@ -76,6 +76,8 @@ def continue_merges(
     progress: TrainProgress = silent,
     tie: Tie = "first",
     allowed: Callable[[Pair], bool] = lambda _: True,
+    *,
+    overlapping: bool = True,
 ) -> Iterator[Learned]:
     """Yield merges as :func:`..literal.continue_literally` does, from any ids on.
 
@@ -85,6 +87,8 @@ def continue_merges(
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
         allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes.
+        overlapping: count pairs that overlap, as BPE does; False counts the merges that would be done, see
+            :func:`..literal.count_merges`.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]
@@ -92,7 +96,7 @@ def continue_merges(
     total = len(ids)
     stride = max(1, total // _REPORTS)
     progress(0, total)
-    text = LinkedText(sequences, tie)
+    text = LinkedText(sequences, tie, overlapping=overlapping)
     done = 0
     while done < total and (best := text.pop_best()) is not None:
         if allowed(best):
@@ -115,10 +119,12 @@ class LinkedText:
             before the true first position can be popped from the end.
         heap: one entry (-count, rank, pair) for each pair, current or out of date. The rank is the first
             position, or 0 if the smallest pair wins a tie.
+        overlapping: False if the heap has the number of merges that would be done instead of the count.
     """
 
-    def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie) -> None:
+    def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie, *, overlapping: bool = True) -> None:
         self.first_wins = tie == "first"
+        self.overlapping = overlapping
         self.ids = [EMPTY]
         self.weights = [0]
         for sequence, weight in sequences:
@@ -144,7 +150,22 @@ class LinkedText:
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
         """Return the entry that the heap should hold for a pair now."""
-        return -self.counts[pair], self.positions[pair][-1] if self.first_wins else 0, pair
+        count = self.counts[pair] if self.overlapping else self.times(pair)
+        return -count, self.positions[pair][-1] if self.first_wins else 0, pair
+
+    def times(self, pair: Pair) -> int:
+        """Return how often a pair would be merged now; of three equal ids in a row only two are."""
+        left, right = pair
+        if left != right:
+            return self.counts[pair]
+        ids, after = self.ids, self.after
+        times, taken = 0, EMPTY
+        for start in reversed(self.positions[pair]):
+            end = after[start]
+            if start != taken and ids[start] == left and ids[end] == right:
+                times += self.weights[start]
+                taken = end
+        return times
 
     def pop_best(self) -> Pair | None:
         """Take out the most frequent pair, ties broken by the rule; ``None`` if none is left."""

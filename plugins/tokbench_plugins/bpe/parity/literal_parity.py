@@ -37,6 +37,9 @@ class ParityRule(NamedTuple):
     def most_choices(self, languages: int) -> float:
         """Return how often a language may stand among the last choices and choose again.
 
+        The authors' program divides α by the number of languages, as here, but by one more where there are global
+        merges: it keeps the counts of all languages together in one more column. So it passes over a language sooner.
+
         >>> ParityRule(window=100).most_choices(4), ParityRule().most_choices(4)
         (50.0, inf)
         """

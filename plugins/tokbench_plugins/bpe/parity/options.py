@@ -68,7 +68,10 @@ class ParityOptions(plugin.Options):
         "has 100)",
     )
     parity_alpha: float = Field(
-        default=2.0, ge=1.0, description="how many times its equal share of the window a language may choose"
+        default=2.0,
+        ge=1.0,
+        description="how many times its equal share of the window a language may choose; with global merges the "
+        "paper's program takes the share of one language more",
     )
     parity_dev: plugin.LocalPath | None = Field(
         default=None,

@@ -57,7 +57,8 @@ def train_boundless(
         chunks_of = ([chunk.encode() for chunk in split(text)] for text in documents)
         return train_boundless_literally(chunks_of, vocab_size, tie)
     chunks, text = _numbered(documents, pattern)
-    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, MergeRule(tie), progress)
+    rule = MergeRule(tie, overlapping=False)
+    learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, rule, progress)
     times = [before - after for before, after in pairwise(learned.tokens)]
     runs = _runs(learned.vocabulary, chunks, text)
     text_of_runs = _Superwords(runs, tie, _Inside(chunks))
@@ -129,7 +130,7 @@ class _Superwords(LinkedText):
         """The final id of each token that exists, by the id that it has in the runs."""
         self.waiting: defaultdict[int, list[Pair]] = defaultdict(list)
         """The pairs that wait for a token."""
-        super().__init__(runs.items(), tie)
+        super().__init__(runs.items(), tie, overlapping=False)
 
     def enter(self, pair: Pair) -> None:
         """Put a pair whose positions were found from left to right into the heap, or let it wait."""
@@ -151,26 +152,13 @@ class _Superwords(LinkedText):
         """Return the entry that the heap should hold for a pair now; the smallest pair is that of final ids."""
         if self.first_wins:
             return super().entry(pair)
-        return -self.counts[pair], self.ranked[pair[0]] << 32 | self.ranked[pair[1]], pair
+        return -self.times(pair), self.ranked[pair[0]] << 32 | self.ranked[pair[1]], pair
 
     def exists(self, token: int, final_id: int) -> None:
         """Take note that a token exists from now on."""
         self.ranked[token] = final_id
         for pair in self.waiting.pop(token, ()):
             self._enter_if_ready(pair)
-
-    def times(self, pair: Pair) -> int:
-        """Return how often a pair would be merged; of three equal tokens in a row only two are."""
-        left, right = pair
-        if left != right:
-            return self.counts[pair]
-        times, taken = 0, -1
-        for start in reversed(self.positions[pair]):
-            end = self.after[start]
-            if start != taken and self.ids[start] == left and self.ids[end] == right:
-                times += self.weights[start]
-                taken = end
-        return times
 
 
 def _take_turns(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tokbench_plugins.bpe.literal import (
     Tie,
     continue_literally,
-    count_pairs,
+    count_merges,
     encode_literally,
     merge_pair,
     most_frequent,
@@ -76,7 +76,10 @@ class BoundlessMerges(NamedTuple):
 def train_boundless_literally(
     documents: Iterable[Iterable[bytes]], vocab_size: int, tie: Tie = "first"
 ) -> BoundlessMerges:
-    """Merge the most frequent pair within chunks, or of whole chunks, whichever merge is done more often.
+    """Do the merge that is done most often, be it within chunks or of whole chunks.
+
+    Plain BPE counts pairs that overlap. Here three equal tokens in a row are one merge, because the number of merges is
+    what both kinds have in common; the authors' trainer counts alike.
 
     A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It is done
     before an ordinary merge that is done as often. It is passed over if its token exists already, or if the bytes stand
@@ -97,28 +100,20 @@ def train_boundless_literally(
     merges: list[Pair] = []
     supermerges: list[int] = []
     while (made := len(tokens)) < vocab_size:
-        ordinary = count_pairs(chunk for text in texts for chunk in text)
-        across = count_pairs(run for text in texts for run in runs_of(text, tokens))
+        within = count_merges(chunk for text in texts for chunk in text)
+        across = count_merges(run for text in texts for run in runs_of(text, tokens))
         made_by = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in across}
         across = {pair: n for pair, n in across.items() if made_by[pair] not in tokens and made_by[pair] not in inside}
-        best: list[tuple[Pair, list[Document], bool]] = []
-        if across:
-            pair = most_frequent(across, tie)
-            best.append((pair, [join_chunks(text, pair, made) for text in texts], True))
-        if ordinary:
-            pair = most_frequent(ordinary, tie)
-            best.append((pair, [merge_within(text, pair, made) for text in texts], False))
-        if not best:
+        if not within and not across:
             break
-        pair, texts, joins = min(best, key=lambda choice: _size(choice[1]))  # of equals, the supermerge
+        joins = max(across.values(), default=0) >= max(within.values(), default=0)
+        pair = most_frequent(across if joins else within, tie)
+        merge = join_chunks if joins else merge_within
+        texts = [merge(text, pair, made) for text in texts]
         supermerges += [len(merges)] * joins
         merges.append(pair)
         tokens.append(tokens[pair[0]] + tokens[pair[1]])
     return BoundlessMerges(merges, supermerges)
-
-
-def _size(texts: Sequence[Document]) -> int:
-    return sum(len(chunk) for text in texts for chunk in text)
 
 
 def runs_of(document: Document, tokens: Sequence[bytes]) -> list[list[int]]:

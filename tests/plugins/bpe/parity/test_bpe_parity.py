@@ -13,7 +13,7 @@ from tokbench_plugins.bpe.artefact import read_artefact
 from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.bpe.literal import count_pairs, encode_literally, most_frequent
 from tokbench_plugins.bpe.parity.literal_parity import ParityRule
-from tokbench_plugins.bpe.parity.options import ParityTraining
+from tokbench_plugins.bpe.parity.options import ParityOptions, ParityTraining
 from tokbench_plugins.bpe.parity.training import train_with_parity
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
 
@@ -120,6 +120,12 @@ def test_first_merges_of_the_hybrid_are_those_of_plain_bpe(sample_texts):
     plain = train([document for _, document in text], 356, "gpt4")
     assert merges[:50] == plain[:50]
     assert merges[50:] != plain[50:]
+
+
+def test_global_merges_do_not_change_the_share_of_a_language_unlike_in_the_paper_s_program():
+    """The paper's program divides α by the languages and one more where there are global merges: 2 × 100 / 5 = 40."""
+    assert ParityRule(global_merges=5, window=100).most_choices(4) == ParityRule(window=100).most_choices(4) == 50
+    assert "the share of one language more" in ParityOptions.model_fields["parity_alpha"].description
 
 
 def test_a_window_takes_turns():

@@ -11,6 +11,7 @@ from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
 from tokbench.registry.plugins import load_registry
+from tokbench.report.charts.group_dots import group_dots
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
@@ -212,6 +213,53 @@ def test_a_heat_map_of_several_units_names_them():
     assert heat is not None
     assert not heat.shared
     assert {row.unit for row in heat.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
+
+
+def many_tokenizers(number: int) -> CellTables:
+    """A run of so many tokenizers, the last of which have the best compression and the first the best speed."""
+    cells = [cell for k in range(number) for cell in _of_one(f"t{k}", k)]
+    corpora = {"c": CorpusInfo(groups={"en": 9, "de": 9, "fr": 9})}
+    return CellTables(replace(run(*cells).results, corpora=corpora))
+
+
+def _of_one(name: str, k: int) -> list[Cell]:
+    """The cells of one of many tokenizers."""
+    groups = ("en", "de", "fr", WHOLE)
+    ratios = [Cell(name, "c", group, "compression_ratio", 2 + k / 1000, "bytes/token") for group in groups]
+    exact = [Cell(name, "c", group, "roundtrip_exact", 1.0, "share of documents") for group in groups]
+    return [*ratios, *exact, Cell(name, "c", WHOLE, "encode_mb_per_s", 900.0 - k, "MB/s")]
+
+
+def test_of_many_tokenizers_maps_and_charts_show_the_best_and_say_where_the_others_are():
+    tables = many_tokenizers(500)
+    said = "The first 64 tokenizers are shown; the overview and results.csv have the other 436, too."
+    heat = heat_map(tables, "c", "compression_ratio")
+    assert (heat.tokenizers, heat.left_out) == ([f"t{k}" for k in range(499, 435, -1)], said)
+    assert {len(row.cells) for row in heat.rows} == {64}
+    dots = group_dots(tables, "c").drawing.__html__()
+    assert dots.count("<circle") == 3 * 64
+    chart = scatter(tables, "c")
+    assert chart.more == said
+    assert chart.drawing.__html__().count("<title>") == 64
+    [table] = [node for node in nodes_of(overview_document(tables).nodes, Table) if node.label.endswith("all corpora")]
+    assert len(table.rows) == 500
+
+
+def test_up_to_64_tokenizers_all_are_shown():
+    tables = many_tokenizers(64)
+    heat, chart = heat_map(tables, "c", "compression_ratio"), scatter(tables, "c")
+    assert (len(heat.tokenizers), heat.left_out, chart.more) == (64, "", "")
+
+
+def test_points_of_the_front_are_drawn_before_all_others():
+    cells = [cell for k in range(100) for cell in _of_one(f"t{k}", k)]
+    cells = [replace(cell, value=5.0) if cell.metric == "encode_mb_per_s" else cell for cell in cells]
+    fast = [replace(cell, value=999.0) for cell in _of_one("fast", 0) if cell.metric == "encode_mb_per_s"]
+    others = [replace(cell, value=1.0) for cell in _of_one("fast", 0) if cell.metric == "compression_ratio"]
+    svg = scatter(run(*cells, *others, *fast), "c").drawing.__html__()
+    assert "<title>fast (" in svg
+    assert "<title>t36 (" not in svg
+    assert "<title>t37 (" in svg  # with the fast one and t99, the front, and the 62 that follow
 
 
 def test_lower_is_better_has_the_strong_colour_at_the_low_end():

@@ -58,16 +58,16 @@ def test_a_file_of_schema_2_is_read(tmp_path):
         ("[]", "results.json: not a results file: "),
         (
             '{"schema": "tokbench-results/9"}',
-            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/3' and older; update",
+            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/4' and older; update",
         ),
-        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/3' and older; is this a results"),
+        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/4' and older; is this a results"),
         (
             '{"schema": "tokbench-results/3", "name": "n", "cells": [{"tokenizer": "t"}]}',
-            "results.json: not a results file of schema 'tokbench-results/3': cells.0.corpus: ",
+            "results.json: not a results file of schema 'tokbench-results/4': cells.0.corpus: ",
         ),
         (
-            '{"schema": "tokbench-results/3", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
-            "results.json: not a results file of schema 'tokbench-results/3': tokenizers.t.state: ",
+            '{"schema": "tokbench-results/4", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            "results.json: not a results file of schema 'tokbench-results/4': tokenizers.t.state: ",
         ),
         (
             '{"schema": "tokbench-results/2", "name": "n", "failed_studies": []}',
@@ -141,9 +141,9 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     assert set(body["studies"]) == {"vocabulary_size", "probes", "tokens"}
     schema = json_schema(BLOCKS)
     assert list(follows(body, schema, schema)) == []
-    assert list(follows(body | {"cells": [body["cells"][0] | {"status": "fine"}]}, schema, schema)) == [
-        ".cells.0.status"
-    ]
+    rows = [body["cells"]["rows"][0] | {"status": "fine"}]
+    damaged = body | {"cells": body["cells"] | {"rows": rows}}
+    assert list(follows(damaged, schema, schema)) == [".cells.rows.0.status"]
     assert results.metrics["same_ids"].family == "same_ids"
     if importlib.util.find_spec("jsonschema"):
         import jsonschema

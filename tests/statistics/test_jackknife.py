@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokbench.measuring.paired import paired_difference
 from tokbench.measuring.sums import Sums
-from tokbench.statistics.jackknife import Interval, Spread, jackknife, leave_out, p_value, spread, student_t
+from tokbench.statistics.jackknife import Interval, Spread, interval, jackknife, leave_out, p_value, spread, student_t
 from tokbench.statistics.sample_units import MOST_UNITS, SampleUnits, unit_keys
 
 
@@ -181,3 +181,31 @@ def test_sums_of_older_files_are_paired_with_those_of_today():
         pair.one.columns["tokens"].tolist() == pair.other.columns["tokens"].tolist() == older.columns["tokens"].tolist()
     )
     assert today.by_bucket("tokens").tolist() == older.columns["tokens"].tolist()
+
+
+@pytest.mark.parametrize("below", [[3.0] * 12, [3.0] * 9 + [0.0] * 6, [0.0, 5.0], list(range(12))])
+@pytest.mark.parametrize("part", [0.0, 1.0])
+def test_a_ratio_of_nothing_or_of_all_is_as_the_plain_way_has_it(below, part):
+    """It is known without leaving out a unit."""
+    whole = np.array(below, dtype=float)
+    value = part if whole.any() else 0.0
+    plain = interval(value, leave_out(whole * part, whole), SampleUnits.numbered(len(whole)))
+    assert jackknife(whole * part, whole, SampleUnits.numbered(len(whole))) == plain
+
+
+def test_sums_over_the_same_units_are_added_and_paired_as_those_over_others():
+    """The short way, where the units are the same, gives what the long way does."""
+    keys = unit_keys(np.arange(40) * 7919 % 2**32, 5)
+    one = Sums.by_key(keys, tokens=np.arange(40), bytes=np.full(40, 9))
+    two = Sums.by_key(keys, tokens=np.arange(40)[::-1], bytes=np.full(40, 9))
+    long = Sums.by_key(np.concatenate([keys, keys]), tokens=np.concatenate([np.arange(40), np.arange(40)[::-1]]))
+    added = one + two
+    assert added.columns["tokens"].tolist() == long.columns["tokens"].tolist()
+    assert added.units.documents.tolist() == long.units.documents.tolist()
+    assert added.documents == 80
+    pair = one.paired(two)
+    assert (pair.one.columns["tokens"].tolist(), pair.other.columns["tokens"].tolist()) == (
+        one.columns["tokens"].tolist(),
+        two.columns["tokens"].tolist(),
+    )
+    assert pair.units.documents.tolist() == [1] * 40

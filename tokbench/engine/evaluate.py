@@ -68,6 +68,16 @@ class Evaluation:
     interrupted: bool = False
     """``True`` if the run was stopped before all shards were seen."""
 
+    @cached_property
+    def of_groups(self) -> dict[str, TextMetric]:
+        """The metrics that finish the groups of a corpus one by one. A protocol takes long to ask for each cell."""
+        return {name: metric for name, metric in self.metrics.items() if not isinstance(metric, CorpusMetric)}
+
+    @cached_property
+    def of_corpora(self) -> dict[str, CorpusMetric]:
+        """The metrics that finish a corpus as a whole."""
+        return {name: metric for name, metric in self.metrics.items() if isinstance(metric, CorpusMetric)}
+
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
         """Merge a shard's state into that of its group."""
         known = self.states.get(key)
@@ -99,10 +109,9 @@ class Evaluation:
         for part in parts:
             if isinstance(part, Failure):
                 return part
-        metric = self.metrics[family]
-        if isinstance(metric, CorpusMetric):
+        if family in self.of_corpora:
             return None  # it takes the groups one by one
-        return attempt(lambda: reduce(metric.merge, parts), "merging groups")
+        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
     def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
         """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.
@@ -113,7 +122,7 @@ class Evaluation:
         name, corpus, group, family = key
         metric = self.metrics[family]
         stopped = self.interrupted and corpus not in self.unread and (name, family) not in self.ended
-        if not stopped or isinstance(metric, CorpusMetric):
+        if not stopped or family in self.of_corpora:
             return None
         keys = [(name, corpus, member, family) for member in (groups if group == WHOLE else [group])]
         states = [self.states[place] for place in keys if place in self.states]

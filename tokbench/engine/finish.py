@@ -15,7 +15,6 @@ from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.metric import (
-    CorpusMetric,
     CorpusOutcome,
     CorpusStates,
     FindsLosses,
@@ -60,11 +59,14 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
     cells = [cell for tokenizer in prepared for cell in finisher.cells(tokenizer)]
     outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
+    metrics = evaluation.metrics.items()
+    finds_losses = {name: metric for name, metric in metrics if isinstance(metric, FindsLosses)}
+    finds_worst = {name: metric for name, metric in metrics if isinstance(metric, FindsWorstDocuments)}
     for states_of in (_states, _parts):
         for state in chain.from_iterable(states_of(scope, evaluation, tokenizer) for tokenizer in prepared):
-            if loss := _loss(evaluation, state):
+            if state.family in finds_losses and (loss := _loss(finds_losses[state.family], state)):
                 losses.append(loss)
-            if examples := _worst(evaluation, state):
+            if state.family in finds_worst and (examples := _worst(finds_worst[state.family], state)):
                 worst[state[:3]] = examples
     return Finished(
         cells=cells,
@@ -179,8 +181,7 @@ class _Finisher:
         self._of_groups: dict[Key, tuple[Values | Failure, float | None]] = {}
         for corpus in scope.measured:
             for name in (family.name for family in scope.families_on(corpus)):
-                metric = evaluation.metrics[name]
-                if isinstance(metric, CorpusMetric):
+                if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
                     self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
 
@@ -248,7 +249,7 @@ class _Finisher:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
         name, corpus, group, family = key
         of_several = group == WHOLE and len(groups) != 1
-        if of_several or isinstance(self._evaluation.metrics[family], CorpusMetric):
+        if of_several or family in self._evaluation.of_corpora:
             return self._finished(key, groups)
         if group == WHOLE:  # of one group: its values are known by now
             [group] = groups
@@ -260,17 +261,17 @@ class _Finisher:
     def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
         """Compute what :meth:`_values` returns."""
         name, corpus, group, family = key
-        metric, share = self._evaluation.metrics[family], None
+        share = None
         state = self._evaluation.group_state(key, groups)
         if isinstance(state, Failure):
             part = self._evaluation.part(key, groups)
             if part is None:
                 return state, None
             state, share = part
-        if isinstance(metric, CorpusMetric):
+        if family in self._evaluation.of_corpora:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
-        return attempt(lambda: metric.finish(state), f"finishing {family}"), share
+        return attempt(lambda: self._evaluation.of_groups[family].finish(state), f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
@@ -316,17 +317,15 @@ def _without_interval(cell: Cell) -> Cell:
     return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, reason="")
 
 
-def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:
-    """Return what did not come back in one group, if the metric family knows."""
-    metric = evaluation.metrics[place.family]
-    loss = attempt(partial(metric.loss, place.state)) if isinstance(metric, FindsLosses) else None
+def _loss(metric: FindsLosses, place: _State) -> LossInfo | None:
+    """Return what did not come back in one group, if something did not."""
+    loss = attempt(partial(metric.loss, place.state))
     if not loss or isinstance(loss, Failure):
         return None
     return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **loss._asdict())
 
 
-def _worst(evaluation: Evaluation, place: _State) -> Sequence[DocumentExample]:
-    """Return the documents of a group that need the most tokens per byte, if the metric family keeps them."""
-    metric = evaluation.metrics[place.family]
-    examples = attempt(partial(metric.worst, place.state)) if isinstance(metric, FindsWorstDocuments) else ()
+def _worst(metric: FindsWorstDocuments, place: _State) -> Sequence[DocumentExample]:
+    """Return the documents of a group that need the most tokens per byte."""
+    examples = attempt(partial(metric.worst, place.state))
     return () if isinstance(examples, Failure) else examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import COLUMNS, ReporterSpec, csv_text
@@ -21,7 +22,7 @@ MATRIX_COLUMNS = ("metric", "corpus", "within", "one", "other", "value", "ci_low
 
 def results_csv(results: Results) -> str:
     """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""
-    return csv_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in results.cells))
+    return csv_text(COLUMNS, map(attrgetter(*COLUMNS), results.cells))
 
 
 def pairs_csv(results: Results) -> str:

@@ -69,6 +69,9 @@ class Sums:
 
     def __add__(self, other: Sums) -> Sums:
         joined = self.units.joined(other.units)
+        if joined.one is joined.other:  # the same units, as of parallel groups
+            added = {name: column + other.columns[name] for name, column in self.columns.items()}
+            return Sums(self.documents + other.documents, added, joined.units)
         mine, theirs = self.placed(joined.one, joined.units), other.placed(joined.other, joined.units)
         columns = {name: column + theirs.columns[name] for name, column in mine.columns.items()}
         return Sums(self.documents + other.documents, columns, joined.units)
@@ -87,6 +90,8 @@ class Sums:
         Strata are forgotten if both do not have the same, as in files of older versions.
         """
         one, two = self, other
+        if one.units.bits == two.units.bits and np.array_equal(one.units.keys, two.units.keys):
+            return PairedUnits(one, two, one.units)
         if set(one.units.strata.tolist()) != set(two.units.strata.tolist()):
             one, two = one.unstratified(), two.unstratified()
         joined = one.units.joined(two.units)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 from tokbench.report.escaping import spreadsheet_text
 
@@ -19,14 +20,24 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows([_field(value) for value in row] for row in rows)
+    texts = _Texts()
+    writer.writerows(
+        [
+            texts[value] if isinstance(value, str) else value if type(value) in _WRITTEN else repr(float(value))
+            for value in row
+        ]
+        for row in rows
+    )
     return file.getvalue()
 
 
-def _field(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):  # such as a status
-        return spreadsheet_text(str(value))
-    # float() turns a number of numpy into a plain one, as the repr() of the former is not a number.
-    return repr(value) if isinstance(value, int) else repr(float(value))
+_WRITTEN: Final = {NoneType, bool, float, int}
+"""What the writer itself writes with every digit; other numbers, such as those of numpy, are made floats."""
+
+
+class _Texts(dict[str, str]):
+    """The texts of fields by what they say, each made once: most are names, of which there are few."""
+
+    def __missing__(self, text: str) -> str:
+        made = self[text] = spreadsheet_text(str(text))  # a status is text, too
+        return made

@@ -45,6 +45,9 @@ MANY_UNKNOWN: Final = 0.001
 MOST_GROUPS: Final = 200
 """A report shows no more groups of a corpus; ``results.csv`` has them all."""
 
+MOST_TOKENIZERS: Final = 64
+"""A table of groups and a chart show no more tokenizers; the overview and ``results.csv`` have them all."""
+
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
 
@@ -167,22 +170,47 @@ class CellTables:
             return ""
         return f"The {MOST_GROUPS:,} groups with the most documents are shown; results.csv has the other {left:,}, too."
 
+    def in_sight(self, ranked: Sequence[str]) -> list[str]:
+        """Return the tokenizers that a table of groups or a chart shows: the first :data:`MOST_TOKENIZERS`.
+
+        >>> tables = CellTables(Results(name="r"))
+        >>> names = [f"t{k}" for k in range(100)]
+        >>> len(tables.in_sight(names)), tables.out_of_sight(names), tables.out_of_sight(names[:64])
+        (64, 'The first 64 tokenizers are shown; the overview and results.csv have the other 36, too.', '')
+        """
+        return list(ranked[:MOST_TOKENIZERS])
+
+    def out_of_sight(self, ranked: Sequence[str]) -> str:
+        """Return a sentence on the tokenizers that :meth:`in_sight` leaves out, or an empty string."""
+        left, kept = len(ranked) - MOST_TOKENIZERS, "the overview and results.csv have"
+        return f"The first {MOST_TOKENIZERS} tokenizers are shown; {kept} the other {left:,}, too." if left > 0 else ""
+
     def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None:
         """Return one cell, or ``None`` if the run has no such cell."""
         return self._cells.get((metric, corpus, group, tokenizer))
 
     def series(
-        self, metric: str, corpus: str, group: str = WHOLE, *, digits: int = 4, style: Style | None = None
+        self, metric: str, corpus: str, group: str = WHOLE, *, digits: int | Style = 4, names: Sequence[str] = ()
     ) -> Series:
-        """Return one metric of one group for every tokenizer, with the best of them marked."""
+        """Return one metric of one group, with the best of all tokenizers marked.
+
+        Args:
+            metric: its id.
+            corpus: the corpus.
+            group: the group.
+            digits: the significant digits of the numbers, or their style.
+            names: the tokenizers; empty for all.
+        """
         info = self.metric(metric)
-        cells = {name: self.cell(metric, corpus, group, name) for name in self.tokenizers}
+        cells = {name: self.cell(metric, corpus, group, name) for name in names or self.tokenizers}
         usable = [cell for cell in cells.values() if cell and cell.value is not None]
         units = {cell.unit for cell in usable}
         unit = units.pop() if len(units) == 1 else ""
-        if info.timed:
-            digits = min(digits, _TIMED_DIGITS)
-        style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
+        if isinstance(digits, Style):
+            style = digits
+        else:
+            digits = min(digits, _TIMED_DIGITS) if info.timed else digits
+            style = style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
         best = self.level_with_best(metric, corpus, group) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
             name: self.display(cell, style, best=name in best) if cell else self._missing(name, corpus)
@@ -304,7 +332,7 @@ class CellTables:
         """Return the tokenizers that are best at a place, and those that cannot be distinguished from them.
 
         See :func:`level_with`. The set is empty, too, if fewer than two compete, or if most are equal, as in a round
-        trip without loss.
+        trip without loss. Of more than :data:`MOST_TOKENIZERS` those nearest to the best are compared with it.
         """
         place = metric, corpus, group
         if place not in self._level:
@@ -321,8 +349,10 @@ class CellTables:
         # Then bold says nothing.
         if 2 * len(equal) > len(pool):
             return set()
-        differences = {} if info.timed else {cell.tokenizer: self.paired(top, cell) for cell in others}
-        return level_with(top.tokenizer, {cell.tokenizer: cell for cell in pool}, differences)
+        # Holm's correction multiplies the p-values of the nearest ones, which are the largest, by their own number.
+        nearest = others[: MOST_TOKENIZERS - 1]
+        differences = {} if info.timed else {cell.tokenizer: self.paired(top, cell) for cell in nearest}
+        return level_with(top.tokenizer, {cell.tokenizer: cell for cell in (top, *nearest)}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
         """Return the tokenizers that paired differences cannot distinguish from the best one.

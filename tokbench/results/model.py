@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
@@ -33,6 +35,7 @@ from tokbench.results.blocks import (
     StatesFile,
     TokenizerInfo,
 )
+from tokbench.results.cell_table import cell_table, cells_of
 from tokbench.results.cells import COLUMNS, Cell, Status, TokenizerState
 from tokbench.results.older import upgraded
 from tokbench.results.states import RawStates
@@ -41,7 +44,7 @@ from tokbench.results.study_blocks import StudyBlocks
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/3"
+SCHEMA: Final = "tokbench-results/4"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -120,7 +123,7 @@ class Results:
         """The cells as a tidy table, one row a cell, with the columns of ``results.csv``."""
         import pandas as pd
 
-        return pd.DataFrame([_row(cell) for cell in self.cells], columns=list(COLUMNS))
+        return pd.DataFrame({name: list(map(attrgetter(name), self.cells)) for name in COLUMNS}, columns=list(COLUMNS))
 
     @property
     def failed(self) -> bool:
@@ -143,13 +146,16 @@ class Results:
                 before it is taken from there, because the cells of a large run take seconds to be written.
         """
         body = {"schema": SCHEMA} | {part.name: getattr(self, part.name) for part in fields(self)}
+        body["cells"] = cell_table(self.cells)
         body["studies"] = self.studies.plain()
         body["states"] = [] if self.states_file else list(self.states)
         start, mark, _ = earlier.rpartition('\n"durations": ')
         if mark:
             body = dict(islice(body.items(), list(body).index("durations"), None))
-        lines = ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items())
-        return (start if mark else "{") + f"\n{lines}\n}}\n"
+        lines = (
+            f"{_dump(name)}: {_parts(value) if name == 'cells' else _lines(value)}" for name, value in body.items()
+        )
+        return (start if mark else "{") + "\n" + ",\n".join(lines) + "\n}\n"
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -171,6 +177,11 @@ class Results:
             raise ResultsError(f"{path}: not a results file: {one_line(error)}") from error
         if schema != SCHEMA:
             body = upgraded(body, schema, SCHEMA, Path(path))
+        try:
+            if isinstance(body.get("cells"), dict):
+                body["cells"] = cells_of(body["cells"])
+        except (ValueError, OverflowError) as error:
+            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: cells.{error}") from error
         try:
             results: Self = _adapter(cls).validate_python(body)  # type: ignore[arg-type]
         except ValidationError as error:
@@ -223,18 +234,11 @@ def _lines(value: Any) -> str:
     return _dump(value)
 
 
+def _parts(table: Mapping[str, object]) -> str:
+    """Return the JSON of a table, with an entry of each of its parts a line."""
+    return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(part)}" for name, part in table.items()) + "\n}"
+
+
 def _dump(value: Any) -> str:
-    plain = _given(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+    plain = asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
     return json.dumps(plain, ensure_ascii=True, allow_nan=False)
-
-
-def _row(cell: Cell) -> dict[str, object]:
-    return {name: getattr(cell, name) for name in COLUMNS}
-
-
-_DEFAULTS: Final = {part.name: part.default for part in fields(Cell)}
-
-
-def _given(cell: Cell) -> dict[str, object]:
-    """Return the fields of a cell that are not the default: most cells have no reason, for example."""
-    return {name: value for name, value in _row(cell).items() if value != _DEFAULTS[name]}

@@ -15,6 +15,7 @@ from typing import Any, Final, get_args, get_type_hints
 from pydantic import TypeAdapter
 
 from tokbench.results.blocks import RawState
+from tokbench.results.cell_table import CellRow, CellTable
 from tokbench.results.cells import Cell
 from tokbench.results.model import SCHEMA, Results
 from tokbench.results.study_blocks import BlockType
@@ -28,12 +29,17 @@ _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description.
 
-    >>> json_schema()["$defs"]["Cell"]["properties"]["unit"]["description"]
-    'Its unit. Where words are counted, the unit names the definition of a word.'
+    >>> json_schema()["$defs"]["CellRow"]["properties"]["unit"]["description"]
+    'The units. Where words are counted, the unit names the definition of a word.'
     """
     kinds = list(blocks)
     schema: Json = TypeAdapter(Results).json_schema(mode="serialization")
     _describe(schema, Results)
+    table = TypeAdapter(CellTable).json_schema(mode="serialization")
+    schema["$defs"] |= table.pop("$defs") | {CellTable.__name__: table}
+    del schema["$defs"][Cell.__name__]
+    numbers = schema["properties"]["cells"]["description"]
+    schema["properties"]["cells"] = {"$ref": f"#/$defs/{CellTable.__name__}", "description": numbers}
     for block in kinds:
         body = block.schema()
         schema["$defs"] |= body.pop("$defs", {})
@@ -43,12 +49,13 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
             "properties": {"version": {"const": block.version}, "body": body},
             "required": ["version", "body"],
         }
-    # RawStates describes itself as a list of RawState, which no type says.
-    classes = {cls.__name__: cls for cls in _classes_within(Results, RawState, *(block.kind for block in kinds))}
+    # RawStates describes itself as a list of RawState, which no type says, and cells are written as a table.
+    written = [Results, RawState, CellTable, *(block.kind for block in kinds)]
+    classes = {cls.__name__: cls for cls in _classes_within(*written)}
     for name, definition in schema["$defs"].items():
         _describe(definition, classes[name])
-    # A cell leaves out what has its default value.
-    schema["$defs"]["Cell"]["required"] = [field.name for field in fields(Cell) if field.default is MISSING]
+    # A row leaves out what has its default value.
+    schema["$defs"][CellRow.__name__]["required"] = [part.name for part in fields(CellRow) if part.default is MISSING]
     schema["properties"] = {"schema": {"const": SCHEMA, "description": "this schema"}} | schema["properties"]
     schema["required"] = ["schema", *schema["required"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

@@ -156,8 +156,9 @@ def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> S
     deviations = (values - values.mean()) * math.sqrt((many - 1) / many)
     strata = 1
     if units is not None:
-        names, strata_of = np.unique(units.strata[used], return_inverse=True)
-        if len(names) > 1:
+        of_units = units.strata[used]
+        if of_units[0] != of_units[-1]:  # they rise
+            names, strata_of = np.unique(of_units, return_inverse=True)
             deviations = _within_strata(deviations, strata_of, units.documents[used])
             strata = len(names)
     squares = deviations**2
@@ -249,6 +250,9 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
     >>> round(interval.low, 3), round(interval.high, 3)
     (2.229, 2.771)
     """
+    if not above.any() or np.array_equal(above, below):  # the ratio is 0 or 1 whatever is left out, as without losses
+        used = int(np.count_nonzero(below > 0))
+        return Interval(None, None, too_few(used) if used < LEAST_UNITS else "")
     total = float(below.sum())
     return interval(float(above.sum()) / total if total else 0.0, leave_out(above, below), units)
 

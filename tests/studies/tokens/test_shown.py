@@ -113,14 +113,25 @@ def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
     assert section.left_out == said
 
 
-def test_more_than_128_groups_share_the_excerpts_between_corpora():
-    plan = Plan(Config("", Located(""), Path(), Path()), measured=["large", "small"])
+def excerpts_of(tokenizers: int) -> list[str]:
+    """Return the corpora of the excerpts of a run with 203 groups and so many tokenizers."""
+    plan = Plan(Config("", Located(""), Path(), Path()), measured=["large", "small"], tokenizers=[None] * tokenizers)
     for corpus, groups in (("large", 200), ("small", 3)):
         names = [f"{corpus}-{k}" for k in range(groups)]
         excerpts = {name: [Excerpt("00", f"{name}:1", "text", whole=True)] for name in names}
         plan.surveys[corpus] = Survey(groups=dict.fromkeys(names, 1), excerpts=excerpts)
-    chosen = [each.corpus for each in chosen_documents(plan, 1)]
+    return [each.corpus for each in chosen_documents(plan, 1)]
+
+
+def test_more_than_128_groups_share_the_excerpts_between_corpora():
+    chosen = excerpts_of(40)
     assert (chosen.count("large"), chosen.count("small")) == (125, 3)
+
+
+def test_many_tokenizers_have_excerpts_of_fewer_groups():
+    chosen = excerpts_of(500)
+    assert (chosen.count("large"), chosen.count("small")) == (7, 3)
+    assert len(excerpts_of(9000)) == 1
 
 
 def test_the_same_results_give_the_same_bytes(classic):

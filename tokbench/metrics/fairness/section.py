@@ -92,6 +92,8 @@ class Premiums:
     """The Gini coefficient of each tokenizer that has a curve, in the order of the curves."""
     front: Scatter | None
     """Compression against inequality; ``None`` with fewer than two tokenizers."""
+    left_out: str
+    """A sentence on the tokenizers that are not shown; empty if all are."""
 
 
 def all_premiums(tables: CellTables) -> list[Premiums]:
@@ -108,7 +110,8 @@ def _premiums(tables: CellTables, corpus: str) -> Premiums | None:
         return None
     columns = {role: tables.series(tables.with_role(role), corpus, WHOLE, digits=3) for role in _COLUMNS}
     ranked = columns[Role.PREMIUM].ranked()
-    order = [name for name in ranked if any(series.cells[name].value is not None for series in languages)]
+    measured = [name for name in ranked if any(series.cells[name].value is not None for series in languages)]
+    order = tables.in_sight(measured)
     values = {name: [series.cells[name].value for series in languages] for name in order}
     complete = {name: known for name, some in values.items() if len(known := _known(some)) == len(some)}
     inequality = columns[Role.INEQUALITY].cells
@@ -126,6 +129,7 @@ def _premiums(tables: CellTables, corpus: str) -> Premiums | None:
         lorenz=lorenz_chart(f"Lorenz curves of {corpus}", complete, tooltips) if complete else None,
         gini=gini,
         front=parity_chart(tables, corpus),
+        left_out=tables.out_of_sight(measured),
     )
 
 
@@ -155,6 +159,7 @@ def _corpus_nodes(tables: CellTables, premiums: Premiums, number: int) -> list[N
     return [
         Heading([Name(premiums.corpus), ", reference ", Name(premiums.reference)]),
         _table(premiums),
+        *([Paragraph(premiums.left_out, "legend")] if premiums.left_out else []),
         *legend_lines(legends(series.cells[name] for series in shown for name in premiums.tokenizers)),
         Heading("Premium by language", 4),
         # A page has the numbers in the heat map of premium.

@@ -37,22 +37,22 @@ def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:
     """Return the chart of a corpus; ``None`` with fewer than three groups or two tokenizers.
 
     Where groups are translations it shows the tokens beyond those of the reference, else compression. Tokenizers that
-    lose text there have no dot.
+    lose text there have no dot, and of many only those with the best compression have one.
     """
     premium, ratio = tables.with_role(Role.PREMIUM), tables.with_role(Role.TEXT_PER_TOKEN)
     parallel = bool(premium) and tables.corpus(corpus).parallel
     metric = premium if parallel else ratio
     if not metric:
         return None
+    best = tables.in_sight(tables.series(ratio or metric, corpus).ranked())
+    in_order = [name for name in tables.tokenizers if name in set(best)]
     rows = [
-        tables.series(metric, corpus, group)
+        tables.series(metric, corpus, group, names=in_order)
         for group in tables.groups(metric, corpus)
         if tables.is_shown(corpus, group)
     ]
     rows = [row for row in rows if any(_has_dot(row, name) for name in row.cells)]
-    ranked = [
-        name for name in tables.series(ratio or metric, corpus).ranked() if any(_has_dot(row, name) for row in rows)
-    ]
+    ranked = [name for name in best if any(_has_dot(row, name) for row in rows)]
     if len(rows) < _FEWEST or len(ranked) < 2:  # noqa: PLR2004 - one alone is no comparison
         return None
     leading = {name: f"p{number}" for number, name in enumerate(ranked[:_COLOURED])}

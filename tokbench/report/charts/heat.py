@@ -13,7 +13,7 @@ from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import Style, style_for, unit_label
 from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE
+from tokbench.results.cells import WHOLE, Status
 
 LEVELS: Final = 9
 """The number of colours of the scale; more could not be distinguished. The style sheet has as many."""
@@ -66,7 +66,7 @@ class HeatMap:
     rows: Sequence[HeatRow]
     """The whole corpus first, if there is a value for it."""
     left_out: str = ""
-    """A sentence on the groups that have no row; empty if all have one."""
+    """Sentences on the groups that have no row and the tokenizers without a column; empty if all have one."""
     levels: int = LEVELS
     """The number of colours."""
 
@@ -114,7 +114,14 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
 def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
     """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
     names = [group for group in tables.groups(metric, corpus) if tables.is_shown(corpus, group)]
-    groups = [tables.series(metric, corpus, group) for group in names]
+    whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
+    ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
+    # Tokenizers without any number have no column, so that the numbers stay in sight.
+    measured = [
+        name for name in ranked if any(_has_number(tables, metric, corpus, group, name) for group in [*names, WHOLE])
+    ]
+    order = tables.in_sight(measured)
+    groups = [tables.series(metric, corpus, group, names=order) for group in names] if order else []
     values = _values(groups)
     if not any(row.tells_apart for row in groups):
         return None
@@ -123,12 +130,10 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
     info = tables.metric(metric)
     direction = info.direction if tables.losses_checked or info.loss_cannot_help else "none"
     scales = {unit: _Scale.over(some, reverse=direction == "lower") for unit, some in values.items()}
-    whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     rows = [whole] if whole.measured else []
-    rows += [tables.series(metric, corpus, row.group, style=style) for row in groups]
-    # Tokenizers without any number have no column, so that the numbers stay in sight.
-    ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
-    order = [name for name in ranked if any(row.cells[name].value is not None for row in rows)]
+    rows += [tables.series(metric, corpus, row.group, digits=style, names=order) for row in groups]
+    absent = [name for name in ranked if name not in set(measured)]
+    words = tables.series(metric, corpus, groups[-1].group, names=absent).cells if absent else {}
     low, high = _ends(scales, style, direction)
     return HeatMap(
         metric=metric,
@@ -140,12 +145,15 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
         low=low,
         high=high,
         tokenizers=order,
-        absent=[
-            (name, cell.text) for name in ranked if name not in order and not (cell := rows[-1].cells[name]).unbound
-        ],
+        absent=[(name, cell.text) for name, cell in words.items() if not cell.unbound],
         rows=[_row(tables, row, order, scales) for row in rows],
-        left_out=tables.left_out(corpus),
+        left_out=" ".join(filter(None, [tables.left_out(corpus), tables.out_of_sight(measured)])),
     )
+
+
+def _has_number(tables: CellTables, metric: str, corpus: str, group: str, name: str) -> bool:
+    cell = tables.cell(metric, corpus, group, name)
+    return cell is not None and cell.value is not None and cell.status == Status.OK
 
 
 def _values(rows: Sequence[Series]) -> dict[str, list[float]]:

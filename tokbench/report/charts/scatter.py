@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import legends
+from tokbench.report.cells import DisplayCell, legends
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.plane import Plane, ends_of, linear_axis, log_axis
 from tokbench.report.charts.svg import COLOURS, Drawing
@@ -15,6 +15,7 @@ from tokbench.report.document import ChartKey, Figure, Node, Paragraph, legend_l
 from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
+from tokbench.statistics.front import pareto_front
 
 _WIDTH, _HEIGHT, _FRAME = 960, 520, Box(56.0, 14.0, 944.0, 470.0)
 _SHAPES: Final = {
@@ -44,6 +45,8 @@ class Scatter:
     """The meaning of the marks beside the names; the points of those that lose text are hollow."""
     left_out: Sequence[str]
     """Tokenizers with many unknown tokens, whose compression cannot be compared."""
+    more: str = ""
+    """A sentence on how many others have no point; empty if all have one."""
 
 
 def scatter(tables: CellTables, corpus: str) -> Scatter | None:
@@ -62,6 +65,7 @@ def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
         Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
         *legend_lines(chart.legends),
         *([Paragraph(names_line(unknown, chart.left_out), "legend")] if chart.left_out else []),
+        *([Paragraph(chart.more, "legend")] if chart.more else []),
     ]
 
 
@@ -99,9 +103,10 @@ def _scatter(
     """Return the chart of compression against a metric: with the front of some, or else on a logarithmic axis."""
     ratio = tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(across, corpus).cells, tables.series(ratio, corpus).cells
-    names = [name for name in both if not y_cells[name].unknown]
-    if not names:
+    known = [name for name in both if not y_cells[name].unknown]
+    if not known:
         return None
+    names = _in_sight(tables, known, x_cells, y_cells, tables.metric(across).direction)
     pairs = [(_cell(tables, across, corpus, name), _cell(tables, ratio, corpus, name)) for name in names]
     x_ends = [end for cell, _ in pairs for end in ends_of(cell)]
     axis = log_axis if competing is None else linear_axis
@@ -127,7 +132,24 @@ def _scatter(
             _mark(drawing, styles[backend], spot)
     left_out = [name for name in both if y_cells[name].unknown]
     keys = [(backend, _key(style)) for backend, style in styles.items()]
-    return Scatter(corpus, drawing, keys, legends(y_cells[name] for name in names), left_out)
+    return Scatter(
+        corpus, drawing, keys, legends(y_cells[name] for name in names), left_out, tables.out_of_sight(known)
+    )
+
+
+def _in_sight(
+    tables: CellTables,
+    names: Sequence[str],
+    across: Mapping[str, DisplayCell],
+    upright: Mapping[str, DisplayCell],
+    better: str,
+) -> list[str]:
+    """Return the tokenizers that have a point: of many the front first, then those with the best compression."""
+    points = [(across[name].value or 0.0, upright[name].value or 0.0) for name in names]
+    front = pareto_front(points, ["lower" if better == "lower" else "higher", "higher"])
+    order = sorted(range(len(names)), key=lambda k: (upright[names[k]].aside, not front[k], -points[k][1]))
+    kept = set(tables.in_sight([names[k] for k in order]))
+    return [name for name in names if name in kept]
 
 
 def _cell(tables: CellTables, metric: str, corpus: str, name: str) -> Cell:

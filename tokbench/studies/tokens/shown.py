@@ -33,6 +33,9 @@ from tokbench.studies.tokens.options import ShowOptions, named_texts
 MOST_GROUPS: Final = 128
 """The most groups that show documents, over all corpora."""
 
+MOST_CUTS: Final = 40 * MOST_GROUPS
+"""The most groups x tokenizers: with more tokenizers fewer groups show documents."""
+
 MOST_WORST: Final = 3
 """Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
 
@@ -95,10 +98,12 @@ def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
     """Yield the given number of excerpts of each group, without tokens yet, by corpus and group.
 
     If there are more groups than a report shows, every corpus has the same share, or all its groups if they are fewer.
+    They are at most :data:`MOST_GROUPS`, and fewer for more than 40 tokenizers, see :data:`MOST_CUTS`.
     """
     groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
     turns = [place for turn in zip_longest(*groups) for place in turn if place]
-    shown = set(turns[:MOST_GROUPS])
+    most = min(MOST_GROUPS, max(1, MOST_CUTS // max(1, len(plan.tokenizers))))
+    shown = set(turns[:most])
     for corpus, group in chain.from_iterable(groups):
         for excerpt in plan.surveys[corpus].excerpts.get(group, [])[:number] if (corpus, group) in shown else ():
             yield SegmentedText(

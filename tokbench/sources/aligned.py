@@ -1,0 +1,58 @@
+"""Short texts in many languages with names that they share: which languages and which texts are taken together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import Field
+
+from tokbench.plugin import Document, InputError, Options, did_you_mean
+
+Texts = Mapping[str, Mapping[str, str]]
+"""By language, the text of each key."""
+
+
+class AlignedOptions(Options):
+    """Options of a source of texts that exist in many languages."""
+
+    locales: tuple[str, ...] = Field(
+        default=(), description="the languages to take, such as [en, de, pt_BR]; default: all that are complete enough"
+    )
+    coverage: float = Field(
+        default=0.8, gt=0, le=1, description="without locales: take those with at least this share of all texts"
+    )
+
+
+def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Document]:
+    """Yield the texts that all chosen languages have, one language after the other, each in the same order.
+
+    Args:
+        texts: the texts.
+        options: which languages are chosen.
+        origin: where the texts are, for messages and for the origin of documents.
+
+    Raises:
+        InputError: a language is not there, or the chosen ones have no text in common.
+
+    >>> texts = {"en": {"yes": "Yes", "no": "No"}, "de": {"yes": "Ja"}, "fr": {}}
+    >>> [document[:3] for document in aligned(texts, AlignedOptions(locales=("en", "de")), "here")]
+    [('Yes', 'en', 'yes'), ('Ja', 'de', 'yes')]
+    """
+    chosen = options.locales or _complete(texts, options.coverage)
+    for name in chosen:
+        if name not in texts:
+            raise InputError(f"{origin} has no locale {name!r}; {did_you_mean(name, texts)}")
+    keys = sorted(set[str]().union(*texts.values()).intersection(*(texts[name] for name in chosen))) if chosen else []
+    if not keys:
+        these = f"all of {', '.join(chosen)} have" if chosen else "languages of this coverage have"
+        raise InputError(f"{origin} has no text that {these}; name fewer locales")
+    for name in chosen:
+        for key in keys:
+            yield Document(texts[name][key], name, key, f"{origin}:{name}")
+
+
+def _complete(texts: Texts, coverage: float) -> Sequence[str]:
+    """Return the languages that have a share of the texts that any language has."""
+    known = Counter(key for of_language in texts.values() for key in of_language)
+    return sorted(name for name, of_language in texts.items() if len(of_language) >= coverage * len(known))

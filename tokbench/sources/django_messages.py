@@ -1,0 +1,75 @@
+"""The source ``django_messages``: what Django says to the users of a site, as its wheel carries it in 98 languages.
+
+Messages of an interface are short, and have placeholders such as ``%(name)s`` in them. They are translations of one
+another by hand, message by message. Messages with plural forms, which languages count differently, are left out.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from tokbench.plugin import CorpusSpec, Document, InputError
+from tokbench.sources.aligned import AlignedOptions, aligned
+
+_MAGIC: Final = 0x950412DE
+_ENGLISH: Final = "en"
+_CONTEXT: Final = "\x04"
+_PLURAL: Final = "\0"
+
+
+def read_catalogue(data: bytes) -> dict[str, str]:
+    """Return the messages of a ``.mo`` file of gettext with their translations.
+
+    The format is documented in *The Format of GNU MO Files*, GNU gettext manual: a magic number, a version, the number
+    of messages, and where the tables of originals and translations are; a table has length and place of each.
+
+    Raises:
+        ValueError: it is no such file.
+    """
+    if len(data) < 20 or struct.unpack_from("<I", data)[0] != _MAGIC:  # noqa: PLR2004 - the size of the header
+        raise ValueError("not a .mo file of little-endian byte order")
+    count, originals, translations = struct.unpack_from("<3I", data, 8)
+
+    def entry(table: int, k: int) -> str:
+        length, start = struct.unpack_from("<2I", data, table + 8 * k)
+        return data[start : start + length].decode()
+
+    return {entry(originals, k): entry(translations, k) for k in range(count)}
+
+
+class DjangoSource:
+    """A document for each message and language; English is what programmers wrote."""
+
+    licence = "BSD-3-Clause"
+
+    def __init__(self, options: AlignedOptions) -> None:
+        self._options = options
+        spec = find_spec("django")
+        if spec is None or not spec.submodule_search_locations:
+            raise InputError("the source 'django_messages' reads Django's wheel: pip install 'tokbench[strings]'")
+        self._root = Path(spec.submodule_search_locations[0])
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        texts: dict[str, dict[str, str]] = defaultdict(dict)
+        for path in sorted(self._root.glob("**/locale/*/LC_MESSAGES/*.mo")):
+            part = path.relative_to(self._root)
+            for message, translation in read_catalogue(path.read_bytes()).items():
+                if message and translation and _PLURAL not in message:
+                    key = f"{'/'.join(part.parts[:-4])}/{part.stem}/{message.replace(_CONTEXT, '|')}"
+                    texts[part.parts[-3]][key] = translation
+                    texts[_ENGLISH][key] = message.rpartition(_CONTEXT)[2]
+        yield from aligned(texts, self._options, "django")
+
+
+SPEC: Final = CorpusSpec(
+    name="django_messages",
+    summary="messages of Django in up to 98 languages, translations of one another, from its wheel",
+    open=DjangoSource,
+    options=AlignedOptions,
+)

@@ -322,7 +322,7 @@ class DaskPool(WorkerPool):
             return []
         outcome = attempt(lambda: future.result(timeout=self._patience))
         if isinstance(outcome, Failure):
-            return self._lost(tried, self._how_lost(tried.member, future.status, outcome.reason))
+            return self._lost(tried, self._how_lost(tried.member, str(future.status), outcome.reason))
         if key != tried.order:
             self._send_more(tried)
             return []

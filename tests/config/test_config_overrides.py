@@ -56,6 +56,8 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
     [
         ("name", "--set name: write it as PATH=VALUE, such as metrics.fertility.unit=icu"),
         ("a..b=1", "--set a..b=1: write it as PATH=VALUE"),
+        (f"a..{'b' * 75}=1", f"--set a..{'b' * 75}=1: write it as"),
+        (f"a..{'b' * 76}=1", f"--set a..{'b' * 34} [...] {'b' * 34}=1: write it as"),
         ("name=", '--set name=: the value is missing; write "" for an empty text, null to remove the key'),
         ("name=[1", "--set name=[1: not YAML: "),
         ("name=&x y", "--set name=&x y: anchor &x: anchors and aliases are refused"),

@@ -8,7 +8,7 @@ import time
 import pytest
 from full_disk import NO_BYTECODE
 
-from tokbench.foundation.files import write_atomically
+from tokbench.foundation.files import remove_unfinished, unfinished_prefix, write_atomically
 
 SIZE = 1 << 20
 FULL_DISK = """
@@ -41,6 +41,21 @@ def test_a_file_is_replaced(tmp_path):
         write_atomically(path, content)
         assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is not known there who is alive")
+def test_what_a_killed_process_has_not_finished_is_deleted(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    own = unfinished_prefix(tmp_path / "f")
+    assert own == f".f.{os.getpid()}-"
+    left = [f".f.{gone.pid}-0a1b.tmp", f".g.json.{gone.pid}-x_1.tmp"]
+    stays = [f"{own}0a1b.tmp", f"f.{gone.pid}-0a1b.tmp", f".f.{gone.pid}-0a1b", f".{gone.pid}.tmp"]
+    for name in [left[0], *stays]:
+        (tmp_path / name).touch()
+    (tmp_path / left[1] / "inside").mkdir(parents=True)
+    remove_unfinished(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(stays)
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):

@@ -1,6 +1,7 @@
 """The questions of the playground: cut prompts, chat templates, merges step by step, searches and dropped files."""
 
 import json
+import re
 
 import pytest
 
@@ -121,6 +122,15 @@ def test_a_template_keeps_the_message_and_never_makes_it_control(name):
     turns = [Message("user", "one"), Message("assistant", "two"), Message("user", "three")]
     text = "".join(part.text for part in CHAT_TEMPLATES[name].write(turns))
     assert text.index("one") < text.index("two") < text.index("three")
+
+
+@pytest.mark.parametrize("name", CHAT_TEMPLATES)
+def test_the_marks_of_a_template_are_control_and_nothing_else_is(name):
+    turns = [Message("system", "Be brief."), Message("user", "one"), Message("assistant", "two"), Message("user", "x")]
+    for messages in (turns, turns[1:], turns[:2]):
+        for part in CHAT_TEMPLATES[name].write(messages):
+            is_mark = re.fullmatch(r"<[^<>\s]+>|\[/?INST\]", part.text) is not None
+            assert part.control == is_mark, part
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.files import write_atomically
+from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_prefix, write_atomically
 from tokbench.foundation.progress import Progress, silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -29,7 +29,7 @@ STATES: Final = "states.bin"
 
 
 def make_folder(folder: Path) -> None:
-    """Make the run's folder before anything is measured.
+    """Make the run's folder before anything is measured, and delete what a killed run has left unfinished there.
 
     Raises:
         InputError: it cannot be made or written to, or its folder of artefacts is a link to somewhere else.
@@ -37,6 +37,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _artefacts(folder)
+        remove_unfinished(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -80,7 +81,8 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
         Exception: whatever ``save`` raises; then nothing is left behind.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as scratch:
+    remove_unfinished(path.parent)
+    with tempfile.TemporaryDirectory(UNFINISHED, unfinished_prefix(path), path.parent) as scratch:
         made = Path(scratch) / path.name
         try:
             save(made)

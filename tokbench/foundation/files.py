@@ -4,11 +4,46 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from tokbench.foundation.errors import BackendError
+
+UNFINISHED: Final = ".tmp"
+"""The end of the name of a file or folder that is not finished."""
+
+_OF_PROCESS: Final = re.compile(rf"\.(\d+)-\w+{re.escape(UNFINISHED)}")
+
+
+def unfinished_prefix(path: Path) -> str:
+    """Return how the name begins of what this process will put in the place of ``path``; random characters follow."""
+    return f".{path.name}.{os.getpid()}-"
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Delete from a folder what processes of this machine had not finished when they were killed."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        match = _OF_PROCESS.search(path.name)
+        if match and not _is_alive(int(match[1])):
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    """Tell whether a process is there; it may be where the system does not say so."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True) -> None:
@@ -24,7 +59,7 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True)
         OSError: the folder does not exist, cannot be written, or is full; it names the file.
     """
     # In the same folder, because a rename is atomic only within one file system.
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    unfinished = path.with_name(f"{unfinished_prefix(path)}{secrets.token_hex(8)}{UNFINISHED}")
     try:
         with unfinished.open("xb") as file:
             file.write(data)

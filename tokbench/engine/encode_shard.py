@@ -87,7 +87,8 @@ class EncodeShard(Job):
         start = time.process_time()
         if self.much_text:
             attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
-        arrays = _encode(loaded.tokenizer, self.shard)
+        with doing(ENCODING):  # its end is a look at what the tokenizer did to the process
+            arrays = _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
@@ -207,8 +208,10 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
         with doing(ENCODING):
             alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
-            return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
-    reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
+            where = f"({_place(shard)}, document {origin})"
+            return alone._replace(reason=f"encode: {alone.reason.removeprefix('encode: ')} {where}")
+    alone_sound = f"({_place(shard)}; each document by itself can be encoded)"
+    reason = f"encode_batch: {outcome.reason.removeprefix('encode_batch: ')} {alone_sound}"
     return outcome._replace(reason=reason)
 
 

@@ -66,6 +66,8 @@ class Evaluation:
     """CPU time of the workers."""
     interrupted: bool = False
     """``True`` if the run was stopped before all shards were seen."""
+    notes: list[str] = field(default_factory=list)
+    """The notes on its states that a reader of the results must know."""
 
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
         """Merge a shard's state into that of its group."""

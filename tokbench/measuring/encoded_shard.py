@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.foundation.errors import ContractError
+from tokbench.foundation.errors import BackendError, ContractError, one_line
 from tokbench.foundation.failures import doing
 from tokbench.foundation.jit import worth_compiling
-from tokbench.tokenizers.batch import decode_batch
+from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
     Encoded,
     EncodesWithOffsets,
@@ -100,8 +100,7 @@ class LoadedTokenizer:
         """Ask the tokenizer for the bytes of some ids, and keep their lengths."""
         if not isinstance(self.tokenizer, HasTokenBytes):
             raise TypeError("byte_lengths needs the capability HasTokenBytes")
-        token_bytes = self.tokenizer.token_bytes
-        self._lengths[distinct] = [len(token_bytes(token)) for token in distinct.tolist()]
+        self._lengths[distinct] = list(map(len, bytes_of(self.tokenizer, distinct.tolist())))
 
     def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return int64[n + 1], the number of bytes before each id, the ids one after the other, and of all of them."""
@@ -231,11 +230,24 @@ class EncodedShard:
         if isinstance(self.tokenizer, EncodesWithOffsets) and not aligned.all():
             parts = [ends]
             for k in np.flatnonzero(~aligned).tolist():
-                offsets = self.tokenizer.encode_with_offsets(self.shard.texts[k])
-                parts.append(np.asarray(offsets.ends, dtype=np.int64) + self.shard.byte_offsets[k])
+                parts.append(self._ends_by_offsets(k) + self.shard.byte_offsets[k])
                 aligned[k] = True
             ends = np.sort(np.concatenate(parts))
         return TokenEnds(ends, aligned)
+
+    def _ends_by_offsets(self, document: int) -> NDArray[np.int64]:
+        """Return int64[m], the places where the tokens of a document end, as the tokenizer gives them.
+
+        Raises:
+            BackendError: it fails; the message names the document.
+        """
+        assert isinstance(self.tokenizer, EncodesWithOffsets)
+        try:
+            return ends_of(self.tokenizer, self.shard.texts[document])
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise BackendError(f"{one_line(error)} (document {self.shard.origins[document]})") from error
 
     @cached_property
     def boundaries(self) -> NDArray[np.int64]:

@@ -136,8 +136,15 @@ class ProcessPool(WorkerPool):
         elif kind == "done":
             if worker.done(content):
                 self._idle_deaths = 0
-        elif kind == "progress":
+        else:
+            self._hear(kind, content)
+
+    def _hear(self, kind: str, content: Any) -> None:
+        """Take a message that is no answer."""
+        if kind == "progress":
             self.progress(*content)
+        elif kind == "note" and content not in self.notes:
+            self.notes.append(content)
         elif kind == "log":
             name, level, text = content
             logging.getLogger(name).log(level, text)

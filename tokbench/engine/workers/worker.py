@@ -28,8 +28,9 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.engine.workers.line import SECRET_BYTES, Unpacker, packed
+from tokbench.engine.workers.surroundings import Surroundings
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
-from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
+from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, present, set_ended
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.family import MetricFamily
@@ -263,7 +264,6 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
     line = _Line(connection)
-    inspect = _inspection(line)
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
@@ -271,6 +271,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     gc.freeze()  # modules and plugins stay until the end
     gc.set_threshold(_NEW_OBJECTS)
     gc.enable()
+    inspect = _inspection(line)
     keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), inspect)
     code = 0
     try:
@@ -303,12 +304,18 @@ def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) ->
 def _inspection(line: _Line) -> Callable[[], None]:
     """Return a function that ends this process if foreign code has made it unfit for the tokenizers that follow."""
     modules = {name: module for name, module in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
+    surroundings = Surroundings()
 
     def inspect() -> None:
         how = _CLOSED if not line.is_open() else _WIPED if not modules.items() <= sys.modules.items() else ""
         if how:
             set_ended(how)
             os._exit(1)
+        if changed := surroundings.restore():
+            tokenizer, *activity = present()[:3]
+            when = " ".join(part for part in activity if part)
+            what = " and ".join(changed)
+            line.send(("note", f"{tokenizer}: it changed {what} of its process while {when}; that was put back"))
 
     return inspect
 

@@ -33,6 +33,11 @@ class DecodeRaises(Bytes):
         raise ValueError(msg)
 
 
+class DecodesFew(Bytes):
+    def decode_batch(self, encoded, /):
+        return [bytes(encoded.ids[: encoded.offsets[1]].tolist()).decode()]
+
+
 class OutOfRange(Bytes):
     def encode(self, text, /):
         return [300 if byte == ord("b") else byte for byte in text.encode()]
@@ -294,7 +299,7 @@ def register_backends(register):
     for kind in (SavesNothing, SavesFolder, SavesHalf, SavesWhole):
         step = partial(saved, kind)
         register(tokbench.plugin.BackendSpec(name=kind.__name__, summary="saved badly", train=step))
-    kinds = [DecodeRaises, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
+    kinds = [DecodeRaises, DecodesFew, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
     kinds += [
         RaisesKeyboardInterrupt,
         CrashesInEncode,

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
+from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
@@ -102,8 +103,16 @@ class VocabularyDigest(NamedTuple):
 class LoadTokenizers(Job):
     """Load tokenizers, one after the other; each gives a :class:`Loaded` and a :class:`VocabularyDigest`."""
 
+    tried_again: ClassVar[bool] = False
     recipes: Mapping[str, Recipe]
     """By name, the instructions for each tokenizer."""
+    died: WorkerDied | None = None
+    """The end of the process in which it was tried before, after others."""
+
+    @property
+    def apart(self) -> bool:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return self.died is not None
 
     @property
     def here(self) -> bool:

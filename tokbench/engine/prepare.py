@@ -179,9 +179,14 @@ def train_one(
 ) -> PreparedTokenizer:
     """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
     pool.progress(f"training {tokenizer.name}", 0, None)
-    job = _training(tokenizer.planned)
-    text = _training_text(plan, job)
-    return _trained(tokenizer, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
+    job, texts = _training(tokenizer.planned), list[Reading]()
+
+    def feeds() -> dict[str, Reading]:
+        texts.append(_training_text(plan, job))
+        return {_TRAINING: texts[-1]}
+
+    answer = pool.ask(job, feeds)
+    return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:

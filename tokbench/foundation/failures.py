@@ -137,7 +137,9 @@ class _Now:
     memory: mmap.mmap | None = None
     """The memory that outlives the process, if there is one."""
     inspect: Callable[[], None] | None = None
-    """Looks after a tokenizer's turn whether the process is still sound."""
+    """Looks after each activity whether the process is still sound."""
+    end_turn: Callable[[], None] | None = None
+    """Looks more closely after a tokenizer's turn."""
     raised: BaseException | None = None
     """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
@@ -164,14 +166,17 @@ def end_copy() -> NoReturn:
     os._exit(0)
 
 
-def keep_heartbeat(memory: mmap.mmap, inspect: Callable[[], None] | None = None) -> None:
+def keep_heartbeat(
+    memory: mmap.mmap, inspect: Callable[[], None] | None = None, end_turn: Callable[[], None] | None = None
+) -> None:
     """Keep the heartbeat of this process in a memory that another process reads, from now on.
 
     Args:
         memory: the memory.
         inspect: is called at the end of every block of :func:`doing`, while the heartbeat still names the tokenizer.
+        end_turn: is called before it, where another tokenizer, or none, is at work outside the block.
     """
-    _Now.memory, _Now.inspect = memory, inspect
+    _Now.memory, _Now.inspect, _Now.end_turn = memory, inspect, end_turn
 
 
 @contextmanager
@@ -204,6 +209,8 @@ def _end_copy_of(process: int) -> None:
 
 
 def _leave(before: Heartbeat) -> None:
+    if _Now.end_turn is not None and before.tokenizer != _Now.heartbeat.tokenizer:
+        _Now.end_turn()
     if _Now.inspect is not None:
         _Now.inspect()
     _set(*before[:3])

@@ -30,7 +30,7 @@ from tokbench.engine.describe import (
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.expect import expect_work
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
-from tokbench.engine.folder import make_folder, write_again, write_reports
+from tokbench.engine.folder import check_artefacts, make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
 from tokbench.engine.merge import merge_runs
 from tokbench.engine.segment import NamedTokenizers, segment_texts
@@ -248,6 +248,8 @@ def _run(
         notes = list(pool.notes)
     with progress.phase("cells"):
         states = _pack_states(checked, evaluation, further)
+    if folder:
+        checked = checked._replace(prepared=check_artefacts(folder, checked.prepared))
     results = _results(checked, evaluation, finished, further, states)
     results.notes += notes
     results.from_store = stored.sentences()
@@ -392,6 +394,7 @@ def _results(
             *(failure.reason for failure in evaluation.unread.values()),
             *(note for outcome in studies.outcomes.values() for note in outcome.notes),
             *further.timed.notes,
+            *evaluation.notes,
         ],
         families=describe_families(plan, registry),
         states=states,

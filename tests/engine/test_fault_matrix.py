@@ -1,139 +1,361 @@
-"""Every fault at every step, beside tokenizers that are sound: the others are measured as if nothing had happened."""
+"""Every fault at every step, before, between and after two sound tokenizers: those are measured as if nothing had happened.
+
+A case is a tokenizer with one fault at one step, and two sound neighbours of its own. Many cases share a run.
+"""
+
+import re
+import signal
+from contextlib import contextmanager
+from itertools import islice
+from typing import NamedTuple
 
 import pytest
-from faulty_backends import ARRAYS, FAULTS, HARMLESS, IDS, SIZES
+from click.testing import CliRunner
+from fault_actions import ANSWERS, ENDS, IDS, RAISES, SLOW, STATE
 
 import tokbench
-from tokbench.results.cells import Status
+from tokbench.cli.main import tokbench as command
+from tokbench.results.cells import Status, TokenizerState
 
-GOOD = (
-    "  first: {backend: utf8_bytes}\n  plain: {backend: fault}\n"
-    "  trained: {backend: regex_bpe, engine: python, train: {corpus: c, vocab_size: 260}}\n"
-)
-LAST = "  last: {backend: utf16_units}\n"
-METRICS = "[compression, roundtrip, vocabulary, {speed: {rounds: 3, min_time: 0.00001}}]"
-STEPS = ("load", "train", "encode", "decode", "batch", "speed")
-LIVE = list(FAULTS)[:HARMLESS]
-"""Faults that a process survives."""
+POSITIONS = ("before", "between", "after")
+MEMBERS = ("vocab_size", "notes", "identity", "encoded_by", "unk_id", "special_ids", "dummy_prefix", "lossless")
+LOADING = ("load", *MEMBERS)
+TRAINING = ("train", "pickle", "save")
+HOOKS = ("map", "merge", "finish", "raw")
+BY_DOCUMENT = ("encode", "encode_batch", "decode", "decode_batch", "offsets")
+STEPS = (*LOADING, *TRAINING, *BY_DOCUMENT, "token_bytes", *HOOKS)
 
-HURT = list(FAULTS)[HARMLESS:]
+TOLD_AS = {
+    "load": "loading|instead of a tokenizer|not a tokenizer|^long long",
+    "train": "training|instead of a tokenizer|not a tokenizer|^long long",
+    "pickle": "from one process to another|training",
+    "save": "not saved|saving",
+    "encode": "encode|encoding",
+    "encode_batch": "encode|encoding",
+    "decode": "decode|decoding",
+    "decode_batch": "decode|decoding",
+    "offsets": "encode_with_offsets|for continued_words",
+    "token_bytes": "token_bytes|reading the vocabulary",
+    "map": "hooks",
+    "merge": "merging",
+    "finish": "finishing hooks",
+    "raw": "the raw sums of hooks",
+}
+"""By step, the words that name it; a member is named by its own name, or it was read while loading."""
+
+MAY_BE = {("unk_id", "none"), ("identity", "text"), ("encoded_by", "text"), ("notes", "texts"), ("lossless", "boolean")}
+"""Answers that are right."""
+
+RIGHT_IDS = ("ids_numpy", "ids_of_numpy", "ids_tuple")
+OTHER_TEXT = ("ids_few", "ids_many", "ids_very_many")
+"""Ids of another text: that is a loss, which names its document, and no fault."""
+
+UNNOTICED = ("seeds", "forks", "prints", "leaves_child")
+"""Changes of the process that change no number of anybody, and end with the run."""
+
+TEXTS = ["aa ca dead", "ea", "deed", "ace face", "aaa", "fade", "head", "ice", "heed", "each", "acacia", "idea"]
+STRUCK = "y.txt:7"
+"""The only document with a b."""
 
 
-@pytest.fixture
-def text(tmp_path):
-    for name, words in (("x", "aa ca dead"), ("y", "ab cab bead")):
-        lines = (words[k % 5 :] for k in range(20))
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
-    return "  c: {source: text, path: '?.txt', document: line}"
+class Case(NamedTuple):
+    """A fault, and where it happens."""
+
+    step: str
+    action: str
+    position: str
+
+    @property
+    def name(self):
+        return "-".join(self)
+
+    @property
+    def is_right(self):
+        """Tell whether nothing may come of it."""
+        return self.action in {*RIGHT_IDS, *UNNOTICED, "nothing"} or (self.step, self.action) in MAY_BE
+
+    @property
+    def is_loss(self):
+        return (self.step == "encode" and self.action in OTHER_TEXT) or self[:2] == ("decode", "text")
+
+    @property
+    def names_document(self):
+        return (
+            self.step in {"encode", "encode_batch", "offsets"}
+            and not self.is_right
+            and self.action not in {*STATE, *LATE}
+        )
+
+    def lines(self):
+        train = ", train: {corpus: c, vocab_size: 257}" if self.step in TRAINING or self.action == DELETES else ""
+        optional = "true" if self.step in LOADING else "false"
+        bad = (
+            f"  {self.name}: {{backend: faulty, at: {self.step}, action: {self.action}, optional: {optional}{train}}}\n"
+        )
+        one = f"  {self.name}-one: {{backend: utf8_bytes}}\n"
+        two = f"  {self.name}-two: {{backend: regex_bpe, engine: python, train: {{corpus: c, vocab_size: 260}}}}\n"
+        return {"before": bad + one + two, "between": one + bad + two, "after": one + two + bad}[self.position]
 
 
-_UNDISTURBED = []
-"""The results of a run without faults, once it was made."""
+LATE = ("late_crash",)
+DELETES = "deletes_artefact"
 
 
-@pytest.fixture
-def matrix(write_config, text, faulty, few_plugins, tmp_path):
-    """Run some faults at some steps beside sound tokenizers, and see what became of all of them."""
-    if not _UNDISTURBED:
-        _UNDISTURBED.append(tokbench.run(write_config(text, GOOD + LAST, METRICS), workers=1))
-    [undisturbed] = _UNDISTURBED
-    assert not undisturbed.failed, [cell for cell in undisturbed.cells if cell.status == Status.FAILED]
+def raised():
+    """Exceptions at every step, one of them in every place."""
+    pairs = [(step, action) for step in STEPS for action in RAISES]
+    rotated = [Case(*pair, POSITIONS[number % 3]) for number, pair in enumerate(pairs)]
+    everywhere = [Case(step, "exception", place) for step in STEPS for place in POSITIONS]
+    return list(dict.fromkeys([*rotated, *everywhere]))
 
-    def run(faults, steps, workers):
-        names = [(at, fault) for at in steps for fault in faults(at)]
-        lines = [
-            f"  {at}-{fault}: {{backend: fault, at: {at}, fault: {fault}, optional: {'true' if at == 'load' else 'false'}"
-            f"{', train: {corpus: c, vocab_size: 300}' if at == 'train' else ''}}}\n"
-            for at, fault in names
-        ]
-        config = write_config(text, GOOD + "".join(lines) + LAST, METRICS, extra="limits: {step: 60}")
-        results = tokbench.run(config, tmp_path / "out", workers=workers)
-        assert not results.interrupted
-        assert not results.problems
-        assert (tmp_path / "out" / "results.json").stat().st_size < 8_000_000
-        for name in ("first", "plain", "trained", "last"):
-            assert cells_of(results, name) == cells_of(undisturbed, name)
-        for at, fault in names:
-            check(at, fault, cells_of(results, f"{at}-{fault}"), cells_of(undisturbed, "plain"))
 
-    return run
+def answered():
+    """Wrong answers of every step that answers, each in one place."""
+    steps = [*LOADING, "train", *BY_DOCUMENT, "token_bytes", "finish"]
+    pairs = [(step, action) for step in steps for action in ANSWERS]
+    pairs += [("encode", action) for action in IDS]
+    return [Case(*pair, POSITIONS[number % 3]) for number, pair in enumerate(pairs)]
+
+
+def changed():
+    """Changes of the process, in which the tokenizers that follow are measured."""
+    steps = ("load", "train", "encode", "decode", "token_bytes")
+    pairs = [(step, action) for action in STATE for step in steps]
+    return [Case(*pair, POSITIONS[number % 2]) for number, pair in enumerate(pairs)]
+
+
+def ended():
+    """Ends of the process, or damages that leave it unfit for others."""
+    steps = ("load", "train", "save", "encode", "encode_batch", "decode", "token_bytes", "map")
+    pairs = [(step, action) for action in ENDS for step in steps]
+    return [Case(*pair, POSITIONS[number % 3]) for number, pair in enumerate(pairs)] + [
+        Case("encode", DELETES, "after")
+    ]
+
+
+def slow():
+    """Cases that only a limit ends."""
+    steps = ("load", "train", "encode", "decode", "map")
+    pairs = [(step, action) for action in SLOW for step in steps]
+    return [Case(*pair, POSITIONS[number % 3]) for number, pair in enumerate(pairs)]
+
+
+def batches(cases, size):
+    """Return the cases in runs of at most so many."""
+    left = iter(cases)
+    return list(iter(lambda: list(islice(left, size)), []))
 
 
 def cells_of(results, name):
-    """Return the cells of a tokenizer, speeds without their values."""
-    return {
-        (cell.corpus, cell.group, cell.metric): (
-            cell.status,
-            cell.reason,
-            None if cell.metric.endswith("mb_per_s") else (cell.value, cell.ci_low, cell.ci_high, cell.n),
-        )
+    """Return the cells of a tokenizer, and what else its neighbours must not change."""
+    info = results.tokenizers[name]
+    cells = {
+        (cell.corpus, cell.group, cell.metric): (cell.status, cell.reason, repr([cell.value, cell.ci_low, cell.ci_high, cell.n]))
         for cell in results.cells
         if cell.tokenizer == name
-    }
+    }  # fmt: skip
+    return cells, (info.state, info.reason, info.notes, info.sha256, info.artefact_sha256)
 
 
-def check(at, fault, found, plain):
-    """See that each cell of a faulty tokenizer has the right value, or says what happened; and that the fault is told."""
-    if fault == "forks":
-        assert found == plain, "a process that is there twice answers once"
+@contextmanager
+def at_most(seconds):
+    """Let a run that never ends fail."""
+
+    def ring(*_):
+        raise TimeoutError(f"a run took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_UNDISTURBED = {}
+"""The results of a run without faults, once it was made."""
+
+KINDS = ("none", "encode_batch", "offsets", "train")
+"""A step for each kind of tokenizer that has faults."""
+
+
+@pytest.fixture
+def matrix(write_config, install, monkeypatch, tmp_path):
+    """Run some cases, and see what became of all tokenizers."""
+    install("fault_actions")
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,fault_actions,metrics,regex_bpe,reports")
+    texts = {"x": TEXTS, "y": ["a cab" if number == 6 else text for number, text in enumerate(TEXTS)]}
+    for name, lines in texts.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+
+    def run(cases, limits="{step: 60}", workers=1):
+        config = write_config(
+            "  c: {source: text, path: '?.txt', document: line}",
+            "".join(case.lines() for case in cases).rstrip("\n"),
+            "[compression, roundtrip, continued_words, hooks]",
+            extra=f"limits: {limits}",
+        )
+        with at_most(600):
+            return tokbench.run(config, tmp_path / "out", workers=workers)
+
+    if not _UNDISTURBED:
+        results = run([Case(kind, "nothing", "before") for kind in KINDS])
+        assert not results.failed
+        assert not results.notes
+        _UNDISTURBED.update({name: cells_of(results, name) for name in results.tokenizers})
+
+    def run_and_check(cases, limits="{step: 60}", workers=1):
+        results = run(cases, limits, workers)
+        assert not results.interrupted
+        assert not results.problems
+        wrong = [problem for case in cases for problem in problems_of(case, results)]
+        assert not wrong, f"{len(wrong)} of {len(cases)} cases\n" + "\n".join(line[:300] for line in wrong[:20])
+        return results
+
+    return run_and_check
+
+
+def problems_of(case, results):
+    """Yield what is not as it should be with a case."""
+    kind = (
+        case.step
+        if case.step in {"encode_batch", "offsets"}
+        else "encode_batch"
+        if case.step == "decode_batch"
+        else "none"
+    )
+    kind = "train" if case.step in TRAINING or case.action == DELETES else kind
+    for neighbour in ("one", "two"):
+        mine, sound = cells_of(results, f"{case.name}-{neighbour}"), _UNDISTURBED[f"{kind}-nothing-before-{neighbour}"]
+        if mine != sound:
+            differing = [(place, mine[0].get(place)) for place in sound[0] if mine[0].get(place) != sound[0][place]]
+            yield f"{case.name}: its neighbour {neighbour} was hurt: {differing[:1]} {mine[1]}"
+    cells, about = cells_of(results, case.name)
+    plain, _ = _UNDISTURBED[f"{kind}-nothing-before"]
+    other = {place: cell for place, cell in cells.items() if cell != plain[place]}
+    reasons = [reason for status, reason, _ in other.values() if status != Status.OK]
+    told = [text for text in (about[1], *about[2], *reasons) if text]
+    told += [note for note in results.notes if note.startswith(f"{case.name}: ")]
+    shown = [f"{other_[0]}" for other_ in islice(other.values(), 2)]
+    if case.is_right:
+        if other or about[0] != TokenizerState.READY:
+            yield f"{case.name}: something came of it: {shown} {told[:1]}"
         return
-    bad = {Status.UNAVAILABLE} if at == "load" else {Status.FAILED}
-    for place, (status, reason, value) in found.items():
-        if status in bad:
-            assert 0 < len(reason) < 2_500, (at, fault)
-        else:
-            assert (status, reason, value) == plain[place], (at, fault, place)
-    at_fault = {place for place, (status, *_) in found.items() if status in bad}
-    wanted = {
-        "load": set(plain),
-        "train": set(plain),
-        "encode": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
-        "batch": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
-        "decode": {("c", group, "roundtrip_exact") for group in ("y", "*")},
-        "speed": {("c", "*", "encode_mb_per_s")},
-    }[at]
-    assert wanted <= at_fault, (at, fault)
-    if at in {"decode", "speed"}:
-        assert ("c", "y", "tokens") not in at_fault, (at, fault)
+    if case.is_loss:
+        if not any(loss.tokenizer == case.name and STRUCK in str(loss.first) for loss in results.losses):
+            yield f"{case.name}: its loss is not told: {shown} {told[:1]}"
+        return
+    words = TOLD_AS.get(case.step, f"{case.step}|loading")
+    if not any(re.search(words, text.replace(case.name, "")) for text in told):
+        yield f"{case.name}: its step is not told: {shown} {told[:1]}"
+    if case.names_document and not any(STRUCK in text for text in told):
+        yield f"{case.name}: its document is not told: {shown} {told[:1]}"
+    if silent := [place for place, cell in other.items() if cell[0] == Status.OK]:
+        yield f"{case.name}: {silent[:2]} have other values: {cells[silent[0]]}"
 
 
-def survived(at):
-    """Return the faults of a step that leave its process as it was."""
-    answers = {"load": SIZES, "train": SIZES, "encode": IDS, "batch": ARRAYS, "speed": {**IDS, **ARRAYS}}
-    if at == "decode":
-        answers[at] = set(IDS) - {"id_text"}  # text that is wrong is a loss, not a fault
-    return [*LIVE, *answers[at]]
+ALL = [*raised(), *answered(), *changed(), *ended(), *slow()]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [0, 1])
-def test_faults_that_a_process_survives(matrix, workers):
-    matrix(survived, STEPS, workers)
+def test_the_matrix_is_large():
+    """So many cases are told, and so many with the document."""
+    told = [case for case in ALL if not case.is_right]
+    assert len(ALL) == len(set(ALL)) == 685
+    assert len(told) == 657
+    assert sum(case.names_document for case in told) == 109
 
 
-@pytest.mark.slow
-def test_faults_that_ruin_a_process(matrix):
-    matrix(lambda at: ["wipes_modules"] if at == "encode" else ["closes_files"], ("encode", "speed"), 1)
+def test_a_slice_of_it(matrix):
+    """Each step with an exception of its own, some wrong answers, and one process that ends."""
+    some = [case for number, case in enumerate(raised()) if number % 19 == 0]
+    some += [case for number, case in enumerate(answered()) if number % 23 == 0]
+    some += [case for number, case in enumerate(changed()) if number % 11 == 0]
+    matrix([*some, Case("encode", "segfault", "between"), Case("load", "sigkill", "before")])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("at", STEPS)
-def test_every_fault_at_every_step(matrix, at):
-    matrix(lambda _: [*survived(at), *HURT], [at], workers=2)
-
-
-@pytest.mark.slow
-def test_every_fault_and_every_step_with_one_worker(matrix):
-    """A fault that ends or ruins the process at each step, another one at each."""
-    matrix(lambda at: [HURT[STEPS.index(at) % len(HURT)]], STEPS, workers=1)
-
-
-def test_a_tokenizer_that_must_load_is_named(write_config, faulty):
-    lines = "".join(f"  {name}: {{backend: fault, at: load, fault: {name}}}\n" for name in SIZES)
+def test_a_tokenizer_that_must_load_is_named(matrix, write_config):
+    lines = "".join(f"  {name}: {{backend: faulty, at: vocab_size, action: {name}}}\n" for name in ("nan", "none"))
     with pytest.raises(tokbench.InputError) as caught:
         tokbench.run(write_config(tokenizers=lines.rstrip()), workers=0)
-    shown = ("nan", "1000000000000000000000000000000", "True", "None", "-1")
     assert [problem.message for problem in caught.value.problems] == [
-        f"tokenizer {name!r} (backend fault): vocab_size is {size}, but must be an integer from 1 to 2**32"
-        for name, size in zip(SIZES, shown, strict=True)
+        f"tokenizer {name!r} (backend faulty): vocab_size is {size}, but must be an integer from 1 to 2**32"
+        for name, size in (("nan", "nan"), ("none", "None"))
     ]
+
+
+@pytest.mark.parametrize(
+    ("at", "optional", "code"),
+    [("nothing", "false", 0), ("load", "true", 0), ("encode", "false", 1), ("load", "false", 2)],
+)
+def test_exit_codes(matrix, write_config, tmp_path, at, optional, code):
+    bad = f"  bad: {{backend: faulty, at: {at}, action: exception, optional: {optional}}}\n  good: {{backend: utf8_bytes}}"
+    config = write_config("  c: {source: text, path: '?.txt', document: line}", bad)
+    outcome = CliRunner().invoke(command, ["run", str(config), "-o", str(tmp_path / "out"), "--log", "none", "-w", "0"])
+    assert (2 if isinstance(outcome.exception, tokbench.InputError) else outcome.exit_code) == code
+
+
+@pytest.mark.slow
+def test_faults_while_speeds_are_measured(matrix, write_config, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,fault_actions,reports,speed")
+    actions = ("exception", "segfault", "exits", "closes_files", "wipes_modules", "seterr", "nothing")
+    lines = "".join(f"  {action}: {{backend: faulty, at: warm_up, action: {action}}}\n" for action in actions)
+    speed = "[{speed: {rounds: 3, min_time: 0.00001}}]"
+    tokenizers = f"  one: {{backend: utf8_bytes}}\n{lines}  two: {{backend: utf16_units}}"
+    config = write_config("  c: {source: text, path: '?.txt', document: line}", tokenizers, speed)
+    results = tokbench.run(config, workers=1)
+    cells = {cell.tokenizer: cell for cell in results.cells if cell.metric == "encode_mb_per_s"}
+    failed = {name for name, cell in cells.items() if cell.status == Status.FAILED}
+    assert failed == {"exception", "segfault", "exits", "closes_files", "wipes_modules"}
+    assert not [cells[name].reason for name in failed if not re.search("warm_up|timing", cells[name].reason)]
+    assert any(note.startswith("seterr: it changed the errors of arithmetic in numpy") for note in results.notes)
+
+
+def in_runs(cases, size):
+    """Parametrize a test by runs of at most so many cases."""
+    runs = batches(cases, size)
+    return pytest.mark.parametrize("cases", runs, ids=[f"{run[0].name}-and-{len(run) - 1}" for run in runs])
+
+
+@pytest.mark.slow
+@in_runs(raised(), 60)
+def test_exceptions(matrix, cases):
+    matrix(cases)
+
+
+@pytest.mark.slow
+@in_runs(answered(), 60)
+def test_wrong_answers(matrix, cases):
+    matrix(cases)
+
+
+@pytest.mark.slow
+def test_in_one_process(matrix):
+    """Without workers, where only exceptions and answers do no harm."""
+    cases = [case for number, case in enumerate([*raised(), *answered()]) if number % 8 == 0]
+    matrix([case for case in cases if case.action != "ids_very_many"], workers=0)
+
+
+@pytest.mark.slow
+@in_runs(changed(), 20)
+def test_changes_of_the_process(matrix, cases):
+    matrix(cases)
+
+
+@pytest.mark.slow
+@in_runs(ended(), 12)
+def test_ends_of_the_process(matrix, cases):
+    matrix(cases)
+
+
+@pytest.mark.slow
+@in_runs(slow(), 5)
+def test_limits(matrix, cases):
+    matrix(cases, limits="{step: 2, train: 2, memory: 600MB}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2])
+def test_two_workers(matrix, workers):
+    cases = [case for number, case in enumerate([*raised(), *changed(), *ended()]) if number % 29 == 0]
+    matrix(cases, workers=workers)

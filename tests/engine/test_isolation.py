@@ -46,7 +46,7 @@ def run(write_config, corpus, faulty):
     ("backend", "reason"),
     [
         ("CrashesInEncode", "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"),
-        ("Kills", f"{KILLED}, while encoding corpus c, group y"),
+        ("Kills", f"{KILLED}, while encoding corpus c, group y, document y.txt:2"),
         pytest.param(
             "CrashesInBatch",
             "the process died with SIGSEGV while encoding corpus c, group x, document x.txt:1",
@@ -101,7 +101,8 @@ def test_native_code_that_never_returns(run):
     found = cell(results, "bad", "tokens")
     assert found.status == Status.TIMEOUT
     assert found.reason == (
-        "no answer within 1.5 s while encoding corpus c, group y; if it is only slow, allow more: limits: {step: 15}"
+        "no answer within 1.5 s while encoding corpus c, group y, document y.txt:2; if it is only slow, allow more: "
+        "limits: {step: 15}"
     )
     assert cell(results, "bad", "tokens", "x").value == 6
 
@@ -111,7 +112,7 @@ def test_decoding_that_never_returns(run):
     results = run("Sleeps", QUICK)
     found = cell(results, "bad", "roundtrip_exact")
     assert found.status == Status.TIMEOUT
-    assert "while decoding corpus c, group y, for roundtrip; if it is only slow" in found.reason
+    assert "while decoding corpus c, group y, document y.txt:2; if it is only slow" in found.reason
     assert cell(results, "bad", "tokens").value == 11
 
 
@@ -308,7 +309,8 @@ def stuck(write_config, corpus, faulty, tmp_path, monkeypatch):
 def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
     pids = tmp_path / "pids"
     monkeypatch.setenv("LEAKS_TO", str(pids))
-    config = write_config(corpus, f"{GOOD}\n  bad: {{backend: {backend}}}\n  last: {{backend: utf16_units}}")
+    tokenizers = f"{GOOD}\n  bad: {{backend: {backend}}}\n  last: {{backend: utf16_units}}"
+    config = write_config(corpus, tokenizers, extra="limits: {step: 15}")
     command = [sys.executable, "-m", "tokbench", "run", "-w", "1", str(config), "-o", str(tmp_path / "out")]
     popen = {"preexec_fn": interruptible} | popen
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **popen) as process:
@@ -382,8 +384,8 @@ def test_a_signal_that_was_ignored_stays_ignored(write_config, corpus, faulty, t
 def test_a_memory_limit_costs_the_tokenizer_alone(run):
     results = run("Hogs", "limits: {memory: 700MB}")
     reason = (
-        "the process used more memory than 700MB while encoding corpus c, group y; if it needs more, allow more: "
-        "limits: {memory: 1400MB}"
+        "the process used more memory than 700MB while encoding corpus c, group y, document y.txt:2; if it needs more, "
+        "allow more: limits: {memory: 1400MB}"
     )
     assert [cell(results, "bad", metric).reason for metric in ("tokens", "roundtrip_exact")] == [reason, reason]
     assert cell(results, "bad", "tokens", "x").value == 6
@@ -404,7 +406,10 @@ def test_a_worker_killed_by_hand(stuck, tmp_path):
     process.wait(60)
     assert process.returncode == 1
     results = tokbench.Results.read(tmp_path / "out" / "results.json")
-    assert cell(results, "bad", "tokens").reason == (f"{KILLED}, while encoding corpus c, group x")
+    reason = cell(results, "bad", "tokens").reason
+    assert reason.startswith("no answer within 15 s while encoding corpus c, group x, document x.txt:1; "), (
+        "tried alone"
+    )
     assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
 
 

@@ -41,11 +41,19 @@ def test_decode_that_raises_costs_the_round_trip_only(write_config, corpus, faul
     results = tokbench.run(write_config(corpus, tokenizers, "[compression, roundtrip, fertility]"), workers=0)
     broken = cell(results, "bad", "roundtrip_exact", "x")
     assert broken.status == Status.FAILED
-    assert broken.reason == "ValueError: cannot go back (roundtrip of corpus c, group x)"
+    assert broken.reason == "decode: ValueError: cannot go back (roundtrip of corpus c, group x, document x.txt:1)"
     assert cell(results, "bad", "tokens").value == 11
     assert cell(results, "bad", "fertility").value == 11 / 4
     assert cell(results, "good", "roundtrip_exact").value == 1
     assert results.failed
+
+
+def test_a_batch_that_cannot_be_decoded_names_no_document(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, "  bad: {backend: DecodesFew}", "[roundtrip]"), workers=0)
+    assert cell(results, "bad", "roundtrip_exact", "x").reason == (
+        "decode_batch returned 1 texts for 2 documents "
+        "(roundtrip of corpus c, group x, each document by itself can be decoded)"
+    )
 
 
 def test_ids_out_of_range_cost_their_group(write_config, corpus, faulty):
@@ -94,7 +102,7 @@ def test_speed_of_a_broken_tokenizer(write_config, corpus, faulty, tmp_path):
     (tmp_path / "z.txt").write_text("\n".join("ab cd ef gh"[k % 5 :] for k in range(40)), encoding="utf-8")
     tokenizers = "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}"
     results = tokbench.run(write_config(corpus, tokenizers, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
-    assert cell(results, "bad", "encode_mb_per_s").reason == "Panic: index out of bounds"
+    assert cell(results, "bad", "encode_mb_per_s").reason == "encode: Panic: index out of bounds"
     assert cell(results, "good", "encode_mb_per_s").value > 0
     assert cell(results, "good", "decode_mb_per_s").n == 3
 

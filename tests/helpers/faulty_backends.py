@@ -10,7 +10,6 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -32,6 +31,11 @@ class DecodeRaises(Bytes):
     def decode(self, ids, /):
         msg = "cannot\ngo back"
         raise ValueError(msg)
+
+
+class DecodesFew(Bytes):
+    def decode_batch(self, encoded, /):
+        return [bytes(encoded.ids[: encoded.offsets[1]].tolist()).decode()]
 
 
 class OutOfRange(Bytes):
@@ -195,120 +199,6 @@ class Complains(Bytes):
         return super().encode(text)
 
 
-_PROCESS = os.getpid()
-_MOST_FORKS = 3
-"""So often does a tokenizer fork: to copy a process that has run many tests takes a tenth of a second."""
-
-
-def forks():
-    """Return twice, but never in a copy, or the copies would fill the machine if nothing ended them."""
-    if os.getpid() == _PROCESS:
-        os.fork()
-
-
-class Unprintable(Exception):  # noqa: N818 - one of several faults
-    def __str__(self):
-        raise self
-
-    __repr__ = __str__
-
-
-def raises(error):
-    raise error
-
-
-FAULTS = {
-    "unprintable": lambda: raises(Unprintable()),
-    "generator_exit": lambda: raises(GeneratorExit()),
-    "stop_iteration": lambda: raises(StopIteration(3)),
-    "megabyte": lambda: raises(tokbench.BackendError("long " * 200_000)),
-    "forks": forks,
-    "exits": lambda: sys.exit(3),
-    "segfault": segfault,
-    "closes_files": lambda: os.closerange(3, 256),
-    "opens_others": lambda: (os.closerange(3, 256), [os.open("/dev/null", os.O_RDWR) for _ in range(64)]),
-    "wipes_modules": sys.modules.clear,
-}
-"""Faults in the order of the damage that they do; the first five leave the process as it was."""
-
-HARMLESS = 5
-
-SIZES = {"size_nan": float("nan"), "size_huge": 10**30, "size_true": True, "size_none": None, "size_negative": -1}
-
-IDS = {"id_huge": 2**70, "id_true": True, "id_negative": -1, "id_nan": float("nan"), "id_none": None, "id_text": "a"}
-
-ARRAYS = {"floats": np.float64, "booleans": np.bool_, "signed": np.int16, "objects": object}
-
-
-class FaultOptions(tokbench.plugin.Options):
-    """The step at which a fault happens, and its name."""
-
-    at: Literal["", "load", "train", "encode", "decode", "batch", "speed"] = ""
-    fault: str = ""
-
-
-class Fault(Bytes):
-    """Bytes, until a text with a b comes, or the timing."""
-
-    def __init__(self, options):
-        self._at, self._fault = options.at, options.fault
-        self._timed = False
-        self._forks = 0
-        if options.fault in SIZES:
-            self.vocab_size = SIZES[options.fault]
-
-    def _strikes(self, at):
-        return self._at == at or (self._at == "speed" and self._timed and at != "decode")
-
-    def _strike(self):
-        self._forks += self._fault == "forks"
-        if self._forks <= _MOST_FORKS:
-            FAULTS[self._fault]()
-
-    def encode(self, text, /):
-        ids = super().encode(text)
-        if "b" in text and self._strikes("encode"):
-            if self._fault in IDS:
-                return [*ids, IDS[self._fault]]
-            self._strike()
-        return ids
-
-    def decode(self, ids, /):
-        if ord("b") in ids and self._strikes("decode"):
-            if self._fault in IDS:
-                return IDS[self._fault]
-            self._strike()
-        return bytes(ids).decode(errors="replace")
-
-    def warm_up(self):
-        self._timed = True
-
-
-class FaultInBatch(Fault):
-    def encode_batch(self, texts, /):
-        encoded = tokbench.plugin.from_lists([Bytes.encode(self, text) for text in texts])
-        if not any("b" in text for text in texts) or not self._strikes("batch"):
-            return encoded
-        if self._fault in ARRAYS:
-            return encoded._replace(ids=(encoded.ids.astype(np.int64) - 255).astype(ARRAYS[self._fault]))
-        self._strike()
-        return encoded
-
-
-def load_fault(options):
-    if options.at == "load" and options.fault in FAULTS:
-        FAULTS[options.fault]()
-    return (FaultInBatch if options.at == "batch" or options.fault in ARRAYS else Fault)(options)
-
-
-def train_fault(documents, vocab_size, options, progress):
-    list(documents)
-    progress(float("nan"), "many")
-    if options.fault in FAULTS:
-        FAULTS[options.fault]()
-    return Fault(options)
-
-
 def changes_text(options):
     """Do something to a file while the run is on: ``CHANGES`` has its path and what becomes of it."""
     path, how = os.environ["CHANGES"].split("=")
@@ -409,7 +299,7 @@ def register_backends(register):
     for kind in (SavesNothing, SavesFolder, SavesHalf, SavesWhole):
         step = partial(saved, kind)
         register(tokbench.plugin.BackendSpec(name=kind.__name__, summary="saved badly", train=step))
-    kinds = [DecodeRaises, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
+    kinds = [DecodeRaises, DecodesFew, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
     kinds += [
         RaisesKeyboardInterrupt,
         CrashesInEncode,
@@ -430,12 +320,6 @@ def register_backends(register):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
     for step in (fails_to_train, crashes_to_train, hangs_to_train, stops_the_training, trains_what_cannot_travel):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))
-    register(
-        tokbench.plugin.BackendSpec(
-            name="fault", summary="faulty", load=load_fault, load_options=FaultOptions,
-            train=train_fault, train_options=FaultOptions,
-        )
-    )  # fmt: skip
     register(
         tokbench.plugin.BackendSpec(
             name="NeedsMore", summary="faulty", load=lambda options: Bytes(), requires=("no-such-thing",)

@@ -62,12 +62,17 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
             name = answer.heartbeat.tokenizer
             if left and name not in loaded:
                 name = name if name in left else next(iter(left))
-                del left[name]
-                loaded[name] = Loaded(name, answer.failure, None)
+                recipe = left.pop(name)
+                if answer.others and not answer.failure.timed_out:
+                    jobs.append(LoadTokenizers({name: recipe}, died=answer))
+                else:
+                    loaded[name] = Loaded(name, answer.failure, None)
             if left:
                 jobs.append(LoadTokenizers(left))
         else:
             loaded[answer.name] = answer
+            if job.died:
+                pool.acquit(answer.name, job.died)
         pool.progress("loading tokenizers", len(loaded), len(due))
     for step in waiting:
         step()

@@ -194,9 +194,10 @@ def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[Prepar
     unknown = [name for name, tokenizer in ready.items() if not tokenizer.vocabulary]
     jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
     for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
-        if isinstance(answer, WorkerDied):
-            ready[name] = ready[name].with_note(answer.failure.reason)
-        elif not isinstance(answer, Failure):
+        if isinstance(answer, WorkerDied | Failure):
+            reason = (answer.failure if isinstance(answer, WorkerDied) else answer).reason
+            ready[name] = ready[name].with_note(f"its vocabulary is not known: {reason}")
+        else:
             ready[name] = replace(ready[name], vocabulary=answer)
     return [ready.get(tokenizer.name, tokenizer) for tokenizer in prepared]
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,11 @@ def digests(encoded: Encoded) -> NDArray[np.uint64]:
     return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
 
 
+def can_be_searched(died: WorkerDied) -> bool:
+    """Tell whether a process ended in the work on a document, so that it can be found."""
+    return died.heartbeat.verb in {ENCODING, DECODING}
+
+
 def for_family(family: str) -> str:
     """Return the heartbeat's suffix for a family."""
     return f", for {family}"
@@ -49,6 +55,7 @@ def for_family(family: str) -> str:
 class EncodeShard(Job):
     """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each."""
 
+    tried_again: ClassVar[bool] = False
     shard: Shard
     """The documents."""
     wanted: dict[str, tuple[str, ...]]
@@ -59,6 +66,13 @@ class EncodeShard(Job):
     """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
     """The instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent."""
+    died: WorkerDied | None = None
+    """The end of the process in which it was tried before, after other tokenizers."""
+
+    @property
+    def apart(self) -> bool:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return self.died is not None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -69,7 +83,9 @@ class EncodeShard(Job):
         """See :class:`tokbench.measuring.job.Job`."""
         if self.recipe is None:
             return None
-        return ReadAndEncodeShard(self.recipe, self.shard.mark, self.wanted, self.options, self.much_text)
+        return ReadAndEncodeShard(
+            self.recipe, self.shard.mark, self.wanted, self.options, self.much_text, apart=self.apart
+        )
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
         """See :class:`tokbench.measuring.job.Job`."""
@@ -87,13 +103,15 @@ class EncodeShard(Job):
         start = time.process_time()
         if self.much_text:
             attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
-        arrays = _encode(loaded.tokenizer, self.shard)
+        with doing(ENCODING):  # its end is a look at what the tokenizer did to the process
+            arrays = _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
         encoded = EncodedShard(loaded, self.shard, arrays)
         states, placed = {}, set()
         for family in families:
+            encoded.undecodable = ""
             with doing("measuring", place=_place(self.shard) + for_family(family)):
                 state, on_place = self.shard.watched(
                     lambda family=family: attempt(lambda: self._map(context, family, encoded))  # type: ignore[misc]
@@ -101,8 +119,9 @@ class EncodeShard(Job):
             if on_place:
                 placed.add(family)
             if isinstance(state, Failure):
-                where = f"({family} of corpus {self.shard.corpus}, group {self.shard.group})"
-                state = state._replace(reason=f"{state.reason} {where}")
+                document = f", {encoded.undecodable}" if encoded.undecodable else ""
+                where = f"{family} of {_place(self.shard)}{document}"
+                state = state._replace(reason=f"{state.reason} ({where})")
             states[family] = state
         decode = encoded.decode_seconds
         seconds = WorkerSeconds(encoded_at - start, decode, time.process_time() - encoded_at - decode)
@@ -124,6 +143,7 @@ class ReadAndEncodeShard(Job):
     is one :class:`Unread`.
     """
 
+    tried_again: ClassVar[bool] = False
     recipe: CorpusRecipe
     """Opens the corpus."""
     mark: ShardMark
@@ -134,6 +154,8 @@ class ReadAndEncodeShard(Job):
     """See :class:`EncodeShard`."""
     much_text: bool
     """See :class:`EncodeShard`."""
+    apart: bool = False
+    """See :class:`tokbench.measuring.job.Job`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -188,6 +210,9 @@ class ReadAndEncodeShard(Job):
                 return shard
 
 
+_DOCUMENT: Final = "document "
+
+
 def _place(shard: Shard) -> str:
     return f"corpus {shard.corpus}, group {shard.group}"
 
@@ -207,39 +232,73 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
         with doing(ENCODING):
             alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
-            return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
-    reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
+            where = f"({_place(shard)}, document {origin})"
+            return alone._replace(reason=f"encode: {alone.reason.removeprefix('encode: ')} {where}")
+    alone_sound = f"({_place(shard)}; each document by itself can be encoded)"
+    reason = f"encode_batch: {outcome.reason.removeprefix('encode_batch: ')} {alone_sound}"
     return outcome._replace(reason=reason)
 
 
 @dataclass(frozen=True)
 class FindDocument(Job):
-    """Repeat, document by document, what has ended a process: if another one ends, its heartbeat names the document.
+    """Repeat, document by document, what has ended a process: if this one ends, too, its heartbeat names the document.
 
-    The answer, if there is one, is ``None``.
+    The answer, if there is one, is ``True`` if all documents were tried.
     """
 
+    tried_again: ClassVar[bool] = False
     shard: Shard
     """The documents."""
     name: str
     """The tokenizer."""
     died: WorkerDied
-    """The event, in words."""
+    """The end of the first process."""
     families: tuple[str, ...]
     """The metric families that are no longer measured."""
+    seconds: float
+    """The search is given up after this time."""
+
+    @property
+    def apart(self) -> bool:
+        """``True``, so that nothing else has damaged the process."""
+        return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
         """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[None]:
+    def run(self, context: WorkerContext) -> Iterator[bool]:
         """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
+        itself = bool(self.died.heartbeat.ended)  # at the end of a turn it saw what had happened in it
+        decodes = itself or self.died.heartbeat.verb == DECODING
+        inspect = context.inspect if itself else lambda: None
+        start = time.monotonic()
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
-            with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):
+            if time.monotonic() - start > self.seconds:
+                yield False
+                return
+            with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, {_DOCUMENT}{origin}"):
                 encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                if self.died.heartbeat.verb == DECODING and not isinstance(encoded, Failure):
+                inspect()
+                if decodes and not isinstance(encoded, Failure):
                     with doing(DECODING):
                         attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
-        yield None
+                        inspect()
+        yield True
+
+    def verdict(self, answer: Any) -> Failure:
+        """Return the reason why the tokenizer is measured no more, with the document if a single one was found.
+
+        Args:
+            answer: that of the job, or the end of its process.
+        """
+        if isinstance(answer, WorkerDied):
+            return answer.failure if _DOCUMENT in answer.heartbeat.place else self.died.failure
+        return without_culprit(self.died.failure) if answer else self.died.failure
+
+
+def without_culprit(failure: Failure) -> Failure:
+    """Return the failure of a shard of which no document fails by itself."""
+    return failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")

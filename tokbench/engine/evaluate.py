@@ -5,13 +5,13 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.encode_shard import EncodeShard, FindDocument, for_family
+from tokbench.engine.encode_shard import EncodeShard, FindDocument, can_be_searched, for_family, without_culprit
 from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
@@ -20,7 +20,6 @@ from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
 from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
@@ -33,6 +32,10 @@ Key = tuple[str, str, str, str]
 
 _MUCH_TEXT: Final = 4_000_000
 """Bytes of a corpus from which on tokenizers prepare for much text before they encode: that takes about a second."""
+
+
+_MOST_HELD: Final = 32
+"""Shards that may wait for tokenizers that are tried alone; no more are read while there are as many."""
 
 
 class Part(NamedTuple):
@@ -67,6 +70,8 @@ class Evaluation:
     """CPU time of the workers."""
     interrupted: bool = False
     """``True`` if the run was stopped before all shards were seen."""
+    notes: list[str] = field(default_factory=list)
+    """The notes on its states that a reader of the results must know."""
 
     @cached_property
     def of_groups(self) -> dict[str, TextMetric]:
@@ -206,6 +211,7 @@ class _Evaluator:
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
         self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
+        self._held: dict[str, list[ShardPart]] = {}
         self._open: dict[tuple[str, str, int], set[str]] = {}
         self._turns: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
         self._backlog = Backlog()
@@ -263,8 +269,11 @@ class _Evaluator:
                 self._at_work(again)
             return again
         memory = self._pool.in_memory
-        while part := self._next_part(memory):
-            job = self._encode_shard(*part)
+        while sum(map(len, self._held.values())) < _MOST_HELD and (part := self._next_part(memory)):
+            for name in self._held.keys() & part.asked.keys():
+                self._held[name].append(ShardPart(part.shard, {name: part.asked[name]}))
+            asked = {name: families for name, families in part.asked.items() if name not in self._held}
+            job = self._encode_shard(part.shard, asked)
             if job:
                 self._at_work(job)
                 return job
@@ -319,6 +328,9 @@ class _Evaluator:
             else:
                 self._at_work(job, after=answer.name)
                 self._add_states(job.shard, answer)
+                if job.died:
+                    self._pool.acquit(answer.name, job.died)
+                    self._release(answer.name)
         elif isinstance(job, FindDocument):
             self._note_document(job, answer)
 
@@ -372,27 +384,74 @@ class _Evaluator:
         )
 
     def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
-        """Note what the tokenizer at work loses, and repeat the rest of the job."""
-        name, ended = died.heartbeat.tokenizer, self._evaluation.ended
+        """Note what the tokenizer at work loses, or let it be tried alone, and repeat the rest of the job."""
+        name = died.heartbeat.tokenizer
         open_ = self._open.get(job.shard.key, set())
         left = [tokenizer for tokenizer in job.wanted if tokenizer in open_]
         if name not in left and left == list(job.wanted):
             name = left[0]  # or the same could happen again and again
-        if name in left:
-            families = tuple(family for family in job.wanted[name] if died.heartbeat.place.endswith(for_family(family)))
-            families = families or self._evaluation.families(name)
-            families = tuple(family for family in families if (name, family) not in ended)
-            ended.update({(name, family): died.failure for family in families})
-            if families and died.crashed and died.heartbeat.verb in {ENCODING, DECODING}:
-                self._again.append(FindDocument(job.shard, name, died, families))
-        again = self._encode_shard(job.shard, {tokenizer: job.wanted[tokenizer] for tokenizer in left})
+        if name in left and not self._doubted(job, name, died):
+            families = self._lost_families(job, name, died)
+            failure = without_culprit(died.failure) if job.died and can_be_searched(job.died) else died.failure
+            self._end(name, families, failure)
+            if families and not job.died and can_be_searched(died):
+                self._again.append(FindDocument(job.shard, name, died, families, self._plan.config.limits.step))
+        rest = {tokenizer: job.wanted[tokenizer] for tokenizer in left if tokenizer not in self._held}
+        again = self._encode_shard(job.shard, rest)
         if again:
             self._again.append(again)
 
-    def _note_document(self, search: FindDocument, answer: WorkerDied | None) -> None:
-        """Note which document ended the process, if it was a single one."""
-        if isinstance(answer, WorkerDied):
-            failure = answer.failure if answer.crashed else search.died.failure
+    def _lost_families(self, job: EncodeShard, name: str, died: WorkerDied) -> tuple[str, ...]:
+        """Return the families that a tokenizer ended the process for: the one that was at work with it, else all."""
+        families = tuple(family for family in job.wanted[name] if died.heartbeat.place.endswith(for_family(family)))
+        families = families or self._evaluation.families(name)
+        return tuple(family for family in families if (name, family) not in self._evaluation.ended)
+
+    def _doubted(self, job: EncodeShard, name: str, died: WorkerDied) -> bool:
+        """Return ``True`` if others may be to blame: the tokenizer is tried alone then, and its shards wait for that.
+
+        A hang is tried alone only to find its document: that takes as long as the hang itself.
+        """
+        if job.died:
+            return False
+        part = ShardPart(job.shard, {name: job.wanted[name]})
+        if name in self._held:
+            self._held[name].append(part)
+            return True
+        if not died.others or (died.failure.timed_out and not can_be_searched(died)):
+            return False
+        self._held[name] = [part]
+        if can_be_searched(died):
+            families = self._lost_families(job, name, died)
+            self._again.append(FindDocument(job.shard, name, died, families, self._plan.config.limits.step))
         else:
-            failure = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
-        self._evaluation.ended.update({(search.name, family): failure for family in search.families})
+            self._try_alone(name, died)
+        return True
+
+    def _try_alone(self, name: str, died: WorkerDied) -> None:
+        """Repeat in a fresh process the part of a shard in which a tokenizer was at work when its process ended."""
+        job = self._encode_shard(*self._held[name].pop(0))
+        if job:
+            self._again.append(replace(job, died=died))
+        else:
+            self._release(name)
+
+    def _end(self, name: str, families: Iterable[str], failure: Failure) -> None:
+        """Measure some families of a tokenizer no more."""
+        self._evaluation.ended.update({(name, family): failure for family in families})
+        self._release(name)
+
+    def _release(self, name: str) -> None:
+        """Go on with the shards of a tokenizer that have waited."""
+        for part in self._held.pop(name, []):
+            job = self._encode_shard(*part)
+            if job:
+                self._again.append(job)
+
+    def _note_document(self, search: FindDocument, answer: Any) -> None:
+        """Note which document ended the process; if none did, try the tokenizer alone where others may be to blame."""
+        harmless = not isinstance(answer, WorkerDied) and (answer or not search.died.failure.timed_out)
+        if harmless and search.name in self._held:
+            self._try_alone(search.name, search.died)
+        else:
+            self._end(search.name, search.families, search.verdict(answer))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
+from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
@@ -90,6 +91,8 @@ def pack_states(
 ) -> None:
     """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
 
+    What cannot be packed is noted in :attr:`Evaluation.notes`.
+
     They are moved one by one, because both forms of all states would take too much memory. If Ctrl-C ends it, the next
     call with the same arguments moves the rest.
     """
@@ -100,7 +103,10 @@ def pack_states(
             if place not in done:
                 raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
                 if not isinstance(raw, Failure):
-                    packed.add(RawState(**state._asdict() | {"state": raw}))
+                    raw = attempt(partial(packed.add, RawState(**state._asdict() | {"state": raw})))
+                if isinstance(raw, Failure):
+                    note = f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}"
+                    evaluation.notes += [note] if note not in evaluation.notes else []
             del evaluation.states[place]
     for compared in evaluation.same_ids.states():
         if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
@@ -162,6 +168,34 @@ def _parts(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) ->
             yield _State(*place, part.state)
 
 
+def _checked(values: Values) -> Values:
+    """Return the values of a metric family.
+
+    Raises:
+        ContractError: they are none.
+    """
+    if not isinstance(values, Mapping):
+        raise ContractError(f"finish must return values by metric, but returned {shown(values)}")
+    for name, value in values.items():
+        if not isinstance(value, Measured | NotApplicable):
+            raise ContractError(f"finish must return Measured or NotApplicable for {name}, but returned {shown(value)}")
+    return values
+
+
+def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:
+    """Return the values of a metric that takes all groups at once.
+
+    Raises:
+        ContractError: they are none.
+    """
+    outcome = metric.finish_corpus(states)
+    if not isinstance(outcome, CorpusOutcome):
+        raise ContractError(f"finish_corpus must return a CorpusOutcome, but returned {shown(outcome)}")
+    for values in outcome.values.values():
+        _checked(values)
+    return outcome
+
+
 class _Finisher:
     """Asks the text metrics of a run for their values.
 
@@ -183,7 +217,8 @@ class _Finisher:
             for name in (family.name for family in scope.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
-                    self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
+                    finish_corpus = partial(_finished_corpus, metric, states)
+                    self.outcomes[corpus, name] = attempt(finish_corpus, f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, design = self._scope.groups(corpus), self._scope.design(corpus)
@@ -271,7 +306,8 @@ class _Finisher:
         if family in self._evaluation.of_corpora:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
-        return attempt(lambda: self._evaluation.of_groups[family].finish(state), f"finishing {family}"), share
+        finish = self._evaluation.of_groups[family].finish
+        return attempt(lambda: _checked(finish(state)), f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""

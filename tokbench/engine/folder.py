@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -119,6 +119,23 @@ def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) 
         return tokenizer
     artefact = outcome.path.relative_to(folder).as_posix()
     return replace(tokenizer, saved={"artefact": artefact, "artefact_sha256": outcome.sha256})
+
+
+def check_artefacts(folder: Path, prepared: Iterable[PreparedTokenizer]) -> list[PreparedTokenizer]:
+    """Return tokenizers without the file that they were saved to, and with a note, if it is not the same any more."""
+    checked = []
+    for tokenizer in prepared:
+        artefact = tokenizer.saved.get("artefact")
+        if artefact:
+            data = attempt((folder / artefact).read_bytes)
+            gone = isinstance(data, Failure)
+            if isinstance(data, Failure) or hashlib.sha256(data).hexdigest() != tokenizer.saved["artefact_sha256"]:
+                what = "deleted" if gone else "changed"
+                tokenizer = replace(tokenizer, saved={}).with_note(  # noqa: PLW2901 - it is what goes on
+                    f"{NOT_SAVED}: something {what} {artefact} after it was written"
+                )
+        checked.append(tokenizer)
+    return checked
 
 
 def write_reports(

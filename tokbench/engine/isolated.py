@@ -127,6 +127,7 @@ def measure_isolated(
         for done, name in enumerate(ready):
             pool.progress(f"{spec.name}, one tokenizer at a time", done, len(ready))
             answers[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
+    pool.notes += [note for note in own.notes if note not in pool.notes]
     trained = {
         tokenizer.name: TrainedIn(tokenizer.train_s, tokenizer.train_from_store)
         for tokenizer in prepared

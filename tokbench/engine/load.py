@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
+from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
-from tokbench.tokenizers.batch import vocab_size_of
+from tokbench.tokenizers.batch import bytes_of, vocab_size_of
 from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
 from tokbench.tokenizers.facts import TokenizerFacts
+from tokbench.tokenizers.members import check_members
 
 READING_VOCABULARY: Final = "reading the vocabulary of"
 
@@ -38,7 +40,12 @@ _MOST_NOTES: Final = 50
 
 
 def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
-    """Return the facts of a tokenizer that was loaded."""
+    """Return the facts of a tokenizer that was loaded.
+
+    Raises:
+        ContractError: a member has a value that it may not have.
+    """
+    check_members(tokenizer, vocab_size_of(tokenizer))
     values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
     lacks = frozenset(value.id for value in values if value.needs and not any(_has(tokenizer, n) for n in value.needs))
     notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
@@ -68,7 +75,7 @@ def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], 
         return ""
     sha, known = hashlib.sha256(), list[int]()
     for first in range(0, tokenizer.vocab_size, _HASHED_IDS):
-        tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, tokenizer.vocab_size))))
+        tokens = bytes_of(tokenizer, range(first, min(first + _HASHED_IDS, tokenizer.vocab_size)))
         known += map(len, tokens)
         lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
         heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
@@ -96,8 +103,16 @@ class VocabularyDigest(NamedTuple):
 class LoadTokenizers(Job):
     """Load tokenizers, one after the other; each gives a :class:`Loaded` and a :class:`VocabularyDigest`."""
 
+    tried_again: ClassVar[bool] = False
     recipes: Mapping[str, Recipe]
     """By name, the instructions for each tokenizer."""
+    died: WorkerDied | None = None
+    """The end of the process in which it was tried before, after others."""
+
+    @property
+    def apart(self) -> bool:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return self.died is not None
 
     @property
     def here(self) -> bool:
@@ -117,11 +132,11 @@ class LoadTokenizers(Job):
                 tokenizer = attempt(lambda recipe=recipe: context.load(recipe))  # type: ignore[misc]
                 seconds = time.perf_counter() - start
                 if isinstance(tokenizer, Failure):
-                    yield Loaded(name, tokenizer, seconds)
+                    yield Loaded(name, tokenizer.during("loading"), seconds)
                     continue
                 facts = attempt(lambda tokenizer=tokenizer: facts_of(tokenizer, context.registry))  # type: ignore[misc]
                 loaded = context.keep(name, tokenizer)
-                yield Loaded(name, facts, seconds)
+                yield Loaded(name, facts.during("loading") if isinstance(facts, Failure) else facts, seconds)
             with doing(READING_VOCABULARY, tokenizer=name, place=name):
                 digest = attempt(partial(vocabulary_sha256, tokenizer, loaded.know_lengths))
             if not isinstance(digest, Failure):

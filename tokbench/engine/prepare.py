@@ -77,6 +77,8 @@ class TrainTokenizer(Job):
             context.progress(step, steps, steps)
             seconds = time.perf_counter() - start
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
+            if isinstance(packed, Failure):
+                packed = packed.during("training")
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         yield Training(facts, pickled, seconds, documents, n_bytes)
 
@@ -84,7 +86,7 @@ class TrainTokenizer(Job):
         """Return what the parent needs of the tokenizer, which stays here, too."""
         pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
         if isinstance(pickled, Failure):
-            return pickled
+            return pickled._replace(foreign=False)  # the words say what was done
         context.keep(self.name, tokenizer)
         return facts_of(tokenizer, context.registry), pickled
 
@@ -111,7 +113,7 @@ class LoadTrained(Job):
         with doing("loading", tokenizer=self.name):
             tokenizer = attempt(lambda: checked(pickle.loads(self.pickled)))  # noqa: S301 - pickled by a worker
             if isinstance(tokenizer, Failure):
-                yield tokenizer
+                yield tokenizer.during("loading")
             else:
                 context.keep(self.name, tokenizer)
                 yield attempt(lambda: facts_of(tokenizer, context.registry))
@@ -177,9 +179,14 @@ def train_one(
 ) -> PreparedTokenizer:
     """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
     pool.progress(f"training {tokenizer.name}", 0, None)
-    job = _training(tokenizer.planned)
-    text = _training_text(plan, job)
-    return _trained(tokenizer, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
+    job, texts = _training(tokenizer.planned), list[Reading]()
+
+    def feeds() -> dict[str, Reading]:
+        texts.append(_training_text(plan, job))
+        return {_TRAINING: texts[-1]}
+
+    answer = pool.ask(job, feeds)
+    return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:

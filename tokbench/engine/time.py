@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, Self
 
 from tokbench.corpus.contract import Document
@@ -262,13 +263,8 @@ def _ask(
     same_as = {tokenizer.name: tokenizer.same_as for tokenizer in plan.tokenizers if tokenizer.same_as}
     while True:
         job = replace(job, names=tuple(name for name in job.names if name not in missing), same_as=same_as)
-        readings = {
-            feed.name: Reading({feed.corpus: plan.corpora[feed.corpus].evaluation()})
-            for feed in job.feeds
-            if feed.corpus not in groups
-        }
-        kept = {feed.name: groups[feed.corpus].texts(feed.group) for feed in job.feeds if feed.corpus in groups}
-        answer = pool.ask(job, lambda texts=readings | kept: texts)  # type: ignore[misc]
+        readings: dict[str, Reading] = {}
+        answer = pool.ask(job, partial(_texts, plan, job.feeds, groups, readings))
         for reading in readings.values():
             unread.update(reading.failures)
         culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
@@ -282,6 +278,17 @@ def _ask(
         missing.update({name: Untimed.of(outcome) for name in job.names})
         return TimedOutcome([], [outcome.reason], [*failures, outcome])
     return TimedOutcome(outcome.cells, outcome.notes, [*failures, *outcome.failures])
+
+
+def _texts(
+    plan: Plan, feeds: Iterable[_Feed], groups: Mapping[str, _Groups], readings: dict[str, Reading]
+) -> dict[str, Iterable[str]]:
+    """Return the texts of the feeds by name; those that are read from a corpus are put into ``readings``, too."""
+    kept = {feed.name: groups[feed.corpus].texts(feed.group) for feed in feeds if feed.corpus in groups}
+    for feed in feeds:
+        if feed.corpus not in groups:
+            readings[feed.name] = Reading({feed.corpus: plan.corpora[feed.corpus].evaluation()})
+    return {**readings, **kept}
 
 
 def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Groups]:

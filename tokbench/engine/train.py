@@ -183,11 +183,17 @@ def _train(
         tokenizer = take_training(tokenizer, pool, stored) or train_one(plan, tokenizer, pool, stored)
     if tokenizer.facts is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
-    held_out = _held_out(plan, tokenizer.planned.train_on)
-    answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": held_out})
+    readings = list[Reading]()
+
+    def feeds() -> dict[str, Reading]:
+        readings.append(_held_out(plan, tokenizer.planned.train_on))
+        return {"held out": readings[-1]}
+
+    answer: WrittenTokenizer | WorkerDied = pool.ask(write, feeds)
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(tokenizer.name, failure=answer.failure)
     failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
+    held_out = readings[-1]
     failures += held_out.failures.values()
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(

@@ -16,6 +16,7 @@ A message says what happened, where, and what to type next.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -115,6 +116,22 @@ def shortened(text: str, longest: int) -> str:
     mark = " [...] "
     head = (longest - len(mark) + 1) // 2
     return text[:head] + mark + text[len(text) - (longest - len(mark) - head) :]
+
+
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
+"""The place in memory, which is another one in every run."""
+
+
+def shown(value: object, longest: int = 60) -> str:
+    """Return a value of foreign code as a message shows it; its type, if its own ``repr`` raises.
+
+    >>> shown([1, 2]), shown(10**70)
+    ('[1, 2]', '100000000000000000000000000 [...] 00000000000000000000000000')
+    """
+    try:
+        return shortened(_ADDRESS.sub("", repr(value)), longest)
+    except Exception:  # noqa: BLE001 - the class may come from anywhere
+        return f"an object of {type(value).__name__}"
 
 
 def one_line(error: BaseException) -> str:

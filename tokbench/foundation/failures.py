@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
-from tokbench.foundation.errors import WorkersLost, one_line, shortened
+from tokbench.foundation.errors import TokbenchError, WorkersLost, one_line, shortened
 
 T = TypeVar("T")
 
@@ -32,13 +32,24 @@ class Failure(NamedTuple):
     traceback: str = ""
     """The place where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is
     left out; empty if a process died."""
+    foreign: bool = False
+    """``True`` if an exception was raised that is none of tokbench, whose words do not say what was done."""
+
+    def during(self, activity: str) -> Failure:
+        """Return it with the activity before its reason, unless the words of tokbench or a backend say it.
+
+        >>> attempt(lambda: 1 / 0).during("loading").reason
+        'loading: ZeroDivisionError: division by zero'
+        """
+        return self._replace(reason=f"{activity}: {self.reason}") if self.foreign else self
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
     """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
 
     Native libraries panic with exceptions that are not an ``Exception`` (``pyo3_runtime.PanicException``),
-    so everything is caught except what a person or the interpreter uses to stop the program.
+    so everything is caught except what a person or the interpreter uses to stop the program. The reason names the
+    member of a tokenizer that raised it, see :func:`name_in_reasons`.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, or ``quit`` in a debugger.
@@ -55,7 +66,26 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         raise KeyboardInterrupt from error
     except BaseException as error:  # noqa: BLE001 - see above
         _Now.raised = None  # or the frames that it came through would stay in memory
-        return Failure(f"{what}: {one_line(error)}" if what else one_line(error), traceback=_traceback(error))
+        parts = (what, _named(error), one_line(error))
+        reason = ": ".join(part for part in parts if part)
+        return Failure(reason, traceback=_traceback(error), foreign=not isinstance(error, TokbenchError))
+
+
+_NAMED: Final = set[str]()
+
+
+def name_in_reasons(names: Iterable[str]) -> None:
+    """Let reasons name these functions, where foreign code has them and raises."""
+    _NAMED.update(names)
+
+
+def _named(error: BaseException) -> str:
+    """Return the first function on the way to an exception, or to its cause, that is to be named; empty if none is."""
+    for frame, _ in traceback.walk_tb((error.__cause__ or error).__traceback__):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package != "tokbench" and frame.f_code.co_name in _NAMED:
+            return frame.f_code.co_name
+    return ""
 
 
 def _traceback(error: BaseException) -> str:
@@ -108,7 +138,9 @@ class _Now:
     memory: mmap.mmap | None = None
     """The memory that outlives the process, if there is one."""
     inspect: Callable[[], None] | None = None
-    """Looks after a tokenizer's turn whether the process is still sound."""
+    """Looks after each activity whether the process is still sound."""
+    end_turn: Callable[[], None] | None = None
+    """Looks more closely after a tokenizer's turn."""
     raised: BaseException | None = None
     """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
@@ -135,14 +167,17 @@ def end_copy() -> NoReturn:
     os._exit(0)
 
 
-def keep_heartbeat(memory: mmap.mmap, inspect: Callable[[], None] | None = None) -> None:
+def keep_heartbeat(
+    memory: mmap.mmap, inspect: Callable[[], None] | None = None, end_turn: Callable[[], None] | None = None
+) -> None:
     """Keep the heartbeat of this process in a memory that another process reads, from now on.
 
     Args:
         memory: the memory.
         inspect: is called at the end of every block of :func:`doing`, while the heartbeat still names the tokenizer.
+        end_turn: is called before it, where another tokenizer, or none, is at work outside the block.
     """
-    _Now.memory, _Now.inspect = memory, inspect
+    _Now.memory, _Now.inspect, _Now.end_turn = memory, inspect, end_turn
 
 
 @contextmanager
@@ -175,6 +210,8 @@ def _end_copy_of(process: int) -> None:
 
 
 def _leave(before: Heartbeat) -> None:
+    if _Now.end_turn is not None and before.tokenizer != _Now.heartbeat.tokenizer:
+        _Now.end_turn()
     if _Now.inspect is not None:
         _Now.inspect()
     _set(*before[:3])
@@ -184,6 +221,11 @@ def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None 
     """Say what is done from now on; what is not given stays as it was."""
     before = _Now.heartbeat
     _set(before.tokenizer if tokenizer is None else tokenizer, verb, before.place if place is None else place)
+
+
+def present() -> Heartbeat:
+    """Return what this process is doing."""
+    return _Now.heartbeat
 
 
 def set_ended(how: str, error: BaseException | None = None) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.foundation.errors import ContractError
-from tokbench.foundation.failures import doing
+from tokbench.foundation.errors import BackendError, ContractError, one_line
+from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import worth_compiling
-from tokbench.tokenizers.batch import decode_batch
+from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
     Encoded,
     EncodesWithOffsets,
@@ -100,8 +101,7 @@ class LoadedTokenizer:
         """Ask the tokenizer for the bytes of some ids, and keep their lengths."""
         if not isinstance(self.tokenizer, HasTokenBytes):
             raise TypeError("byte_lengths needs the capability HasTokenBytes")
-        token_bytes = self.tokenizer.token_bytes
-        self._lengths[distinct] = [len(token_bytes(token)) for token in distinct.tolist()]
+        self._lengths[distinct] = list(map(len, bytes_of(self.tokenizer, distinct.tolist())))
 
     def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return int64[n + 1], the number of bytes before each id, the ids one after the other, and of all of them."""
@@ -126,6 +126,7 @@ class EncodedShard:
         shard: the documents, with counts of their text.
         arrays: the ids of all documents, with their offsets.
         decode_seconds: CPU time that decoding has taken so far.
+        undecodable: if decoding has failed since this was emptied, the document at which it fails, in words.
     """
 
     def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
@@ -134,6 +135,7 @@ class EncodedShard:
         self.arrays = arrays
         self._cached: dict[Hashable, Any] = {}
         self.decode_seconds = 0.0
+        self.undecodable = ""
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of ``make``, computed once for all families, as :meth:`Shard.cached` does."""
@@ -170,16 +172,41 @@ class EncodedShard:
         start = time.process_time()
         try:
             with doing(DECODING):
-                decoded = decode_batch(self.tokenizer, self.arrays)
+                decoded = self._decoded(self.arrays)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:
+            self.undecodable = self._undecodable
+            raise
         finally:
             self.decode_seconds += time.process_time() - start
-        if len(decoded) != len(self.shard):
-            raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
+        # A document that comes back unchanged is kept once: a second copy takes up to four bytes for each character.
+        return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
+
+    def _decoded(self, arrays: Encoded) -> list[str]:
+        """Return the texts of some documents.
+
+        Raises:
+            ContractError: they are too many or too few, or something else than text.
+        """
+        decoded = decode_batch(self.tokenizer, arrays)
+        if len(decoded) != len(arrays.offsets) - 1:
+            raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(arrays.offsets) - 1} documents")
         wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")
         if wrong:
             raise ContractError(f"decode must return text, but returned {wrong}")
-        # A document that comes back unchanged is kept once: a second copy takes up to four bytes for each character.
-        return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
+        return decoded
+
+    @cached_property
+    def _undecodable(self) -> str:
+        """The first document that cannot be decoded by itself, in words."""
+        for (start, end), origin in zip(pairwise(self.offsets.tolist()), self.shard.origins, strict=True):
+            alone = Encoded(self.ids[start:end], np.array([0, end - start]))
+            with doing(DECODING):
+                outcome = attempt(lambda alone=alone: self._decoded(alone))  # type: ignore[misc]
+            if isinstance(outcome, Failure):
+                return f"document {origin}"
+        return "each document by itself can be decoded"
 
     @cached_property
     def exact(self) -> NDArray[np.bool_]:
@@ -231,11 +258,24 @@ class EncodedShard:
         if isinstance(self.tokenizer, EncodesWithOffsets) and not aligned.all():
             parts = [ends]
             for k in np.flatnonzero(~aligned).tolist():
-                offsets = self.tokenizer.encode_with_offsets(self.shard.texts[k])
-                parts.append(np.asarray(offsets.ends, dtype=np.int64) + self.shard.byte_offsets[k])
+                parts.append(self._ends_by_offsets(k) + self.shard.byte_offsets[k])
                 aligned[k] = True
             ends = np.sort(np.concatenate(parts))
         return TokenEnds(ends, aligned)
+
+    def _ends_by_offsets(self, document: int) -> NDArray[np.int64]:
+        """Return int64[m], the places where the tokens of a document end, as the tokenizer gives them.
+
+        Raises:
+            BackendError: it fails; the message names the document.
+        """
+        assert isinstance(self.tokenizer, EncodesWithOffsets)
+        try:
+            return ends_of(self.tokenizer, self.shard.texts[document])
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise BackendError(f"{one_line(error)} (document {self.shard.origins[document]})") from error
 
     @cached_property
     def boundaries(self) -> NDArray[np.int64]:

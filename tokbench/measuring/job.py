@@ -45,9 +45,18 @@ class Job(ABC):
     limit: ClassVar[Literal["step", "train"]] = "step"
     """Its time limit in the configuration: ``step`` begins anew with every sign of life, ``train`` is for the whole."""
 
+    tried_again: ClassVar[bool] = True
+    """``True`` if it is tried again by itself where its process died before the first answer, and had other tokenizers
+    in it, any of which may have damaged the process; ``False`` if who gave the job sees to that."""
+
     @property
     def here(self) -> bool:
         """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
+        return False
+
+    @property
+    def apart(self) -> bool:
+        """``True`` if no other tokenizers may have been in its process."""
         return False
 
     @property

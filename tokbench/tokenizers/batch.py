@@ -10,9 +10,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.foundation.errors import ContractError, shortened
+from tokbench.foundation.errors import ContractError, shortened, shown
 from tokbench.foundation.failures import Copies, Failure, attempt, end_copy
-from tokbench.tokenizers.contract import DecodesBatch, Encoded, EncodesBatch, Tokenizer
+from tokbench.tokenizers.contract import (
+    DecodesBatch,
+    Encoded,
+    EncodesBatch,
+    EncodesWithOffsets,
+    HasTokenBytes,
+    Tokenizer,
+)
 
 _MOST_IDS: Final = 1 << 32
 """Ids that fit into 32 bits."""
@@ -57,7 +64,7 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
     if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.min() < 0 or ids.max() >= _MOST_IDS:
         raise ContractError(_not_ids(listed))
     # numpy counts True as 1 where it stands among integers.
-    if ids.min() <= 1 and any(isinstance(listed[at], bool) for at in np.flatnonzero(ids <= 1).tolist()):
+    if ids.min() <= 1 and any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist()):
         raise ContractError(_not_ids(listed))
     return Encoded(ids.astype(np.uint32), offsets)
 
@@ -66,7 +73,7 @@ def _not_ids(listed: Sequence[object]) -> str:
     """Return a message about the first of some would-be ids that is not an id."""
     for value in listed:
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            return f"encode must return integers, but returned {shortened(repr(value), _SHOWN)}"
+            return f"encode must return integers, but returned {shown(value)}"
         if not 0 <= value < _MOST_IDS:
             return f"encode returned id {shortened(f'{value}', _SHOWN)}, which is not an id"
     return "encode must return integers"
@@ -84,19 +91,61 @@ def vocab_size_of(tokenizer: Tokenizer) -> int:
     """
     size: object = tokenizer.vocab_size
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= _MOST_IDS:
-        raise ContractError(f"vocab_size is {shortened(repr(size), _SHOWN)}, but must be an integer from 1 to 2**32")
+        raise ContractError(f"vocab_size is {shown(size)}, but must be an integer from 1 to 2**32")
     return int(size)
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
-    """Return the texts of all documents: by the tokenizer's own batch call, else one by one."""
+    """Return the texts of all documents: by the tokenizer's own batch call, else one by one.
+
+    Raises:
+        ContractError: the batch call returned no list.
+    """
     copies = Copies.number
     if isinstance(tokenizer, DecodesBatch):
         texts = tokenizer.decode_batch(encoded)
+        if not isinstance(texts, list | tuple):
+            raise ContractError(f"decode_batch must return a list of texts, but returned {shown(texts)}")
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
         texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
     return texts if Copies.number == copies else end_copy()
+
+
+def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
+    """Return the bytes of some ids.
+
+    Raises:
+        ContractError: what it returns is not bytes.
+
+    >>> import tokbench
+    >>> bytes_of(tokbench.load("utf8_bytes"), [97, 98])
+    [b'a', b'b']
+    """
+    ids = list(ids)
+    parts = [tokenizer.token_bytes(token) for token in ids]  # a StopIteration would end a map, and be no error
+    if not set(map(type, parts)) <= {bytes}:
+        wrong, part = next((token, part) for token, part in zip(ids, parts, strict=True) if type(part) is not bytes)
+        raise ContractError(f"token_bytes must return bytes, but returned {shown(part)} for id {wrong}")
+    return parts
+
+
+def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
+    """Return int64[n], where each token of a text ends, in bytes.
+
+    Raises:
+        ContractError: what it returns are not such places.
+    """
+    answer = tokenizer.encode_with_offsets(text)
+    if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004 - the fields of Offsets
+        raise ContractError(f"encode_with_offsets must return Offsets, but returned {shown(answer)}")
+    ends = attempt(lambda: np.asarray(answer[1]))
+    if isinstance(ends, Failure) or ends.ndim != 1 or (len(ends) and ends.dtype.kind not in "iu"):
+        raise ContractError(f"encode_with_offsets must return integers as ends, but returned {shown(answer[1])}")
+    ends, length = ends.astype(np.int64), len(text.encode("utf-8", "replace"))
+    if len(ends) and (ends[0] < 0 or ends[-1] > length or (np.diff(ends) < 0).any()):
+        raise ContractError(f"encode_with_offsets returned ends that do not rise within the {length} bytes of the text")
+    return ends
 
 
 def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:

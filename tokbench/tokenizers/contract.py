@@ -46,6 +46,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.foundation.failures import name_in_reasons
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -514,3 +516,12 @@ class Adapts(Protocol):
                 does not need.
             progress: called with (tokens added, tokens to add).
         """
+
+
+name_in_reasons(
+    member
+    for protocol in (globals()[name] for name in __all__)
+    if getattr(protocol, "_is_protocol", False)
+    for member in vars(protocol)
+    if not member.startswith("_")
+)

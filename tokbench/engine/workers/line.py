@@ -181,7 +181,7 @@ def _message(content: bytes) -> tuple[str, Any] | Failure:
     match message:
         case (
             ("ready", None)
-            | ("more", str())
+            | ("more" | "note", str())
             | ("done", int())
             | ("answer", ((int(), int()), _))
             | ("progress", (str(), Real(), Real() | None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -13,6 +14,10 @@ from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.registry.plugins import Registry
 
 _BATCH_CHARS: Final = 1 << 20
+
+_MOST_NOTES: Final = 20
+
+_log = logging.getLogger(__name__)
 
 Feeds = Mapping[str, Iterable[str]]
 """The texts that a job may ask for, by name."""
@@ -31,6 +36,8 @@ class WorkerDied(NamedTuple):
     """The reason of its end alone."""
     last_words: str = ""
     """The end of what it printed, if its output is captured."""
+    others: tuple[str, ...] = ()
+    """The other tokenizers that had been in the process, any of which may have damaged it."""
 
 
 class InMemory(NamedTuple):
@@ -94,11 +101,27 @@ class WorkerPool(ABC):
 
         Args:
             job: the job.
-            feeds: makes the texts that the job may ask for.
+            feeds: makes the texts that the job may ask for, anew each time that it is given to a worker.
         """
         jobs = iter([job])
         answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
         return answers[0][1]
+
+    def acquit(self, name: str, died: WorkerDied) -> None:
+        """Note that a tokenizer did in a fresh process what had ended a process with others in it.
+
+        Args:
+            name: the tokenizer.
+            died: how the first process ended.
+        """
+        suspects = " or ".join([", ".join(died.others[:-1]), died.others[-1]] if died.others[1:] else died.others)
+        note = (
+            f"{name}: {died.failure.reason}; in a fresh process it did the same work unharmed, so that {suspects}, "
+            "which had been in the process before, may have damaged it"
+        )
+        _log.warning("%s", note)
+        if note not in self.notes and len(self.notes) < _MOST_NOTES:
+            self.notes.append(note)
 
     @abstractmethod
     def work(
@@ -109,13 +132,14 @@ class WorkerPool(ABC):
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
-        A job whose worker dies before it has begun is given to another worker.
+        A job whose worker dies before it has begun is given to another worker. So is, once, one that ended a process
+        in which other tokenizers had been, see :attr:`Job.tried_again`.
 
         Args:
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
-            feeds: makes the texts that a job may ask for.
+            feeds: makes the texts that a job may ask for, anew each time that it is given to a worker.
 
         Raises:
             WorkersLost: the workers are out of reach for good; :attr:`lost` says why.

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from multiprocessing.connection import wait
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tokbench.config.model import Limits, memory_text
 from tokbench.engine.workers import process
@@ -31,6 +31,14 @@ _EXIT_GRACE_S: Final = 10.0
 
 _MOST_IDLE_DEATHS: Final = 3
 """So many workers in a row may die while no tokenizer is at work."""
+
+
+class _Waiting(NamedTuple):
+    """A job that waits for a worker again."""
+
+    job: Job | None
+    died: WorkerDied | None = None
+    """The end of its process, if it is tried again in one without the tokenizers that were there."""
 
 
 class ProcessPool(WorkerPool):
@@ -57,7 +65,7 @@ class ProcessPool(WorkerPool):
         self._limits = limits
         self._new_worker = partial(WorkerProcess, limits.memory, {}, environment or {}, capture_output=capture_output)
         self._workers: list[WorkerProcess] = []
-        self._again: deque[Job] = deque()
+        self._again: deque[_Waiting] = deque()
         self._idle_deaths = 0
         self._asking = 0
 
@@ -67,7 +75,7 @@ class ProcessPool(WorkerPool):
         if self.size == 1:
             return None
         others = [worker.loaded for number, worker in enumerate(self._workers) if number != self._asking]
-        here = self._workers[self._asking].loaded if self._asking < len(self._workers) else set()
+        here = self._workers[self._asking].loaded if self._asking < len(self._workers) else {}
         return InMemory(here, set[str]().union(*others), self.size)
 
     def start(self) -> None:
@@ -93,12 +101,12 @@ class ProcessPool(WorkerPool):
                 if number < len(self._workers) and self._workers[number].job is not None:
                     continue
                 self._asking = number
-                job = self._again.popleft() if self._again else next_job()
+                job, died = self._again.popleft() if self._again else _Waiting(next_job())
                 if job is None:
                     continue
-                if number >= len(self._workers):
-                    self._workers.append(self._new_worker())
-                self._workers[min(number, len(self._workers) - 1)].begin(job, self.kept, feeds(job))
+                worker = self._worker_for(number, job, afresh=died is not None)
+                worker.begin(job, self.kept, feeds(job))
+                worker.doubted = died
             busy = {worker.line.socket: worker for worker in self._workers if worker.job is not None}
             if not busy:
                 return
@@ -109,6 +117,16 @@ class ProcessPool(WorkerPool):
                 timed_out = worker.deaf or worker.timed_out(self._limits)
                 if timed_out or worker.has_ended():
                     yield from self._end_worker(worker, timed_out=timed_out)
+
+    def _worker_for(self, number: int, job: Job, *, afresh: bool) -> WorkerProcess:
+        """Return an idle worker for a job, a new one if it needs a process in which no other tokenizers have been."""
+        if number >= len(self._workers):
+            self._workers.append(self._new_worker())
+        number = min(number, len(self._workers) - 1)
+        if not self._workers[number].fits(job) or (afresh and self._workers[number].loaded):
+            self._workers[number].end()
+            self._workers[number] = self._new_worker()
+        return self._workers[number]
 
     @property
     def _seconds_between_checks(self) -> float:
@@ -131,16 +149,30 @@ class ProcessPool(WorkerPool):
         if kind == "answer":
             number, answer = content
             if worker.expects(number):
-                worker.answers += 1
+                self._count_answer(worker)
                 yield worker.job, answer
         elif kind == "done":
             if worker.done(content):
                 self._idle_deaths = 0
-        elif kind == "progress":
+        else:
+            self._hear(kind, content)
+
+    def _hear(self, kind: str, content: Any) -> None:
+        """Take a message that is no answer."""
+        if kind == "progress":
             self.progress(*content)
+        elif kind == "note" and content not in self.notes:
+            self.notes.append(content)
         elif kind == "log":
             name, level, text = content
             logging.getLogger(name).log(level, text)
+
+    def _count_answer(self, worker: WorkerProcess) -> None:
+        """Count an answer; if its job had ended another process, note that it did not end this one."""
+        worker.answers += 1
+        if worker.doubted:
+            self.acquit(worker.doubted.heartbeat.tokenizer, worker.doubted)
+            worker.doubted = None
 
     def _end_worker(
         self, worker: WorkerProcess, *, timed_out: bool = False, unreadable: Failure | None = None
@@ -169,11 +201,16 @@ class ProcessPool(WorkerPool):
                 seen = ended.last_words or "see what it wrote above"
                 raise BackendError(f"worker processes do not start: the last one {how}; {seen}")
         elif not heartbeat.verb and not worker.answers:
-            self._again.append(job)
+            self._again.append(_Waiting(job))
             return
         if not heartbeat.verb:  # the job itself could not be begun
             heartbeat = Heartbeat(next(iter(job.tokenizers), ""), "beginning")
-        yield job, self._death(job, ended._replace(heartbeat=heartbeat), timed_out=timed_out, unreadable=unreadable)
+        died = self._death(job, ended._replace(heartbeat=heartbeat), timed_out=timed_out, unreadable=unreadable)
+        died = died._replace(others=worker.others(heartbeat.tokenizer))
+        if died.others and job.tried_again and not worker.answers and not timed_out and not worker.doubted:
+            self._again.append(_Waiting(job, died))
+        else:
+            yield job, died
 
     def _death(self, job: Job, ended: Ended, *, timed_out: bool, unreadable: Failure | None) -> WorkerDied:
         """Return how a worker ended in the middle of a job, in the words of its cells."""

@@ -28,6 +28,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.engine.workers.line import SECRET_BYTES, Unpacker, packed
+from tokbench.engine.workers.soundness import CLOSED, Soundness
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
@@ -79,6 +80,8 @@ class WorkerContext:
         """By name, how to get at each tokenizer."""
         self.kept: dict[str, Any] = {}
         """The things that a job leaves for later jobs in the same process."""
+        self.inspect: Callable[[], object] = lambda: None
+        """Ends a worker process if foreign code has made it unfit for other tokenizers."""
         self._next_batch = next_batch
         self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}
@@ -204,7 +207,7 @@ class _Line:
         with self._turn:
             data = packed(self._secret, self._sent, message, hashed=True)
             if not self.is_open():
-                raise OSError(_CLOSED)
+                raise OSError(CLOSED)
             try:
                 self._socket.sendall(data)
             except ConnectionError as error:
@@ -229,11 +232,6 @@ class _Line:
         self.send(("more", feed))
         texts: list[str] = self.receive()
         return texts
-
-
-_CLOSED: Final = "the process was ended, because its file descriptors had been closed"
-_WIPED: Final = "the process was ended, because modules had been removed from sys.modules"
-_NEEDED: Final = {"builtins", "copyreg", "numpy", "os", "pickle", "sys", "threading", "tokbench"}
 
 
 class _ToParent(logging.Handler):
@@ -263,7 +261,6 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
     line = _Line(connection)
-    inspect = _inspection(line)
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
@@ -271,12 +268,14 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     gc.freeze()  # modules and plugins stay until the end
     gc.set_threshold(_NEW_OBJECTS)
     gc.enable()
-    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), inspect)
+    soundness = Soundness(line.is_open, lambda note: line.send(("note", note)))
+    context.inspect = soundness.inspect_all
+    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), soundness.inspect, soundness.end_turn)
     code = 0
     try:
         line.send(("ready", None))
         while True:
-            _answer(line, context, inspect)
+            _answer(line, context)
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     except SystemExit as error:
@@ -285,32 +284,19 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         pass
     except BaseException as error:  # noqa: BLE001 - the parent gets the reason
         code = 1
-        set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else _CLOSED, error)
+        set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else CLOSED, error)
     os._exit(code)  # without tearing down vocabularies of a gigabyte
 
 
-def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) -> None:
+def _answer(line: _Line, context: WorkerContext) -> None:
     """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
     number, job, recipes = line.receive()
     context.recipes.update(recipes)
     with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
         for k, answer in enumerate(job.run(context)):
-            inspect()
+            context.inspect()
             line.send(("answer", ((number, k), answer)))
     line.send(("done", number))
-
-
-def _inspection(line: _Line) -> Callable[[], None]:
-    """Return a function that ends this process if foreign code has made it unfit for the tokenizers that follow."""
-    modules = {name: module for name, module in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
-
-    def inspect() -> None:
-        how = _CLOSED if not line.is_open() else _WIPED if not modules.items() <= sys.modules.items() else ""
-        if how:
-            set_ended(how)
-            os._exit(1)
-
-    return inspect
 
 
 def _settle_down(parent: int) -> None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.contract import (
         CorpusSpec as CorpusSpec, Source as Source, Document as Document, Gold as Gold,
     )
+    from tokbench.corpus.document_limit import DOCUMENT_LIMIT as DOCUMENT_LIMIT, too_long as too_long
     from tokbench.measuring.family import MetricFamily as MetricFamily
     from tokbench.measuring.metric import (
         Metric as Metric, Measured as Measured, NotApplicable as NotApplicable, TextMetric as TextMetric,
@@ -239,6 +240,7 @@ _NAMES: Final = {
     "tokenizers.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
     # corpora
     "corpus.contract": "CorpusSpec Source Document Gold",
+    "corpus.document_limit": "DOCUMENT_LIMIT too_long",
     # metrics
     "measuring.family": "MetricFamily",
     "measuring.metric": (

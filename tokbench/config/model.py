@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
+from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.results.blocks import ConfigFile
 from tokbench.tokenizers.options import GivenOptions, Options
@@ -54,16 +55,29 @@ LEAST_MEMORY: Final = 256 * 10**6
 """Bytes below which no worker could do anything."""
 
 
-def _memory(value: Any) -> Any:
-    """Return the bytes of a size such as ``8GB``; whatever else is left to the check of the type."""
-    if value is None:
-        return value
+def _size(value: Any) -> int:
+    """Return the bytes of a size such as ``8GB``."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
     if match is None or match[2] not in _UNITS:
         raise ValueError(f"{shortened(json.dumps(value), 40)} is not an amount of memory; write it as 8GB or 8GiB")
-    size = int(float(match[1]) * _UNITS[match[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _memory(value: Any) -> Any:
+    """Return the bytes that a worker may take."""
+    if value is None:
+        return value
+    size = _size(value)
     if size < LEAST_MEMORY:
         raise ValueError(f"{value} is less than a worker itself needs; give {memory_text(LEAST_MEMORY)} or more")
+    return size
+
+
+def _document(value: Any) -> int:
+    """Return the bytes that a document may have."""
+    size = _size(value)
+    if size < _UNITS["MB"]:
+        raise ValueError(f"{value} is less than documents often have; give 1MB or more")
     return size
 
 
@@ -89,6 +103,12 @@ class Limits(Options):
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
     memory: Annotated[int | None, BeforeValidator(_memory)] = Field(
         default=None, description="memory of a worker process with all that it started, such as 8GB (Linux)"
+    )
+
+    document: Annotated[int, BeforeValidator(_document)] = Field(
+        default=memory_text(DOCUMENT_LIMIT),
+        validate_default=True,
+        description="the size of one document in UTF-8, unpacked, such as 1GB",
     )
 
 

@@ -46,7 +46,8 @@ class Document(NamedTuple):
 class Source(Protocol):
     """An opened corpus. It can be read any number of times, and gives the same documents each time.
 
-    It may also have ``notes``, strings that a reader of the results must know, and :class:`HasFiles`.
+    It may also have ``notes``, strings that a reader of the results must know, and :class:`HasFiles`. A run sets
+    ``document_limit`` of a source that has it: the bytes of the longest document, which reading must not go beyond.
     """
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.contract import Document, Source
+from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.excerpts import NO_BOUND, Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
 from tokbench.foundation.errors import InputError, Problem
@@ -72,7 +73,14 @@ class DocumentHash:
 
     def add(self, document: Document, data: bytes) -> None:
         """Add the next document, whose text in UTF-8 is ``data``."""
-        self._waiting += (f"{document[1]}\0{document[2]}\0".encode(), data, b"\0")
+        head = f"{document[1]}\0{document[2]}\0".encode()
+        if len(data) >= _HASHED_BYTES:  # to join it would take its memory once more
+            self._waiting.append(head)
+            self._flush()
+            self._digest.update(data)
+            self._digest.update(b"\0")
+            return
+        self._waiting += (head, data, b"\0")
         self._bytes += len(data) + 1
         if self._bytes >= _HASHED_BYTES:
             self._flush()
@@ -220,6 +228,7 @@ class Corpus:
     so that they stay together.
 
     With ``limit``, at most so many documents of each group are evaluated: the first ones. Training reads all its text.
+    A document of more than ``document_limit`` bytes is refused.
 
     The survey may keep the documents in memory. What is not kept is read again each time, and hashed on the way: a
     reading that gives other documents ends with an error. So no number rests on text with another hash than the
@@ -227,8 +236,17 @@ class Corpus:
     """
 
     def __init__(
-        self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False, limit: int | None = None
+        self,
+        name: str,
+        source: Source,
+        *,
+        holdout: float = 0.0,
+        parallel: bool = False,
+        limit: int | None = None,
+        document_limit: int = DOCUMENT_LIMIT,
     ) -> None:
+        if hasattr(source, "document_limit"):
+            source.document_limit = document_limit
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
@@ -239,6 +257,7 @@ class Corpus:
         self.holdout = holdout
         self.parallel = parallel
         self.limit = limit
+        self.document_limit = document_limit
 
     def evaluation(self) -> Iterator[Document]:
         """Return the documents that are evaluated.
@@ -290,10 +309,17 @@ class Corpus:
             return
         digest = DocumentHash()
         for document in self.source.documents():
-            digest.add(document, document.text.encode())
+            digest.add(document, self._encoded(document))
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
             raise self.changed()
+
+    def _encoded(self, document: Document) -> bytes:
+        """Return the text of a document in UTF-8; raise InputError if it is too long."""
+        data = document.text.encode()
+        if len(data) > self.document_limit:
+            raise too_long(document.origin, self.document_limit)
+        return data
 
     def changed(self) -> InputError:
         """Return the error that says that the text is no longer that of the survey."""
@@ -311,8 +337,8 @@ class Corpus:
             room: the documents are kept if they take no more than so many bytes of memory.
 
         Raises:
-            InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
-                have different keys, or only some documents have gold words.
+            InputError: a file cannot be read, a document is too long, the corpus or one of its parts is empty, groups
+                of a parallel corpus have different keys, or only some documents have gold words.
         """
         survey, first = Survey(), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
@@ -324,8 +350,8 @@ class Corpus:
         kept = _KeptDocuments(room)
         excerpts = Excerpts()
         for document in self.source.documents():
-            text, group, _key, origin, gold, _ = document
-            data = text.encode()
+            _, group, _, origin, gold, _ = document
+            data = self._encoded(document)
             digest.add(document, data)
             kept.add(document)
             size += len(data)

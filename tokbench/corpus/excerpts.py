@@ -48,7 +48,7 @@ class Excerpts:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, dict[bytes, Document]] = {}
+        self._kept: dict[str, dict[bytes, Excerpt]] = {}
         self.bounds: dict[str, bytes] = {}
         """By group, the hash from which on no document of it is taken any more; a group that has fewer documents than
         are kept is not there."""
@@ -58,7 +58,8 @@ class Excerpts:
         if mark >= self.bounds.get(document.group, NO_BOUND):
             return
         kept = self._kept.setdefault(document.group, {})
-        kept.setdefault(mark, document)
+        if mark not in kept:
+            kept[mark] = _excerpt(document, mark)  # at once, so that no whole document is kept
         if len(kept) > MOST_EXCERPTS:
             del kept[max(kept)]
         if len(kept) == MOST_EXCERPTS:
@@ -66,7 +67,7 @@ class Excerpts:
 
     def of(self, group: str) -> list[Excerpt]:
         """Return the excerpts of a group, the smallest hash first."""
-        return [_excerpt(document, mark) for mark, document in sorted(self._kept.get(group, {}).items())]
+        return [excerpt for _, excerpt in sorted(self._kept.get(group, {}).items())]
 
     def all(self) -> dict[str, list[Excerpt]]:
         """Return the excerpts by group."""

@@ -20,9 +20,10 @@ class CorpusRecipe:
     options: Options
     """The options of the source."""
     holdout: float
-    """See :class:`~tokbench.corpus.corpus.Corpus`, as for the two that follow."""
+    """See :class:`~tokbench.corpus.corpus.Corpus`, as for the three that follow."""
     parallel: bool
     limit: int | None
+    document_limit: int
 
     def open(self, spec: CorpusSpec) -> Corpus:
         """Open the corpus with its source.
@@ -31,4 +32,11 @@ class CorpusRecipe:
             InputError: its files are not here.
         """
         source = spec.open(self.options)
-        return Corpus(self.name, source, holdout=self.holdout, parallel=self.parallel, limit=self.limit)
+        return Corpus(
+            self.name,
+            source,
+            holdout=self.holdout,
+            parallel=self.parallel,
+            limit=self.limit,
+            document_limit=self.document_limit,
+        )

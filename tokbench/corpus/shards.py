@@ -111,6 +111,16 @@ class Shard:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A string that is pickled keeps its UTF-8 beside it as long as it lives; bytes do not.
+        return self.__dict__ | {"texts": "".join(self.texts).encode()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        whole = state.pop("texts").decode()
+        self.__dict__.update(state)
+        ends = [0, *np.cumsum(self.n_chars).tolist()]
+        self.texts = [whole[start:end] for start, end in pairwise(ends)]
+
     @property
     def corpus(self) -> str:
         """The corpus of the documents."""
@@ -191,10 +201,10 @@ class Shard:
         """int64[d + 1], the byte at which each document begins when all are joined; the last entry is the end."""
         return np.concatenate([[0], np.cumsum(self.n_bytes)])
 
-    @cached_property
+    @property
     def data(self) -> bytes:
-        """The UTF-8 bytes of all documents, joined."""
-        return "".join(self.texts).encode()
+        """The UTF-8 bytes of all documents, joined, see :meth:`cached`."""
+        return self.cached("data", lambda: "".join(self.texts).encode())
 
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
@@ -206,7 +216,7 @@ class Shard:
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the number of bytes before each position that are not white space, all documents joined."""
-        before = np.zeros(len(self.data) + 1, dtype=np.int64)
+        before = np.zeros(self.total_bytes + 1, dtype=np.int64)
         np.cumsum(~white_bytes(self.data), out=before[1:])
         return before
 

@@ -159,7 +159,8 @@ class _Planner:
             self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         bound = any(name in metric.corpora for metric in self._config.metrics)
         limit = self._config.overrides.limit if entry.evaluate or bound else None
-        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
+        most = self._config.limits.document
+        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
         room = KEPT_TEXT - sum(earlier.kept_bytes for earlier in self._plan.corpora.values())
         plugin = self._registry.corpora.entries[spec.name].plugin
         total = _size_of_files(source)
@@ -168,7 +169,7 @@ class _Planner:
         if survey is not None:
             self._plan.corpora[name] = corpus
             if isinstance(source, HasFiles):
-                recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit)
+                recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit, most)
                 self._plan.recipes[name] = recipe
             self._plan.surveys[name] = survey
             if entry.evaluate:

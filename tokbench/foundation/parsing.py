@@ -44,7 +44,7 @@ class TextError(ValueError):
         return Problem(f"{file}:{self.line + line - 1}:{self.column}", self.message)
 
 
-def decode_utf8(data: bytes) -> str:
+def decode_utf8(data: bytes | bytearray) -> str:
     r"""Return bytes as text.
 
     Raises:

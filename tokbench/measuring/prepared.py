@@ -64,9 +64,13 @@ class PreparedTokenizer:
         return self.failure.reason if self.failure else ""
 
     def with_outcome(self, outcome: TokenizerFacts | Failure, failed: TokenizerState) -> PreparedTokenizer:
-        """Return it with the facts, or in the state ``failed`` (or ``timeout``) with the failure."""
+        """Return it with the facts, or in the state ``failed`` with the failure.
+
+        A timeout has a state of its own, unless the tokenizer may be missing: how it failed then matters to nobody.
+        """
         if isinstance(outcome, Failure):
-            return replace(self, state=TokenizerState.TIMEOUT if outcome.timed_out else failed, failure=outcome)
+            timed_out = outcome.timed_out and failed == TokenizerState.FAILED
+            return replace(self, state=TokenizerState.TIMEOUT if timed_out else failed, failure=outcome)
         return replace(self, facts=outcome, notes=outcome.notes)
 
     def with_note(self, note: str) -> PreparedTokenizer:

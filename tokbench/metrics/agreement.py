@@ -84,7 +84,7 @@ class SampledBoundaries(NamedTuple):
         """Return the boundaries of one shard."""
         shard = encoded.shard
         hashes = document_hashes(shard)
-        marks = np.zeros(len(shard.data) + 1, dtype=np.uint8)
+        marks = np.zeros(shard.total_bytes + 1, dtype=np.uint8)
         marks[encoded.boundaries] = 1
         marks[shard.byte_offsets] = 0
         taken = first_by_hash(hashes, shard.n_bytes, sample, ties=shard.unit_keys)

@@ -33,7 +33,7 @@ class ConlluSource(GroupedFilesSource):
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path, group in self._files:
             number = 0
-            for number, sentence in enumerate(_sentences(path), 1):
+            for number, sentence in enumerate(_sentences(path, self.document_limit), 1):
                 key = sentence.sent_id or str(number)
                 yield Document(sentence.text, group, key, f"{path.name}:{sentence.line}", sentence.gold())
             if not number:
@@ -124,9 +124,9 @@ class _Sentence:
         return Gold(tuple(spans), tuple(self.punctuation))
 
 
-def _sentences(path: Path) -> Iterator[_Sentence]:
+def _sentences(path: Path, most: int) -> Iterator[_Sentence]:
     sentence: _Sentence | None = None
-    for number, ended in numbered_lines(path):
+    for number, ended in numbered_lines(path, most):
         line = ended.removesuffix("\n").removesuffix("\r")
         if not line.strip():
             if sentence:

@@ -9,11 +9,12 @@ import string
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import IO, Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from tokbench.plugin import (
+    DOCUMENT_LIMIT,
     FilesPath,
     InputError,
     Options,
@@ -23,6 +24,7 @@ from tokbench.plugin import (
     did_you_mean,
     not_text,
     programming_language,
+    too_long,
 )
 from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.compressed import opened, plain_name
@@ -32,6 +34,9 @@ Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
 """The number of bytes at the start of a file that decide whether it is binary or text."""
+
+_PIECE: Final = 1 << 20
+"""Bytes that are read at once of a long line or a whole file, so that a limit is noticed before memory is taken."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
@@ -187,41 +192,68 @@ def grouped_files(
     return GroupedFiles(taken, template, matched.notes + notes)
 
 
-def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
+def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
     r"""Yield the documents of a text file, each with the number of its first line; empty documents are left out.
 
     A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; they are read one
     by one, so a file may be larger than the memory. Paragraphs are separated by blank lines. A whole file is left as it
     is, line ends and a byte order mark included.
 
+    Args:
+        path: the file.
+        how: what one document is.
+        most: the bytes of the longest line; of the file, where it is read whole.
+
     Raises:
-        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the column of the first bad
-            byte, or says that the file is binary.
+        InputError: a line or the file is longer; or the file cannot be read, or is not UTF-8: the message gives the
+            line and the column of the first bad byte, or says that the file is binary.
     """
     if how == "line":
-        for number, line in numbered_lines(path):
+        for number, line in numbered_lines(path, most):
             text = line.removesuffix("\n").removesuffix("\r")
             if text:
                 yield number, text
         return
     with opened(path) as file:
-        data = file.read()
+        data = bytearray()
+        while piece := file.read(_PIECE):
+            data += piece
+            if len(data) > most:
+                raise too_long(f"{path}:1", most)
     text = _decoded(path, data)
+    del data
     yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the column.
+        InputError: a line has more than ``most`` bytes; or the file cannot be read, or is not UTF-8: the message gives
+            the line and the column.
     """
     with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            yield number, _decoded(path, line, number)
+        number = 1
+        while line := file.readline(_PIECE):
+            is_cut = len(line) == _PIECE and not line.endswith(b"\n")
+            whole = _long_line(file, line, f"{path}:{number}", most) if is_cut else line
+            text = _decoded(path, whole, number)
+            del line, whole  # they need not wait beside the text
+            yield number, text
+            number += 1
 
 
-def _decoded(path: Path, data: bytes, line: int = 1) -> str:
+def _long_line(file: IO[bytes], begin: bytes, where: str, most: int) -> bytearray:
+    """Return a line of which the first piece was read; raise InputError if it has more than ``most`` bytes."""
+    line = bytearray(begin)
+    while not line.endswith(b"\n") and (piece := file.readline(_PIECE)):
+        line += piece
+        if len(line) > most:
+            raise too_long(where, most)
+    return line
+
+
+def _decoded(path: Path, data: bytes | bytearray, line: int = 1) -> str:
     """Return a part of a file that begins at a line as text; raise InputError if it is not UTF-8."""
     try:
         return decode_utf8(data)
@@ -357,6 +389,9 @@ class GroupedFilesSource:
     Raises:
         InputError: no file matches ``path``, or a wanted group has no file.
     """
+
+    document_limit = DOCUMENT_LIMIT
+    """See :class:`tokbench.corpus.contract.Source`."""
 
     def __init__(self, options: GroupedFileOptions) -> None:
         self._path = options.path

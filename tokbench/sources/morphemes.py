@@ -150,7 +150,7 @@ class MorphemesSource(GroupedFilesSource):
 
     def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
         shape = _SHAPES[self._options.layout]
-        for number, ended in numbered_lines(path):
+        for number, ended in numbered_lines(path, self.document_limit):
             line = ended.removesuffix("\n").removesuffix("\r")
             if not line.strip():
                 continue

@@ -9,7 +9,17 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
-from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
+from tokbench.plugin import (
+    DOCUMENT_LIMIT,
+    Document,
+    FilesPath,
+    Gold,
+    InputError,
+    Options,
+    Problem,
+    did_you_mean,
+    valid_unicode,
+)
 from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.files import GetCommand, RowGroup, find_files, group_template
 from tokbench.sources.gold import AlignmentError, gold_segments
@@ -44,6 +54,9 @@ class RowFiles:
     Raises:
         InputError: no file matches ``path``, or none of them is chosen.
     """
+
+    document_limit = DOCUMENT_LIMIT
+    """See :class:`tokbench.corpus.contract.Source`."""
 
     def __init__(self, options: RowFileOptions) -> None:
         self._options = options

@@ -33,7 +33,7 @@ class TextSource(GroupedFilesSource):
         for path, group in self._files:
             name = path.name
             with_text.setdefault(group, False)
-            for line, text in read_documents(path, self._options.document):
+            for line, text in read_documents(path, self._options.document, self.document_limit):
                 with_text[group] = True
                 if self._options.document == "file":
                     yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
-from tokbench.metrics.drift.conversations import conversation
+from tokbench.metrics.drift.conversations import Conversation, conversation
 from tokbench.metrics.drift.shown import spans_of, stream_of
 from tokbench.metrics.drift.turns import OWN, all_turns, joins
 from tokbench.plugin import (
@@ -93,9 +93,9 @@ class _Document(NamedTuple):
     cuts: Sequence[Sequence[Cut]]
 
     @classmethod
-    def of(cls, text: str, options: DriftOptions) -> _Document:
+    def of(cls, talk: Conversation, options: DriftOptions) -> _Document:
         """Return the parts of a document."""
-        texts = [message.content for message in conversation(text).plain]
+        texts = [message.content for message in talk.plain]
         return cls(texts, [cuts_of(message, options.appends, options.seed) for message in texts])
 
     def needed(self) -> list[str]:
@@ -115,9 +115,10 @@ class Drift(SummedMetric):
         """Return the state of one shard; messages, prompts and parts of messages are encoded here."""
         tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
         for k, text in enumerate(encoded.shard.texts):
-            for name, turns in all_turns(tokenizer, conversation(text), self._options.turns).items():
+            talk = conversation(text)
+            for name, turns in all_turns(tokenizer, talk, self._options.turns).items():
                 columns.add(k, **{f"drifted_{name}": turns.drifted, f"turns_{name}": turns.compared})
-            document = _Document.of(text, self._options)
+            document = _Document.of(talk, self._options)
             ids = _ids_of(tokenizer, document.needed())
             windows += self._messages(k, document, ids, columns)
             for message in filter(None, document.texts):

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from broken_backends import Bytes, Panic
+from broken_backends import Bytes, Panic, RecognisesSpecial, SpecialAsText
 
 import tokbench
 import tokbench.plugin
@@ -47,6 +47,17 @@ class SharesState(Bytes):
         if threading.active_count() > 1:
             time.sleep(1e-5)
         return super().encode(self.text)
+
+
+class SharesSettings(SpecialAsText):
+    thread_safe = True
+    allowed = ()
+
+    def encode_with_special(self, text, /, *, allowed_special="all"):
+        self.allowed = allowed_special
+        if threading.active_count() > 1:
+            time.sleep(1e-5)
+        return (RecognisesSpecial if self.allowed else Bytes).encode(self, text)
 
 
 class WarmsToOther(Bytes):
@@ -165,6 +176,7 @@ BROKEN = [
     (SavesShort, "save", "encode('d') of a saved copy"),
     (SavesNothing, "save", None),
     (CannotLeave, "pickle", "pickle.dumps(tokenizer)"),
+    (SharesSettings, "threads_mixed", None),
     (SharesState, "threads", None),
     (WarmsToOther, "warm_up", None),
     (NeverEnds, "long_text", None),

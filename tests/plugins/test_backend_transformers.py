@@ -15,7 +15,15 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.tokenizers.contract import EncodesBatch, HasIdentity, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench.tokenizers.contract import (
+    EncodesBatch,
+    EncodesChat,
+    HasIdentity,
+    HasNotes,
+    HasTokenBytes,
+    HasUnknown,
+    Tokenizer,
+)
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
 from tokbench_plugins.transformers.backend import TransformersLoadOptions
@@ -139,6 +147,25 @@ def test_tokenizers_in_python(tmp_path):
     assert tokenizer.decode([1]) == "</s>"
     assert not tokenizer.thread_safe
     check_pickle(tokenizer)
+
+
+def test_tokenizers_in_python_stream_and_chat_as_the_library_does(tmp_path):
+    template = "{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}"
+    folder = make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer", "chat_template": template})
+    tokenizer = load(path=folder)
+    # Symbols wait for the next space, because more of them may follow.
+    assert list(tokenizer.decode_stream(tokenizer.encode("a!é b"))) == ["a", "", "", "", "!é ", "b", ""]
+    for text in [*TEXTS, "né 日本語, ok\n next\n", "🙂🙂"]:
+        ids = tokenizer.encode(text)
+        parts = list(tokenizer.decode_stream(ids))
+        assert ("".join(parts), len(parts)) == (tokenizer.decode(ids), len(ids) + 1)
+    with pytest.raises(ValueError, match="384"):
+        list(tokenizer.decode_stream([384]))
+    messages = [{"role": "user", "content": "Hi"}]
+    assert tokenizer.encode_chat(messages, reply=False) == [byte + 3 for byte in b"user: Hi"] + [1]
+    with pytest.raises(ValueError, match="refuses the conversation"):
+        tokenizer.encode_chat([], reply=False)
+    assert not isinstance(load(path=make_folder(tmp_path / "plain", {"tokenizer_class": "ByT5Tokenizer"})), EncodesChat)
 
 
 @pytest.mark.slow

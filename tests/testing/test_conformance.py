@@ -81,7 +81,7 @@ LOADED = [
 ]
 # Rules that start processes, load again, or ask for every merge. They are about the code of a backend, and are checked
 # with the first of its tokenizers. tests/tokenizers/test_merges.py compares the merges of every vocabulary at every size.
-OF_THE_CODE = {"pickle", "other_process", "threads", "merges"}
+OF_THE_CODE = {"pickle", "other_process", "threads", "threads_mixed", "merges"}
 # Rules that a backend can break by the tokens that are added to its vocabulary.
 OF_SPECIAL = {
     "vocab_size",

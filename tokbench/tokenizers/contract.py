@@ -21,7 +21,8 @@ The contract, in numbered sentences:
 8. ``special_ids`` are in ``range(vocab_size)``, and ordinary text never gives them, not even text that spells their
    names.
 9. ``lossless`` is true only if ``decode(encode(text))`` equals ``text`` for every Unicode text.
-10. ``thread_safe`` is true only if several threads may call ``encode`` and ``decode`` at the same time.
+10. ``thread_safe`` is true only if several threads may call ``encode``, ``decode`` and all that it has of the other
+    methods for texts and ids at the same time, each with settings of its own.
 11. An id outside ``range(vocab_size)`` is refused with ValueError or BackendError; an argument that is not text, or
     not ids, is refused with TypeError, ValueError or AttributeError; neither gets an answer, a panic or a crash.
 12. A pickled copy gives the same ids, and so does the tokenizer that ``load`` makes of a saved file given as ``path``.
@@ -380,7 +381,7 @@ class ThreadSafe(Protocol):
 
     @property
     def thread_safe(self) -> bool:
-        """``True`` only if several threads may call ``encode`` and ``decode`` at the same time."""
+        """``True`` only if several threads may encode and decode at the same time, by any of its methods."""
 
 
 @runtime_checkable

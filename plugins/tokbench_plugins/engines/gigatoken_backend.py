@@ -62,7 +62,10 @@ class GigatokenTokenizer(EngineTokenizer):
         def encode(text: str) -> list[int]:
             if not isinstance(text, str):  # it would take bytes
                 raise TypeError(f"a text is a str, not {type(text).__name__}")
-            ids: list[int] = native.encode(text).tolist()
+            try:
+                ids: list[int] = native.encode(text).tolist()
+            except RuntimeError:  # "Already borrowed": another thread encodes a batch, which its batches alone bear
+                ids = encode_many([text]).ids.tolist()
             return ids
 
         def encode_many(texts: list[str]) -> Encoded:

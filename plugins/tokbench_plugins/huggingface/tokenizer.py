@@ -30,6 +30,7 @@ from tokbench_plugins.huggingface.json import (
     without_special,
 )
 
+_ENGINES: Final = 4  # each holds the whole vocabulary
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 
 
@@ -73,7 +74,7 @@ class HuggingFaceTokenizer:
         if plain is not None:
             self._encoder = _engine(plain)
         self._encoder.encode_special_tokens = True
-        self._with_special: tuple[frozenset[str], Tokenizer] | None = None  # of the names that were allowed last
+        self._with_special: dict[frozenset[str], Tokenizer] = {}  # by the names that were allowed, the last few
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
         """The highest id and one."""
@@ -134,10 +135,12 @@ class HuggingFaceTokenizer:
         allowed = frozenset(SpecialTokens(self.special_ids, aliases=True).chosen(allowed_special))
         if not allowed:
             return self.encode(text)
-        if self._with_special is None or self._with_special[0] != allowed:
-            content = ordinary(_content(self._source)).content
-            self._with_special = allowed, _engine(with_special_only(content, allowed))
-        return self._with_special[1].encode(valid_unicode(text), add_special_tokens=False).ids
+        engine = self._with_special.get(allowed)
+        if engine is None:
+            engine = _engine(with_special_only(ordinary(_content(self._source)).content, allowed))
+            # Another thread may allow other names meanwhile, so that nobody reads back what is written here.
+            self._with_special = dict([*self._with_special.items(), (allowed, engine)][-_ENGINES:])
+        return engine.encode(valid_unicode(text), add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on this thread, without offsets where the library's faster call has no threads."""

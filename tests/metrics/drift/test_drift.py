@@ -277,3 +277,22 @@ def test_a_run_of_the_suite(tmp_path):
     assert {metric.id for metric in SPEC.values} <= set(cells)
     assert cells["join_drift"].value == cells["append_max"].value == 0
     assert "EncodesChat" in cells["turn_drift"].reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("vocabulary", "template", "drifted"),
+    [
+        ("gpt-oss", "harmony", 0),
+        ("phi4", "phi4", 0),
+        ("deepseek_v3", "deepseek_v3", 0),
+        ("llama2", "llama2", 0),
+        ("llama3", "llama3", 1),
+        ("qwen3", "chatml", 1),
+        ("gemma3", "gemma", 1),
+        ("mistral_v3", "mistral", 19),
+    ],
+)
+def test_vocabularies_in_the_form_of_their_own_model(vocabulary, template, drifted):
+    state = state_of(tokbench.load("splintr", vocabulary=vocabulary), CHATS, appends=1)
+    assert (total(state, f"drifted_{template}"), total(state, f"turns_{template}")) == (drifted, 165)

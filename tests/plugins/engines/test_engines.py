@@ -284,3 +284,23 @@ def test_encodings_that_are_made_of_ranks_have_the_ids_of_splintr(name, encoding
     russian = (data / "pud" / "ru.txt").read_text(encoding="utf-8").splitlines()
     texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::9], *russian]
     assert [list(tokenizer.encode(text)) for text in texts] == [list(reference.encode(text)) for text in texts]
+
+
+def test_gigatoken_encodes_one_text_while_another_thread_encodes_batches():
+    tokenizer = tokbench.load("gigatoken", encoding="r50k_base")
+    text = "Hello wörld, this is a test of threads. " * 20
+    expected = tokenizer.encode(text)
+    done = threading.Event()
+
+    def batches():
+        while not done.is_set():
+            tokenizer.encode_batch([text] * 3)
+
+    other = threading.Thread(target=batches)
+    other.start()
+    try:
+        answers = [tokenizer.encode(text) for _ in range(300)]
+    finally:
+        done.set()
+        other.join()
+    assert answers == [expected] * 300

@@ -75,7 +75,10 @@ class Windows(NamedTuple):
     """The appends by the number of ids that they changed."""
 
     def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
-        return Windows(dict(Counter(self.counts) + Counter(other.counts)))
+        counts = dict(self.counts)
+        for changed, times in other.counts.items():
+            counts[changed] = counts.get(changed, 0) + times
+        return Windows(counts)
 
     @property
     def appends(self) -> int:

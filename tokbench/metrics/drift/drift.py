@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
-from tokbench.metrics.drift.conversations import conversation
+from tokbench.metrics.drift.conversations import Conversation, conversation
 from tokbench.metrics.drift.shown import spans_of, stream_of
 from tokbench.metrics.drift.turns import OWN, all_turns, joins
 from tokbench.plugin import (
@@ -29,7 +29,6 @@ from tokbench.plugin import (
     Sums,
     Tokenizer,
     check_encoded,
-    decode_batch,
     encode_batch,
 )
 
@@ -78,21 +77,13 @@ class DriftState(NamedTuple):
         return cls(Sums.restore(raw, before), Windows.restore(raw["changed_ids"]))
 
 
-class _Ids(NamedTuple):
-    """The ids of some texts, each encoded once, and the texts that decoding gives."""
-
-    ids: Mapping[str, Sequence[int]]
-    decoded: Mapping[str, str]
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, texts: Sequence[str]) -> _Ids:
-        """Encode and decode texts in one batch."""
-        distinct = list(dict.fromkeys(texts))
-        arrays = encode_batch(tokenizer, distinct)
-        check_encoded(arrays, len(distinct), tokenizer.vocab_size)
-        flat, places = arrays.ids.tolist(), pairwise(arrays.offsets.tolist())
-        ids = {text: flat[start:end] for text, (start, end) in zip(distinct, places, strict=True)}
-        return cls(ids, dict(zip(distinct, decode_batch(tokenizer, arrays), strict=True)))
+def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    """Return the ids of texts, each encoded once, in one batch."""
+    distinct = list(dict.fromkeys(texts))
+    arrays = encode_batch(tokenizer, distinct)
+    check_encoded(arrays, len(distinct), tokenizer.vocab_size)
+    flat, places = arrays.ids.tolist(), pairwise(arrays.offsets.tolist())
+    return {text: flat[start:end] for text, (start, end) in zip(distinct, places, strict=True)}
 
 
 class _Document(NamedTuple):
@@ -102,9 +93,9 @@ class _Document(NamedTuple):
     cuts: Sequence[Sequence[Cut]]
 
     @classmethod
-    def of(cls, text: str, options: DriftOptions) -> _Document:
+    def of(cls, talk: Conversation, options: DriftOptions) -> _Document:
         """Return the parts of a document."""
-        texts = [message.content for message in conversation(text).plain]
+        texts = [message.content for message in talk.plain]
         return cls(texts, [cuts_of(message, options.appends, options.seed) for message in texts])
 
     def needed(self) -> list[str]:
@@ -124,18 +115,19 @@ class Drift(SummedMetric):
         """Return the state of one shard; messages, prompts and parts of messages are encoded here."""
         tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
         for k, text in enumerate(encoded.shard.texts):
-            for name, turns in all_turns(tokenizer, conversation(text), self._options.turns).items():
+            talk = conversation(text)
+            for name, turns in all_turns(tokenizer, talk, self._options.turns).items():
                 columns.add(k, **{f"drifted_{name}": turns.drifted, f"turns_{name}": turns.compared})
-            document = _Document.of(text, self._options)
-            ids = _Ids.of(tokenizer, document.needed())
+            document = _Document.of(talk, self._options)
+            ids = _ids_of(tokenizer, document.needed())
             windows += self._messages(k, document, ids, columns)
             for message in filter(None, document.texts):
-                _count_shown(k, tokenizer, message, ids, columns)
+                _count_shown(k, tokenizer, message, ids[message], columns)
         return DriftState(Sums.of(encoded.shard, **columns.arrays), windows)
 
-    def _messages(self, k: int, document: _Document, ids: _Ids, columns: _Columns) -> Windows:
+    def _messages(self, k: int, document: _Document, ids: Mapping[str, Sequence[int]], columns: _Columns) -> Windows:
         """Count joins and continuations of a document, and return the windows of its appends."""
-        encode, windows = ids.ids.__getitem__, Windows({})
+        encode, windows = ids.__getitem__, Windows({})
         joined = joins(document.texts, encode)
         columns.add(k, messages=len(document.texts), joins=joined.compared, broken_joins=joined.drifted)
         for text, cuts in zip(document.texts, document.cuts, strict=True):
@@ -183,10 +175,10 @@ class _Columns:
             self.arrays.setdefault(name, self._empty())[document] += number
 
 
-def _count_shown(k: int, tokenizer: Tokenizer, text: str, ids: _Ids, columns: _Columns) -> None:
+def _count_shown(k: int, tokenizer: Tokenizer, text: str, ids: Sequence[int], columns: _Columns) -> None:
     """Count the stream and the spans of a message."""
     if isinstance(tokenizer, DecodesStream):
-        shown = stream_of(tokenizer, ids.ids[text], ids.decoded[text])
+        shown = stream_of(tokenizer, ids)
         columns.add(k, streams=1, exact_streams=shown.exact, replaced=shown.replaced)
     if spans := spans_of(tokenizer, text):
         columns.add(k, exact_spans=spans.exact, trimmed_spans=spans.trimmed, span_tokens=spans.tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tokbench.plugin import BackendError, DecodesStream, HasDummyPrefix, HasTokenBytes, ReportsSpans, Tokenizer
 
@@ -19,22 +19,29 @@ class Shown(NamedTuple):
     """The U+FFFD that were shown beyond those of decoding all ids at once."""
 
 
-def stream_of(tokenizer: DecodesStream, ids: Sequence[int], decoded: str) -> Shown:
+class Streams(DecodesStream, Tokenizer, Protocol):
+    """A tokenizer with a decoder that is fed id by id."""
+
+
+def stream_of(tokenizer: Streams, ids: Sequence[int]) -> Shown:
     r"""Feed the ids one by one to the decoder of an engine. A decoder that gives up has not shown the text.
 
     Args:
         tokenizer: the tokenizer.
         ids: the ids of a text.
-        decoded: the text that decoding them all at once gives.
 
     >>> class Letters:
+    ...     def decode(self, ids):
+    ...         return "".join(map(chr, ids))
+    ...
     ...     def decode_stream(self, ids):
     ...         yield from (chr(i) if i < 128 else "\ufffd" for i in ids)
     ...         yield ""
-    >>> stream_of(Letters(), [104, 105], "hi"), stream_of(Letters(), [104, 200], "h\u00e9")
+    >>> stream_of(Letters(), [104, 105]), stream_of(Letters(), [104, 233])
     (Shown(exact=True, replaced=0), Shown(exact=False, replaced=1))
     """
-    parts, complete = [], True
+    decoded, complete = tokenizer.decode(ids), True
+    parts = []
     try:
         for part in tokenizer.decode_stream(ids):
             parts.append(part)  # noqa: PERF402 - what was shown before it gave up counts

@@ -13,6 +13,7 @@ from tokbench.tokenizers.contract import ClaimsLossless, DecodesStream
 
 _SEQUENCES: Final = 300
 _LONGEST: Final = 12
+_STREAMED: Final = 128  # some engines decode all ids so far after each one
 
 
 def decode(subject: TokenizerUnderTest) -> str:
@@ -65,8 +66,8 @@ def decode_stream(subject: TokenizerUnderTest) -> str:
         raise RuleNotApplicable("it has no decode_stream")
 
     def check(text: str) -> None:
-        ids = subject.ids(text)
-        call = f"decode_stream of {call_of('encode', text)}"
+        ids = subject.ids(text)[:_STREAMED]
+        call = f"decode_stream of the first ids of {call_of('encode', text)}"
         try:
             alone = list(tokenizer.decode_stream(ids))
             pairs = list(zip(tokenizer.decode_stream(ids), tokenizer.decode_stream(ids), strict=True))

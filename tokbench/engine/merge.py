@@ -21,7 +21,7 @@ from tokbench.measuring.metric import RestoresStates, Role
 from tokbench.measuring.scope import CorpusDesign, Scope
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
-from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
+from tokbench.results.cells import FAILED, OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import PackedStates, RawStates
@@ -352,7 +352,7 @@ class _Merger:
         ids = {metric.id for metric in family.values}
         for cell in results.cells if ids else ():
             place = (cell.tokenizer, cell.corpus, cell.group)
-            if place == key[:3] and cell.metric in ids and cell.status in {Status.FAILED, Status.TIMEOUT}:
+            if place == key[:3] and cell.metric in ids and cell.status in FAILED:
                 return Failure(cell.reason, timed_out=cell.status == Status.TIMEOUT)
         return Failure("not measured")
 

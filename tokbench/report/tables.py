@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Final, Protocol, TypeVar
 
 from tokbench.corpus.languages import language_names, slices
@@ -59,21 +60,22 @@ class CellTables:
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self._cells = {(c.metric, c.corpus, c.group, c.tokenizer): c for c in results.cells}
+        cells = results.cells  # of which there may be a million
+        places = map(attrgetter("metric", "corpus", "group", "tokenizer"), cells)
+        self._cells: dict[tuple[str, str, str, str], Cell] = dict(zip(places, cells, strict=True))
         self._level: dict[tuple[str, str, str], set[str]] = {}
         self._came_back: dict[tuple[str, str, str], ComesBack] = {}
-        cells = results.cells
-        self.tokenizers = _names(results.tokenizers, (c.tokenizer for c in cells))
-        self.corpora = _names(results.corpora, (c.corpus for c in cells))
-        self.metrics = _names(results.metrics, (c.metric for c in cells))
+        self.tokenizers = _names(results.tokenizers, map(attrgetter("tokenizer"), cells))
+        self.corpora = _names(results.corpora, map(attrgetter("corpus"), cells))
+        self.metrics = _names(results.metrics, map(attrgetter("metric"), cells))
 
     @cached_property
     def _present(self) -> dict[tuple[str, str], list[str]]:
         """The groups of each metric and corpus that have cells, in the order of the cells."""
-        groups: dict[tuple[str, str], dict[str, None]] = {}
-        for cell in self.results.cells:
-            groups.setdefault((cell.metric, cell.corpus), {})[cell.group] = None
-        return {key: list(names) for key, names in groups.items()}
+        groups: dict[tuple[str, str], list[str]] = {}
+        for metric, corpus, group in dict.fromkeys(map(attrgetter("metric", "corpus", "group"), self.results.cells)):
+            groups.setdefault((metric, corpus), []).append(group)
+        return groups
 
     def metric(self, name: str) -> MetricInfo:
         """Return the definition of a metric; an empty one if the run has none."""
@@ -273,11 +275,11 @@ class CellTables:
             return ComesBack.YES
         if cell.corpus == OWN_TEXTS:
             return self._probed.get((cell.metric, cell.tokenizer), ComesBack.UNKNOWN)
-        groups = [cell.group]
+        answer = self._round_trip(cell.tokenizer, cell.corpus, cell.group)
         reference = self.corpus(cell.corpus).reference
-        if reference and metric.family == self.metric(self.with_role(Role.PREMIUM)).family:
-            groups.append(reference)
-        answers = {self._round_trip(cell.tokenizer, cell.corpus, group) for group in groups}
+        if not reference or metric.family != self.metric(self.with_role(Role.PREMIUM)).family:
+            return answer
+        answers = answer, self._round_trip(cell.tokenizer, cell.corpus, reference)
         worst = (ComesBack.NO, ComesBack.UNKNOWN, ComesBack.NOT_ASKED)
         return next((answer for answer in worst if answer in answers), ComesBack.YES)
 
@@ -341,8 +343,8 @@ class CellTables:
 
     def _find_level(self, metric: str, corpus: str, group: str) -> set[str]:
         info = self.metric(metric)
-        pool = self.competing(metric, corpus, group)
-        if info.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
+        pool = self.competing(metric, corpus, group) if info.direction != "none" else []
+        if len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool
         equal = {cell.tokenizer for cell in pool if cell.value == top.value}

@@ -34,6 +34,10 @@ class Status(StrEnum):
         return cls.TIMEOUT if failure.timed_out else cls.FAILED
 
 
+FAILED: Final = frozenset({Status.FAILED, Status.TIMEOUT})
+"""The statuses of cells that should have a value, and for which the run fails."""
+
+
 class TokenizerState(StrEnum):
     """Say what became of a tokenizer that the configuration names."""
 

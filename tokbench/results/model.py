@@ -36,7 +36,7 @@ from tokbench.results.blocks import (
     TokenizerInfo,
 )
 from tokbench.results.cell_table import cell_table, cells_of
-from tokbench.results.cells import COLUMNS, Cell, Status, TokenizerState
+from tokbench.results.cells import COLUMNS, FAILED, Cell, TokenizerState
 from tokbench.results.older import upgraded
 from tokbench.results.states import RawStates
 from tokbench.results.study_blocks import StudyBlocks
@@ -131,7 +131,7 @@ class Results:
 
         So does a run without a tokenizer that is unavailable and not declared optional.
         """
-        cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+        cells_failed = any(cell.status in FAILED for cell in self.cells)
         lacking = any(
             tokenizer.state == TokenizerState.UNAVAILABLE and not tokenizer.optional
             for tokenizer in self.tokenizers.values()

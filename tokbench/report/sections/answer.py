@@ -268,7 +268,8 @@ def distrust(tables: CellTables) -> Iterator[str]:
         yield f"At most {results.config.limit:,} documents of each group were measured: a first look."
     if not tables.losses_checked:
         yield "No round trip was made, so that losses are unknown, and no tokenizer is ranked best."
-    trained = {cell.tokenizer: cell.in_sample for cell in results.cells if trained_on(cell.in_sample)}
+    seen = (cell for cell in results.cells if cell.in_sample)
+    trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:
         share = max(seen or 0.0 for seen in trained.values())
         yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training, and cannot win there."
@@ -277,7 +278,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
     if failing := failing_tokenizers(results):
         yield f"{names(failing)} failed in places."
     few = sum(
-        bool(cell.reason) and cell.value is not None and cell.ci_low is None and cell.group == WHOLE
+        cell.group == WHOLE and bool(cell.reason) and cell.value is not None and cell.ci_low is None
         for cell in results.cells
     )
     if few:

@@ -8,7 +8,7 @@ from tokbench.measuring.metric import Role
 from tokbench.report.number_format import byte_size, duration
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables
-from tokbench.results.cells import Status
+from tokbench.results.cells import FAILED, Status
 from tokbench.results.model import Results
 
 
@@ -77,7 +77,7 @@ def key_numbers(tables: CellTables) -> list[KeyNumber]:
 
 
 def _failed(results: Results) -> int:
-    return sum(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in results.cells)
+    return sum(cell.status in FAILED for cell in results.cells)
 
 
 def _how_they_ran(tables: CellTables, missing: int) -> str:

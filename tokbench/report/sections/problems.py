@@ -22,7 +22,7 @@ from tokbench.report.document import (
 )
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PluginInfo
-from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.cells import FAILED, WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 
 
@@ -238,7 +238,7 @@ def short_vocabularies(results: Results) -> list[str]:
 
 def failing_tokenizers(results: Results) -> list[str]:
     """Return the tokenizers that got ready, but have cells that failed or ran out of time."""
-    bad = {cell.tokenizer for cell in results.cells if cell.status in {Status.FAILED, Status.TIMEOUT}}
+    bad = {cell.tokenizer for cell in results.cells if cell.status in FAILED}
     return [name for name, info in results.tokenizers.items() if name in bad and info.state == TokenizerState.READY]
 
 

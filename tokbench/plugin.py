@@ -139,7 +139,10 @@ if TYPE_CHECKING:
     from tokbench.foundation.files import (
         is_utf8 as is_utf8, not_text as not_text, read_file as read_file, write_atomically as write_atomically,
     )
-    from tokbench.foundation.store import open_store as open_store, Key as Key, Store as Store, digest_of as digest_of
+    from tokbench.foundation.store import (
+        open_store as open_store, open_store_if_usable as open_store_if_usable, Key as Key, Store as Store,
+        digest_of as digest_of,
+    )
     from tokbench.foundation.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
@@ -291,7 +294,7 @@ _NAMES: Final = {
     # files
     "foundation.files": "is_utf8 not_text read_file write_atomically",
     # finished work that is kept for later runs
-    "foundation.store": "open_store Key Store digest_of",
+    "foundation.store": "open_store open_store_if_usable Key Store digest_of",
     # errors and failures
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "

@@ -6,19 +6,20 @@ import pickle
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.encode_shard import EncodeShard, FindDocument, for_family
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.shard_states import ShardStates, WorkerSeconds
+from tokbench.engine.shard_states import PickledState, ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.plain_data import unpacked
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
@@ -60,6 +61,8 @@ class Evaluation:
     """By key, the number of documents in the state."""
     unread: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its text could not be read a second time, or is not the text of the survey."""
+    broken: dict[str, str] = field(default_factory=dict)
+    """By family, why a state could not be merged or finished."""
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
@@ -77,7 +80,9 @@ class Evaluation:
             self.states[key] = state
         else:
             metric = self.metrics[key[3]]
-            self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
+            self.states[key] = merged = attempt(lambda: metric.merge(known, state), "merging states")
+            if isinstance(merged, Failure):
+                self.broken[key[3]] = merged.reason
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group, if all its documents are in it, or the failure."""
@@ -207,7 +212,7 @@ class _Evaluator:
     def _read(self, name: str) -> Iterator[Shard]:
         """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
-        known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
+        known, keeps = self._surveys.shards(name, groups), self._surveys.keeps(name)
         marks = list(takewhile(self._take_known, known))
         if known and len(marks) == len(known):
             return
@@ -224,6 +229,7 @@ class _Evaluator:
                 shard = Failure(str(corpus.changed()))
             if isinstance(shard, Failure):
                 self._evaluation.unread[name] = shard
+                self._surveys.forget(name)
                 return
             yield shard
             if keeps and not known:
@@ -315,7 +321,7 @@ class _Evaluator:
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
         for family, state in measured.states.items():
-            known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
+            known = state if isinstance(state, Failure) else attempt(partial(_unpacked, state))
             readable[family] = known if isinstance(known, Failure) else state
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
@@ -386,3 +392,8 @@ class _Evaluator:
         else:
             failure = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
         self._evaluation.ended.update({(search.name, family): failure for family in search.families})
+
+
+def _unpacked(state: bytes) -> Any:
+    """Return a state as a worker sent it."""
+    return pickle.loads(state) if isinstance(state, PickledState) else unpacked(state)  # noqa: S301 - of our worker

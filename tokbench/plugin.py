@@ -148,7 +148,10 @@ if TYPE_CHECKING:
     from tokbench.foundation.parsing import (
         TextError as TextError, decode_utf8 as decode_utf8, parse_json as parse_json,
     )
-    from tokbench.foundation.store import open_store as open_store, Key as Key, Store as Store, digest_of as digest_of
+    from tokbench.foundation.store import (
+        open_store as open_store, open_store_if_usable as open_store_if_usable, Key as Key, Store as Store,
+        digest_of as digest_of,
+    )
     from tokbench.foundation.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
@@ -304,7 +307,7 @@ _NAMES: Final = {
     "foundation.files": "is_utf8 not_text read_file read_regular write_atomically",
     "foundation.parsing": "TextError decode_utf8 parse_json",
     # finished work that is kept for later runs
-    "foundation.store": "open_store Key Store digest_of",
+    "foundation.store": "open_store open_store_if_usable Key Store digest_of",
     # errors and failures
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "

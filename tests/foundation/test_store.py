@@ -1,6 +1,10 @@
 """The store: what was kept comes back, whatever happens to files, disks, clocks and other processes."""
 
+import json
 import os
+import pickle
+import re
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +17,7 @@ from hypothesis import strategies as st
 
 from tokbench.cli.main import tokbench
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.store import Store, open_store, parse_size
+from tokbench.foundation.store import Store, open_store, open_store_if_usable, parse_size
 
 KEY = {"backend": "regex_bpe", "options": {"pattern": "gpt4"}}
 
@@ -88,6 +92,117 @@ def test_a_damaged_entry_is_told_and_made_again(store, caplog, how, reader):
     assert files(store) == []
     assert store.result("training", KEY, lambda: b"again") == b"again"
     assert store.get("training", KEY) == b"again"
+
+
+def crafted(path, **changes):
+    """Write an entry whose first line has other values, and the right hash of its bytes."""
+    line, _, data = path.read_bytes().partition(b"\n")
+    path.write_bytes(json.dumps(json.loads(line) | changes).encode() + b"\n" + data)
+
+
+def replaced(path, make):
+    path.unlink()
+    make()
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+CRAFTED = {
+    "deep": lambda path: path.write_bytes(b"[" * 10**6 + b"]" * 10**6 + b"\n"),
+    "a deep key": lambda path: path.write_bytes(b'{"kind":"training","bytes":0,"sha256":"","key":{"a":' + b"[" * 400 + b"]" * 400 + b"}}\n"),
+    "no number": lambda path: crafted(path, bytes=float("nan")),
+    "no whole number": lambda path: crafted(path, bytes=22.0),
+    "no number in the key": lambda path: crafted(path, key={"a": float("inf")}),
+    "no key": lambda path: crafted(path, key=None),
+    "an endless line": lambda path: path.write_bytes(b" " * (1 << 25)),
+    "huge": lambda path: os.truncate(path, 1 << 42),
+    "huge with its size": lambda path: (crafted(path, bytes=1 << 40), os.truncate(path, (1 << 40) + 1)),
+    "a FIFO": lambda path: replaced(path, lambda: os.mkfifo(path)),
+    "a link": lambda path: replaced(path, lambda: path.symlink_to("/dev/zero")),
+    "a link to nothing": lambda path: replaced(path, lambda: path.symlink_to(path.with_name("nothing"))),
+    "a folder": lambda path: replaced(path, lambda: path.joinpath("inner").mkdir(parents=True)),
+    "a file that others can write to": lambda path: path.chmod(0o666),
+}  # fmt: skip
+
+
+@posix
+@pytest.mark.parametrize("how", CRAFTED)
+@pytest.mark.parametrize("reader", ["get", "verify"])
+def test_a_crafted_entry_is_told_and_made_again_and_stops_nobody(store, caplog, how, reader):
+    store.put("training", KEY, b"the ids of a tokenizer")
+    [path] = files(store)
+    CRAFTED[how](path)
+    assert len(list(store.entries())) <= 1  # no reader waits
+    if reader == "get":
+        assert store.get("training", KEY) is None
+    else:
+        assert store.verify()[0] == 0
+    [message] = caplog.messages
+    assert "is damaged (" in message
+    assert "it is deleted, and its work is done again" in message
+    assert not os.path.lexists(path)
+    assert store.result("training", KEY, lambda: b"again") == b"again"
+    assert store.get("training", KEY) == b"again"
+
+
+@posix
+def test_a_sound_entry_in_the_place_of_another_is_damaged(store):
+    store.put("training", KEY, b"one")
+    [path] = files(store)
+    store.put("training", {"other": 1}, b"two")
+    [other] = [entry.path for entry in store.entries() if entry.path != path]
+    path.write_bytes(other.read_bytes())
+    assert store.verify() == (1, [(path, "it is the result of other work")])
+
+
+def test_values_are_plain_data_and_another_value_is_damage(store, caplog):
+    store.put_value("counts", KEY, {"a": [1, 2]}, dict[str, list[int]])
+    assert store.value("counts", KEY, dict[str, list[int]]) == {"a": [1, 2]}
+    assert store.value("counts", KEY, dict[str, list[int]], lambda value: "too few" if len(value) < 2 else "") is None
+    assert "is damaged (too few)" in caplog.text
+    for data in (b"", pickle.dumps({"a": [1]}), b'{"arrays":[],"classes":[],"value":{"m":{"a":["b"]}}}\n'):
+        store.put("counts", KEY, data)
+        assert store.value("counts", KEY, dict[str, list[int]]) is None
+        assert files(store) == []
+    assert len(caplog.messages) == 4
+
+
+@posix
+def test_what_is_kept_is_writable_for_its_user_alone(store):
+    before = os.umask(0)
+    try:
+        store.put("training", KEY, b"x")
+    finally:
+        os.umask(before)
+    folders = [path for path in [store.folder, *store.folder.rglob("*")] if path.is_dir()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+    assert store.get("training", KEY) == b"x"
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777, 0o702])
+def test_a_folder_that_others_can_write_to_is_refused_with_advice(tmp_path, stored, mode):
+    stored.mkdir(mode=0o700)
+    assert open_store()
+    stored.chmod(mode)
+    advice = re.escape(f"(mode {mode:04o}), who can put anything there; if nobody else has: chmod -R go-w {stored}; ")
+    with pytest.raises(InputError, match=advice + "else set TOKBENCH_STORE to a folder of your own, or use --no-store"):
+        open_store()
+    assert open_store_if_usable() is None
+    done = CliRunner().invoke(tokbench, ["store", "list"])
+    assert isinstance(done.exception, InputError)
+    assert CliRunner().invoke(tokbench, ["list", "backends"]).exit_code == 0
+    subprocess.run(["chmod", "-R", "go-w", str(stored)], check=True)  # as the advice says
+    assert open_store()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_is_refused_with_advice(stored):
+    stored.mkdir(mode=0o700)
+    os.chown(stored, 65534, -1)
+    with pytest.raises(
+        InputError, match=r"belongs to another user, .*: TOKBENCH_STORE=~/tokbench-store, or use --no-store"
+    ):
+        open_store()
 
 
 def test_an_entry_of_other_work_is_not_taken(store, caplog):

@@ -43,12 +43,14 @@ class CountingOptions(Options):
     name: str = "one"
     identity: str | None = None
     slow: float = 0.0
+    path: Path | None = None
 
 
 class Counting:
     """A byte is a token; what is encoded is noted by the name of the tokenizer."""
 
     vocab_size = 256
+    file_suffix = ".counting"
 
     def __init__(self, options):
         self.options = options
@@ -66,6 +68,9 @@ class Counting:
         return Encoded(
             np.frombuffer(b"".join(data), dtype=np.uint8).astype(np.uint32), offsets_of(map(len, data), len(data))
         )
+
+    def save(self, path, /):
+        path.write_text("bytes", encoding="utf-8")
 
     def token_bytes(self, token_id, /):
         return bytes([token_id])

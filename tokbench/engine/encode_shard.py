@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.shard_states import ShardStates, WorkerSeconds
+from tokbench.engine.shard_states import PickledState, ShardStates, WorkerSeconds
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
+from tokbench.foundation.declared_types import returned
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.plain_data import NotPlain, packed
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job, Unread
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
@@ -129,10 +131,14 @@ class EncodeShard(Job):
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:
-            state = context.metric(family, self.options[family]).map(encoded)
+            metric = context.metric(family, self.options[family])
+            state, kind = metric.map(encoded), returned(metric.map)
         else:  # the comparison of ids, which no metric makes
-            state = digests(encoded.arrays)
-        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+            state, kind = digests(encoded.arrays), Any
+        try:
+            return packed(state, kind)
+        except NotPlain:
+            return PickledState(pickle.dumps(state, pickle.HIGHEST_PROTOCOL))
 
 
 @dataclass(frozen=True)

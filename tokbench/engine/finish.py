@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
@@ -15,7 +15,7 @@ from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
-from tokbench.measuring.metric import (
+from tokbench.measuring.metric import CorpusMetric, (
     CorpusOutcome,
     CorpusStates,
     FindsLosses,
@@ -28,6 +28,8 @@ from tokbench.measuring.scope import MeasuredTokenizer, Scope
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.states import PackedStates
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -217,8 +219,7 @@ class _Finisher:
             for name in (family.name for family in scope.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
-                    finish_corpus = partial(_finished_corpus, metric, states)
-                    self.outcomes[corpus, name] = attempt(finish_corpus, f"finishing {name}")
+                    self.outcomes[corpus, name] = self._attempted(name, partial(_finished_corpus, metric, states))
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, design = self._scope.groups(corpus), self._scope.design(corpus)
@@ -307,7 +308,14 @@ class _Finisher:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         finish = self._evaluation.of_groups[family].finish
-        return attempt(lambda: _checked(finish(state)), f"finishing {family}"), share
+        return self._attempted(family, lambda: _checked(finish(state))), share
+
+    def _attempted(self, family: str, finish: Callable[[], T]) -> T | Failure:
+        """Return what a family makes of states, or the failure, which is noted."""
+        outcome = attempt(finish, f"finishing {family}")
+        if isinstance(outcome, Failure):
+            self._evaluation.broken[family] = outcome.reason
+        return outcome
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""

@@ -151,6 +151,7 @@ def take_training(tokenizer: PreparedTokenizer, pool: WorkerPool, stored: Stored
     if not isinstance(facts, TokenizerFacts):
         reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
         _log.warning("%s is trained again, because what the store has of it cannot be used: %s", tokenizer.name, reason)
+        stored.forget_training(tokenizer.planned)
         return None
     stored.trained.append(tokenizer.name)
     trained = Training(facts, training.pickled, training.seconds, training.documents, training.n_bytes)

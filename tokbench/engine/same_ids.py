@@ -20,6 +20,7 @@ from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import Role
+from tokbench.measuring.study import Kept
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
@@ -135,13 +136,13 @@ class SameIds:
             name, corpus, group = key
             _, origin, text = comparison.first
             names = name, self.references[name]
-            details = {"text": hashlib.sha256(text.encode()).hexdigest()}
-            shown = stored.result(_DIFFERENCE, names, details)
+            kept = Kept(_DIFFERENCE, {"text": hashlib.sha256(text.encode()).hexdigest()}, type=IdDifference)
+            shown = stored.result(names, kept)
             if shown is None:
                 answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
                 shown = answer.failure if isinstance(answer, WorkerDied) else answer
                 if not isinstance(shown, Failure):
-                    stored.keep_result(_DIFFERENCE, names, details, shown)
+                    stored.keep_result(names, kept, shown)
             difference = Difference(
                 tokenizer=name,
                 same_as=self.references[name],

@@ -8,28 +8,37 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
+from tokbench.engine.shard_states import PickledState, ShardStates
+from tokbench.foundation.declared_types import returned
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.plain_data import NotPlain, parsed, unpacked
 from tokbench.foundation.store import Key, Store, digest_of
+from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer, Training
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import Options
 
 if TYPE_CHECKING:
-    from tokbench.engine.shard_states import ShardStates
     from tokbench.measuring.study import Kept
-from tokbench.measuring.prepared import PreparedTokenizer, Training
 
 _TRAINING, _STATES = "training", "states"
+
+_RECORDS: Final = dict[tuple[str, str], bytes]
+"""The type of what is kept of a shard and a tokenizer: by record, a packed state."""
 
 _MOST_RECORDS: Final = 64
 """States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
@@ -42,7 +51,7 @@ _log = logging.getLogger(__name__)
 States = dict[str, Any]
 """By metric family, the state of a shard; each family has a type of its own."""
 
-Record = tuple[str, str]
+Record: TypeAlias = tuple[str, str]
 """The digest of a metric family, and that of the shard's place if the state rests on it, else an empty string."""
 
 
@@ -65,12 +74,21 @@ class StoredTraining(NamedTuple):
         if data is None:
             return None
         line, _, pickled = data.partition(b"\n")
-        return cls(**json.loads(line), pickled=pickled)
+        facts = attempt(lambda: parsed(line))
+        if not isinstance(facts, dict) or set(facts) != set(cls._fields[:-1]) or not _counts(facts.values()):
+            store.damaged(_TRAINING, key, "its first line does not describe a training")
+            return None
+        return cls(**facts, pickled=pickled)
 
     def keep(self, store: Store, key: Key) -> None:
         """Keep the training in a store, see :meth:`read`."""
         facts = {"seconds": self.seconds, "documents": self.documents, "n_bytes": self.n_bytes}
         store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
+
+
+def _counts(numbers: Iterable[object]) -> bool:
+    """Tell whether all are finite numbers from 0 on."""
+    return all(type(number) in (int, float) and 0 <= number < math.inf for number in numbers)  # type: ignore[operator]
 
 
 class KeyAndStamps(NamedTuple):
@@ -132,6 +150,11 @@ class StoredWork:
         self.answers: Counter[str] = Counter()
         """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
         self._studies: dict[str, str] = {}
+        self._used: set[str] = set()
+        self._distrusted: set[str] = set()
+        self._used_studies: set[str] = set()
+        self._distrusted_studies: set[str] = set()
+        self._metrics: dict[str, TextMetric | CorpusMetric | None] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
@@ -157,6 +180,12 @@ class StoredWork:
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
             StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
+
+    def forget_training(self, planned: PlannedTokenizer) -> None:
+        """Delete a training that cannot be used."""
+        key = self._key_of_training(planned) if self._store else None
+        if self._store and key is not None:
+            self._store.remove(_TRAINING, key)
 
     def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
         """Identify the tokenizers and metric families; the work of one without an identity is not taken or kept."""
@@ -241,25 +270,68 @@ class StoredWork:
         return states
 
     def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
-        known = [(family, self._families[family]) for family in families if family in self._families]
+        trusted = self._families.keys() - self._distrusted
+        known = [(family, self._families[family]) for family in families if family in trusted]
         if name not in self._tokenizers or not known:
             return {}
-        records = self._records(self._shard_key(name, shard))
-        states = {}
+        key = self._shard_key(name, shard)
+        records, states = self._records(key), {}
         for family, digest in known:
             record = next(
                 (possible for possible in ((digest, ""), (digest, shard.place_digest)) if possible in records), None
             )
-            state = attempt(lambda record=record: pickle.loads(records[record])) if record else None  # type: ignore[misc]  # noqa: S301
-            if record and not isinstance(state, Failure):
-                states[family] = state
+            if record is None:
+                continue
+            state = attempt(partial(self._state, family, records[record], shard.documents))
+            if isinstance(state, Failure):
+                assert self._store is not None
+                self._store.damaged(_STATES, key, f"{family}: {state.reason}")
+                return {}
+            states[family] = state
+        self._used.update(states)
         return states
 
+    def distrust(self, broken: Mapping[str, str]) -> bool:
+        """Take no more states of the families that could not merge or finish what they have, and keep new ones.
+
+        Args:
+            broken: by family, the reason.
+
+        Returns:
+            ``True`` if some of these states came from the store, so that they must be measured again.
+        """
+        damaged = {family: reason for family, reason in broken.items() if family in self._used}
+        for family, reason in damaged.items():
+            _log.warning("states of %s in the store are damaged (%s); they are measured again", family, reason)
+        self._distrusted.update(damaged)
+        if damaged:
+            for counts in (self.shards, self.taken):
+                counts.clear()
+        return bool(damaged)
+
+    def _state(self, family: str, data: bytes, documents: int) -> Any:
+        """Return a state that can be used: it is of the declared type, and its metric can merge it.
+
+        Raises:
+            NotPlain: it is none.
+            Exception: of the metric, which cannot merge it.
+        """
+        if family not in self._metrics:
+            made = (spec.text(options) for spec, options in self._plan.metrics if spec.name == family and spec.text)
+            self._metrics[family] = next(made, None)
+        metric = self._metrics[family]
+        if metric is None:  # the comparison of ids, which no metric makes
+            digests = unpacked(data, NDArray[np.uint64])
+            if digests.shape != (documents,):
+                raise NotPlain("it is a state of other documents")
+            return digests
+        state = unpacked(data, returned(metric.map))
+        metric.merge(state, state)
+        return state
+
     def _records(self, key: Key) -> dict[Record, bytes]:
-        """Return the pickled states of a shard and a tokenizer."""
-        data = self._store.get(_STATES, key) if self._store else None
-        records: dict[Record, bytes] = pickle.loads(data) if data else {}  # noqa: S301 - written below
-        return records
+        """Return the packed states of a shard and a tokenizer."""
+        return (self._store.value(_STATES, key, _RECORDS) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
         """Keep the states of a shard that has just been measured; failures are not kept."""
@@ -268,13 +340,16 @@ class StoredWork:
         new: dict[Record, bytes] = {
             (self._families[family], shard.place_digest if family in measured.placed else ""): state
             for family, state in measured.states.items()
-            if not isinstance(state, Failure) and family in self._families
+            if not isinstance(state, Failure | PickledState) and family in self._families
         }
+        for family, state in measured.states.items():
+            if isinstance(state, PickledState):
+                self._refused.setdefault(f"metric {family}", "its states have no plain form")
         if new:
             key = self._shard_key(measured.name, shard)
             records = {**self._records(key), **new}
             latest = dict(list(records.items())[-_MOST_RECORDS:])
-            self._store.put(_STATES, key, pickle.dumps(latest, pickle.HIGHEST_PROTOCOL))
+            self._store.put_value(_STATES, key, latest, _RECORDS)
 
     def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
         if not self._store or not set(names) <= self._tokenizers.keys():
@@ -282,37 +357,46 @@ class StoredWork:
         tokenizers = [self._tokenizers[name] for name in names]
         return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
 
-    def result(self, kind: str, names: Sequence[str], details: Key) -> Any | None:
+    def result(self, names: Sequence[str], kept: Kept) -> Any | None:
         """Return what was computed of some tokenizers, if the store has it.
 
         Args:
-            kind: the sort of work.
             names: the tokenizers.
-            details: all else that it was made from.
+            kept: the entry.
         """
-        key = self._result_key(names, details)
-        data = self._store.get(kind, key) if self._store and key is not None else None
-        result = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
-        return None if isinstance(result, Failure) else result
+        key = self._result_key(names, kept.details)
+        return self._store.value(kept.kind, key, kept.type) if self._store and key is not None else None
 
-    def keep_result(self, kind: str, names: Sequence[str], details: Key, result: object) -> None:
+    def keep_result(self, names: Sequence[str], kept: Kept, result: object) -> None:
         """Keep what was computed of some tokenizers, see :meth:`result`."""
-        key = self._result_key(names, details)
+        key = self._result_key(names, kept.details)
         if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
-            self._store.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
+            try:
+                self._store.put_value(kept.kind, key, result, kept.type)
+            except NotPlain as error:
+                self._refused.setdefault(f"the work {kept.kind!r}", str(error))
 
     def answer_of(self, study: str, names: Sequence[str], kept: Kept) -> Any | None:
         """Return what a study computed of some tokenizers, or of none, if the store has it."""
-        details = self._details_of(study, kept)
-        value = None if details is None else self.result(kept.kind, names, details)
+        details = self._details_of(study, kept) if study not in self._distrusted_studies else None
+        value = None if details is None else self.result(names, kept._replace(details=details))
+        self._used_studies.update([study] if value is not None else [])
         self.answers[kept.counted] += value is not None
         return value
+
+    def distrust_answers(self, study: str, reason: str) -> bool:
+        """Take no more answers of a study that failed; return ``True`` if it had some, so that it is to run again."""
+        if study not in self._used_studies or study in self._distrusted_studies:
+            return False
+        _log.warning("answers of the study %s in the store are damaged (%s); it runs again without them", study, reason)
+        self._distrusted_studies.add(study)
+        return True
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
         """Keep what a study computed of some tokenizers, see :meth:`answer_of`."""
         details = self._details_of(study, kept)
         if details is not None:
-            self.keep_result(kept.kind, names, details, value)
+            self.keep_result(names, kept._replace(details=details), value)
 
     def key_of(self, study: str, names: Sequence[str], kept: Kept) -> Key | None:
         """Return the key of what a study computed; ``None`` if nothing of it is kept."""

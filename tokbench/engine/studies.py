@@ -66,6 +66,8 @@ def run_studies(
         try:
             with pool.progress.phase(name):
                 outcome = attempt(partial(spec.run, context.of(spec), options))
+                if isinstance(outcome, Failure) and stored.distrust_answers(name, outcome.reason):
+                    outcome = attempt(partial(spec.run, context.of(spec), options))
         except STOPS:
             done.stopped = name
             return done
@@ -194,7 +196,7 @@ class _Context:
             return JobAnswer(job, gone)
         kept = asked.kept(job)
         value = self.stored(job.tokenizers, kept) if kept else None
-        return None if value is None else JobAnswer(job, value)
+        return None if value is None or not asked.sound(value) else JobAnswer(job, value)
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
         """Return an answer of a worker, after keeping it or noting the tokenizer that ended its process."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import logging
-import pickle
+import re
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
+from tokbench.config.validate import validate_options
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder, save_whole
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.stored import StoredTraining, StoredWork, training_key
+from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext, checked
@@ -47,7 +48,8 @@ OWN_FORMAT = "tokbench"
 _LEAST_CHARS: Final = 100_000
 """Characters of a text from which on it is worth while to look for a training in the store."""
 
-_log = logging.getLogger(__name__)
+_SAVED: Final = "saved training"
+"""The kind of work under which the store keeps the file of a tokenizer that was trained in this process."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,8 @@ def train_here(
     """Train one tokenizer in this process, or take it from the store.
 
     Only documents that can be read twice are looked up, because what is kept is known by the hash of its text. That
-    hash is taken again while the text is trained on. Short texts are trained on at once.
+    hash is taken again while the text is trained on. Short texts are trained on at once. The store has the saved file,
+    which the backend loads: nothing of the store is unpickled here.
 
     Args:
         registry: the plugins.
@@ -258,30 +261,56 @@ def train_here(
         return spec.train(documents, vocab_size, options, silent)
     identities, documents_sha256 = Identities(), {"documents": before.hexdigest()}
     known = attempt(lambda: training_key(identities, registry, spec, options, vocab_size, documents_sha256))
-    taken = None if isinstance(known, Failure) else _unpickled(store, known.key)
+    taken = None if isinstance(known, Failure) else _taken(store, known.key, spec, options)
     if taken is not None:
         return taken
-    text, start = _TextHash(documents), time.perf_counter()
+    text = _TextHash(documents)
     trained = spec.train(text.for_training(), vocab_size, options, silent)
-    seconds = time.perf_counter() - start
-    pickled = attempt(lambda: pickle.dumps(trained, pickle.HIGHEST_PROTOCOL))
-    if isinstance(known, Failure) or isinstance(pickled, Failure) or text.hexdigest() != before.hexdigest():
+    if isinstance(known, Failure) or text.hexdigest() != before.hexdigest():
         return trained
-    if all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
-        StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known.key)
+    saved = attempt(lambda: _saved(trained, spec, options))
+    if isinstance(saved, bytes) and all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
+        store.put(_SAVED, known.key, saved)
     return trained
 
 
-def _unpickled(store: Store, key: Key) -> Tokenizer | None:
+def _taken(store: Store, key: Key, spec: BackendSpec, options: Options) -> Tokenizer | None:
     """Return the tokenizer of a training in the store, or ``None`` if there is none that can be used."""
-    training = StoredTraining.read(store, key)
-    if training is None:
-        return None
-    tokenizer: Tokenizer | Failure = attempt(lambda: checked(pickle.loads(training.pickled)))  # noqa: S301 - of the store
+    saved = store.get(_SAVED, key)
+    tokenizer = attempt(lambda: _loaded(saved, spec, options)) if saved is not None else None
     if isinstance(tokenizer, Failure):
-        _log.warning("the store's training cannot be used, and is done again: %s", tokenizer.reason)
+        store.damaged(_SAVED, key, tokenizer.reason)
         return None
     return tokenizer
+
+
+def _saved(tokenizer: Tokenizer, spec: BackendSpec, options: Options) -> bytes | None:
+    """Return the end of the name of a tokenizer's file, and its content; ``None`` if it cannot be loaded again."""
+    if not isinstance(tokenizer, Saves) or spec.load is None or "path" not in spec.load_options.model_fields:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        file = save_whole(Path(folder, f"tokenizer{tokenizer.file_suffix}"), tokenizer.save).path
+        saved = tokenizer.file_suffix.encode() + b"\n" + file.read_bytes()
+    return saved if _loaded(saved, spec, options).vocab_size == tokenizer.vocab_size else None
+
+
+def _loaded(saved: bytes, spec: BackendSpec, options: Options) -> Tokenizer:
+    """Load what :func:`_saved` returned, with the options of training that loading has, too.
+
+    Raises:
+        InputError: it is something else.
+        Exception: of the backend.
+    """
+    assert spec.load is not None
+    suffix, _, content = saved.partition(b"\n")
+    if not re.fullmatch(rb"\.[\w.-]{1,60}", suffix):
+        raise InputError("its first line is not the end of a file's name")
+    shared = options.model_fields_set & spec.load_options.model_fields.keys()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"tokenizer{suffix.decode()}")
+        file.write_bytes(content)
+        given = {**{name: getattr(options, name) for name in shared}, "path": file}
+        return checked(spec.load(validate_options(spec.load_options, given, "load")))
 
 
 class _TextHash:
@@ -290,8 +319,8 @@ class _TextHash:
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = texts
         self._digest = hashlib.sha256()
-        self.documents = self.chars = self.n_bytes = 0
-        """The number of documents so far, and of their characters and UTF-8 bytes."""
+        self.chars = 0
+        """The number of characters so far."""
 
     def __iter__(self) -> Iterator[str]:
         return (text for _, text in self._grouped())
@@ -305,9 +334,7 @@ class _TextHash:
         has_groups = isinstance(texts, GroupedText)
         for group, text in texts.grouped() if isinstance(texts, GroupedText) else zip(repeat(""), texts):
             data = text.encode("utf-8", "surrogatepass")
-            self.documents += 1
             self.chars += len(text)
-            self.n_bytes += len(data)
             self._digest.update(b"%d\n" % len(data) + data)
             if has_groups:
                 self._digest.update(f"in {group}\n".encode("utf-8", "surrogatepass"))

@@ -46,7 +46,7 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True) -> None:
+def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True, mode: int = 0o666) -> None:
     """Write a file so that neither a reader nor a crash ever sees half of it.
 
     Args:
@@ -54,6 +54,7 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True)
         data: all of the content.
         survive_power_cut: wait until the disk has it, which takes milliseconds. Without it a power cut may leave a file
             with less content, which its readers must then notice.
+        mode: the permissions that the file gets, as far as the umask allows them.
 
     Raises:
         OSError: the folder does not exist, cannot be written, or is full; it names the file.
@@ -61,7 +62,7 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True)
     # In the same folder, because a rename is atomic only within one file system.
     unfinished = path.with_name(f"{unfinished_prefix(path)}{secrets.token_hex(8)}{UNFINISHED}")
     try:
-        with unfinished.open("xb") as file:
+        with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
             file.flush()
             if survive_power_cut:

@@ -6,6 +6,10 @@ that repeats kind and key and has the SHA-256 of the result. Reading checks both
 reported, and its work is done again. Files are written whole or not at all, so
 runs may share a store, and any of them may die.
 
+No entry is trusted. What is no regular file is never waited for, a file of somebody else is not read, and results are
+plain data, see :mod:`tokbench.foundation.plain_data`. Trained tokenizers alone are pickles, which workers read. So a
+folder that others can write to is refused.
+
 The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
 """
 
@@ -16,17 +20,21 @@ import json
 import logging
 import os
 import re
+import shlex
+import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 import platformdirs
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
+from tokbench.foundation.plain_data import NotPlain, packed, parsed, unpacked
 
 Key: TypeAlias = Mapping[str, object]
 """The things that a result was made from, as values that JSON can write: all that can change the result."""
@@ -39,6 +47,19 @@ DEFAULT_SIZE: Final = 10 * 1024**3
 """Bytes that a store may take, unless ``TOKBENCH_STORE_SIZE`` says otherwise."""
 
 _UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+_LONGEST_HEAD: Final = 1 << 24
+"""Bytes of the first line of an entry at most."""
+
+_LARGEST: Final = 1 << 32
+"""Bytes of an entry at most."""
+
+_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+"""The permission of others to write."""
+
+_FLAGS: Final = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
+_OPENING: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in _FLAGS)
+"""A FIFO or a device does not block, and a link is not followed."""
+
 _STALE: Final = 3600.0
 """Seconds after which an unfinished file is taken for that of a run that died."""
 
@@ -110,7 +131,7 @@ class Store:
         path = self._path(kind, canonical(key))
         try:
             data = _read(path, canonical(key))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, Damaged) as error:
             self._drop(path, str(error))
@@ -119,15 +140,51 @@ class Store:
             os.utime(path)
         return data
 
+    def value(self, kind: str, key: Key, of: Any, problem: Callable[[Any], str] = lambda _: "") -> Any | None:
+        """Return a result that :meth:`put_value` kept, or ``None`` if it is not there.
+
+        An entry that holds something else is damaged, see :meth:`get`.
+
+        Args:
+            kind: the sort of work.
+            key: all that it was made from.
+            of: the type of the result, such as ``list[int]``.
+            problem: returns what is wrong with a result of that type; empty if nothing is.
+        """
+        data = self.get(kind, key)
+        if data is None:
+            return None
+        try:
+            result = unpacked(data, of)
+            reason = problem(result)
+        except NotPlain as error:
+            reason = str(error)
+        if reason:
+            self.damaged(kind, key, reason)
+            return None
+        return result
+
+    def put_value(self, kind: str, key: Key, result: object, of: Any) -> None:
+        """Keep a result as plain data, see :meth:`value`.
+
+        Raises:
+            NotPlain: it has no plain form.
+        """
+        self.put(kind, key, packed(result, of))
+
     def put(self, kind: str, key: Key, data: bytes) -> None:
         """Keep a result. A store that cannot be written is reported once, and costs nothing else."""
         text = canonical(key)
         path = self._path(kind, text)
         head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        line = json.dumps(head, ensure_ascii=False).encode() + b"\n"
+        if len(line) > _LONGEST_HEAD or len(line) + len(data) > min(_LARGEST, self.limit):
+            return  # the end of the run would delete it
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            whole = json.dumps(head, ensure_ascii=False).encode() + b"\n" + data
-            write_atomically(path, whole, survive_power_cut=False)  # half an entry is noticed, and its work done again
+            for folder in (self.folder, path.parent.parent, path.parent):  # whatever the umask, of this user alone
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Half an entry is noticed, and its work done again.
+            write_atomically(path, line + data, survive_power_cut=False, mode=0o600)
         except OSError as error:
             if not self._refused:
                 self._refused = True
@@ -138,18 +195,40 @@ class Store:
         with suppress(OSError):
             self._path(kind, canonical(key)).unlink()
 
-    def result(self, kind: str, key: Key, make: Callable[[], bytes]) -> bytes:
-        """Return a result from the store, or make it and keep it."""
+    def result(
+        self, kind: str, key: Key, make: Callable[[], bytes], problem: Callable[[bytes], str] = lambda _: ""
+    ) -> bytes:
+        """Return a result from the store, or make it and keep it.
+
+        Args:
+            kind: the sort of work.
+            key: all that it was made from.
+            make: makes the result.
+            problem: returns what is wrong with the bytes of an entry, which is damaged then; empty if nothing is.
+        """
         data = self.get(kind, key)
+        if data is not None and (reason := problem(data)):
+            self.damaged(kind, key, reason)
+            data = None
         if data is None:
             data = make()
             self.put(kind, key, data)
         return data
 
+    def damaged(self, kind: str, key: Key, reason: str) -> None:
+        """Delete an entry whose reader can make no sense of it, and say so."""
+        self._drop(self._path(kind, canonical(key)), reason)
+
     def _drop(self, path: Path, reason: str) -> None:
-        _log.warning("the store's entry %s is damaged (%s); it is deleted, and its work is done again", path, reason)
-        with suppress(OSError):
-            path.unlink()
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+            then = "it is deleted"
+        except OSError as error:
+            then = f"it cannot be deleted ({error.strerror}), so do that yourself"
+        _log.warning("the store's entry %s is damaged (%s); %s, and its work is done again", path, reason, then)
 
     def _files(self) -> Iterator[Path]:
         """Yield the files of all entries."""
@@ -160,10 +239,9 @@ class Store:
     def entries(self) -> Iterator[StoredEntry]:
         """Yield all entries by kind; damaged ones are left out, see :meth:`verify`."""
         for path in self._files():
-            with suppress(OSError, Damaged), path.open("rb") as file:
-                head = _head(file.readline())
-                stat = path.stat()
-                yield StoredEntry(path, str(head["kind"]), _key(head), stat.st_size, stat.st_mtime)
+            with suppress(OSError, Damaged), _opened(path) as file:
+                head, status = _head(file), os.fstat(file.fileno())
+                yield StoredEntry(path, str(head["kind"]), _key(head), status.st_size, status.st_mtime)
 
     def verify(self) -> tuple[int, list[tuple[Path, str]]]:
         """Read every entry, and delete the damaged ones.
@@ -174,7 +252,7 @@ class Store:
         sound, damaged = 0, []
         for path in self._files():
             try:
-                _read(path)
+                _read(path, place=self._path)
                 sound += 1
             except FileNotFoundError:
                 continue  # another run has just deleted it
@@ -200,8 +278,8 @@ class Store:
         sizes = []
         for path in self._files():
             with suppress(OSError):
-                stat = path.stat()
-                sizes.append((stat.st_mtime, stat.st_size, path))
+                status = path.lstat()
+                sizes.append((status.st_mtime, status.st_size, path))
         too_much = sum(size for _, size, _ in sizes) - (self.limit if limit is None else limit)
         deleted, freed = 0, 0
         for _, size, path in sorted(sizes):
@@ -234,11 +312,44 @@ def digest_of(key: Key) -> str:
     return hashlib.sha256(canonical(key).encode()).hexdigest()
 
 
-def _head(line: bytes) -> dict[str, object]:
+def _opened(path: Path) -> IO[bytes]:
+    """Open the file of an entry, and never wait for it.
+
+    Raises:
+        OSError: it cannot be opened.
+        Damaged: it is no regular file, or one that no store has written.
+    """
+    if path.is_symlink() or path.is_dir():
+        raise Damaged("it is not a regular file")
+    file = os.fdopen(os.open(path, _OPENING), "rb")
+    if reason := _no_entry(os.fstat(file.fileno())):
+        file.close()
+        raise Damaged(reason)
+    return file
+
+
+def _no_entry(status: os.stat_result) -> str:
+    """Return why a file cannot be that of an entry; empty if it can."""
+    if not stat.S_ISREG(status.st_mode):
+        return "it is not a regular file"
+    if status.st_size > _LARGEST:
+        return f"it has {status.st_size:,} bytes, more than any entry"
+    return "" if _is_ours(status) else "another user owns it, or can write to it"
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Tell whether this user owns a file or folder, and nobody else can write to it."""
+    if not hasattr(os, "geteuid"):  # where there is no POSIX, permissions are of another kind
+        return True
+    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS
+
+
+def _head(file: IO[bytes]) -> Mapping[str, Any]:
+    line = file.readline(_LONGEST_HEAD)
     try:
-        head = json.loads(line)
-    except ValueError:
-        raise Damaged("its first line is not JSON") from None
+        head = parsed(line)
+    except NotPlain as error:
+        raise Damaged(f"its first line is damaged: {error}") from None
     if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():
         raise Damaged("its first line does not describe an entry")
     return head
@@ -251,20 +362,31 @@ def _key(head: Mapping[str, object]) -> Key:
     return key
 
 
-def _read(path: Path, key: str | None = None) -> bytes:
-    """Return the result of an entry, which was made from ``key`` if that is given.
+def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] | None = None) -> bytes:
+    """Return the result of an entry.
+
+    Args:
+        path: its file.
+        key: what it was made from, if that is known.
+        place: returns the file of a kind and a key, to compare it, if it is not known.
 
     Raises:
         OSError: the file cannot be read.
         Damaged: it does not hold what its first line says.
     """
-    line, _, data = path.read_bytes().partition(b"\n")
-    head = _head(line)
-    if len(data) != head["bytes"]:
-        raise Damaged(f"it has {len(data):,} bytes where its first line says {head['bytes']}")
+    with _opened(path) as file:
+        head = _head(file)
+        size = os.fstat(file.fileno()).st_size - file.tell()
+        if type(head["bytes"]) is not int or size != head["bytes"]:
+            raise Damaged(f"it has {size:,} bytes where its first line says {head['bytes']}")
+        try:
+            data = file.read(size)
+        except MemoryError:
+            raise Damaged(f"its {size:,} bytes do not fit into memory") from None
     if hashlib.sha256(data).hexdigest() != head["sha256"]:
         raise Damaged("its bytes have changed since they were written")
-    if key is not None and canonical(_key(head)) != key:
+    made_from = canonical(_key(head))
+    if (key is not None and made_from != key) or (place is not None and place(str(head["kind"]), made_from) != path):
         raise Damaged("it is the result of other work")
     return data
 
@@ -281,15 +403,51 @@ def open_store() -> Store | None:
     """Return the store of this process's environment; ``None`` if ``TOKBENCH_NO_STORE`` is set.
 
     Raises:
-        InputError: ``TOKBENCH_STORE_SIZE`` is not a size, or the store is a file.
+        InputError: ``TOKBENCH_STORE_SIZE`` is not a size, or the store is a file, or a folder of others.
     """
     if os.environ.get(OFF):
         return None
     folder = default_folder()
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"the store {folder} is not a folder; set {FOLDER} to one, or use --no-store")
+    if refusal := _refusal(folder):
+        raise InputError(f"the store {folder} {refusal}, or use --no-store")
     try:
         limit = parse_size(os.environ[SIZE]) if os.environ.get(SIZE) else DEFAULT_SIZE
     except ValueError as error:
         raise InputError(f"{SIZE}: {error}") from None
     return Store(folder, limit)
+
+
+def open_store_if_usable() -> Store | None:
+    """Return the store, or ``None`` where :func:`open_store` refuses it: for what is only faster with a store."""
+    try:
+        return open_store()
+    except InputError:
+        return None
+
+
+def _refusal(folder: Path) -> str:
+    """Return why a folder cannot be a store, and what to type; empty if it can, or is not there yet.
+
+    >>> _refusal(Path("no such folder"))
+    ''
+    """
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"cannot be read ({error.strerror}); set {FOLDER} to a folder of your own"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"is not a folder; set {FOLDER} to one"
+    if _is_ours(status):
+        return ""
+    if status.st_uid != os.geteuid():
+        return (
+            f"belongs to another user, who can put anything there; set {FOLDER} to a folder of your own: "
+            f"{FOLDER}=~/tokbench-store"
+        )
+    mode = stat.S_IMODE(status.st_mode)
+    return (
+        f"can be written to by others (mode {mode:04o}), who can put anything there; if nobody else has: "
+        f"chmod -R go-w {shlex.quote(str(folder))}; else set {FOLDER} to a folder of your own"
+    )

@@ -141,7 +141,12 @@ class Metric:
 
 
 class _MapsShards(Protocol):
-    """The common part of metrics of text. A state may be any object that can be pickled."""
+    """The common part of metrics of text.
+
+    A state is made of numbers, text, lists, tuples, dictionaries, sets and NumPy arrays, and of dataclasses, named
+    tuples and enums that hold such values. The types that their fields and the return value of ``map`` declare are
+    compared with what the store has. Any other state must be picklable, and no store keeps it.
+    """
 
     def map(self, encoded: EncodedShard, /) -> Any:
         """Return the state of one shard. It depends on nothing else, because a run may take it from the store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar, NamedTuple
@@ -19,28 +20,25 @@ from tokbench.statistics.jackknife import jackknife
 from tokbench.statistics.sample_units import SampleUnits
 
 
+@dataclass(eq=False)
 class Sums:
     """Sums of several quantities over documents. Adding two of them is exact, in any order.
-
-    Args:
-        documents: the number of documents.
-        columns: for each quantity, float64[u], the sum in each sampling unit.
-        units: the units; ``None`` if they are known by number alone.
 
     >>> sums = Sums(3, {"tokens": np.array([4.0, 6.0]), "bytes": np.array([20.0, 20.0])})
     >>> (sums + sums).total("tokens").value, sums.ratio("bytes", "tokens").value
     (20.0, 4.0)
     """
 
-    def __init__(
-        self, documents: int, columns: Mapping[str, NDArray[np.float64]], units: SampleUnits | None = None
-    ) -> None:
-        self.documents = documents
-        """The number of documents."""
-        self.columns = dict(columns)
-        """For each quantity, float64[u], the sum in each unit. They are sums of integers, exact below 2**53."""
-        self.units = units or SampleUnits.numbered(max(map(len, self.columns.values()), default=0))
-        """The sampling units, which the jackknife leaves out in turn."""
+    documents: int
+    """The number of documents."""
+    columns: dict[str, NDArray[np.float64]]
+    """For each quantity, float64[u], the sum in each unit. They are sums of integers, exact below 2**53."""
+    units: SampleUnits = None  # type: ignore[assignment]  # set below
+    """The sampling units, which the jackknife leaves out in turn; by default they are known by number alone."""
+
+    def __post_init__(self) -> None:
+        if self.units is None:
+            self.units = SampleUnits.numbered(max(map(len, self.columns.values()), default=0))
 
     @classmethod
     def of(cls, shard: Shard, **values: NDArray[Any]) -> Sums:
@@ -149,11 +147,11 @@ class Sums:
         """
         del before  # sums do not number documents
         columns = {name: np.array(column, dtype=np.float64) for name, column in raw["sums"].items()}
-        units = None
-        if described := raw.get("sample_units"):
-            keys, documents = (np.array(described[name], dtype=np.int64) for name in ("keys", "documents"))
-            units = SampleUnits(keys, documents, described["bits"])
-        return cls(raw["documents"], columns, units)
+        described = raw.get("sample_units")
+        if not described:
+            return cls(raw["documents"], columns)
+        keys, documents = (np.array(described[name], dtype=np.int64) for name in ("keys", "documents"))
+        return cls(raw["documents"], columns, SampleUnits(keys, documents, described["bits"]))
 
 
 class PairedUnits(NamedTuple):

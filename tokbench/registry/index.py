@@ -8,14 +8,12 @@ others register may rest on more than their code.
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, NamedTuple
 
-from tokbench.foundation.failures import attempt
-from tokbench.foundation.store import open_store
+from tokbench.foundation.store import open_store_if_usable
 from tokbench.registry import hookspecs
 from tokbench.registry.plugins import (
     ALLOWED,
@@ -29,7 +27,7 @@ from tokbench.registry.plugins import (
 )
 from tokbench.registry.tokenizer_names import catalogue
 
-_KIND_IN_STORE: Final = "plugins"
+_KIND_IN_STORE: Final = "plugin index"
 _KINDS: Final = ("backends", "corpora", "executors", "metrics", "reporters", "studies")
 
 
@@ -118,20 +116,26 @@ def plugin_index() -> PluginIndex:
     True
     """
     entries = sorted(entry_points(group=hookspecs.GROUP), key=lambda entry_point: entry_point.name)
-    store = open_store() if {origin_of(entry_point).distribution for entry_point in entries} == {OWN} else None
+    store = (
+        open_store_if_usable() if {origin_of(entry_point).distribution for entry_point in entries} == {OWN} else None
+    )
     if store is None:
         return PluginIndex.of(load_registry(entries))
     key = _key(entries)
-    data = store.get(_KIND_IN_STORE, key)
-    kept = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
-    if isinstance(kept, _KeptIndex) and all(_FileState.of(state.path) == state for state in kept.files):
+    kept: _KeptIndex | None = store.value(_KIND_IN_STORE, key, _KeptIndex, _problem)
+    if kept and all(_FileState.of(state.path) == state for state in kept.files):
         return kept.plugins
     index = PluginIndex.of(load_registry(entries))
     if not any(plugin.reason and not plugin.excluded for plugin in index.plugins):
         paths = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
         files = [_FileState.of(path) for path in paths if path]
-        store.put(_KIND_IN_STORE, key, pickle.dumps(_KeptIndex(index, files)))
+        store.put_value(_KIND_IN_STORE, key, _KeptIndex(index, files), _KeptIndex)
     return index
+
+
+def _problem(kept: _KeptIndex) -> str:
+    """Return what is wrong with an index of the store; empty if nothing is."""
+    return "" if set(kept.plugins.listed) == {*_KINDS, "published"} else "it lists other kinds of plugins"
 
 
 def _key(entries: Sequence[EntryPoint]) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The source ``cldr_names``: names of languages, countries and currencies in up to 300 languages, from Babel's wheel.
 
-They are what software shows in menus, by the Common Locale Data Repository of Unicode: a word or three each, no sentences.
+They are what software shows in menus, by Unicode's Common Locale Data Repository: a word or three each, no sentences.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class Joined(NamedTuple):
     """Of each unit of the second."""
 
 
+@dataclass(eq=False)
 class SampleUnits:
     """The documents of a sample by hash and stratum; a jackknife leaves out one unit after the other.
 
@@ -48,13 +50,12 @@ class SampleUnits:
     ([7, 9], [2, 1], [0, 1, 0])
     """
 
-    def __init__(self, keys: NDArray[np.int64], documents: NDArray[np.int64], bits: int = _HASH_BITS) -> None:
-        self.keys = keys
-        """int64[u], rising: the stratum, and below it 32 bits for the hash."""
-        self.documents = documents
-        """int64[u], the number of documents of each unit."""
-        self.bits = bits
-        """So many last bits of the hash tell units of a stratum apart."""
+    keys: NDArray[np.int64]
+    """int64[u], rising: the stratum, and below it 32 bits for the hash."""
+    documents: NDArray[np.int64]
+    """int64[u], the number of documents of each unit."""
+    bits: int = _HASH_BITS
+    """So many last bits of the hash tell units of a stratum apart."""
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -126,8 +126,8 @@ class ModelOutcome(NamedTuple):
 class ModelMetric(Protocol):
     """A metric that trains models on the ids of each tokenizer, and scores them on other text.
 
-    A state may be any object that can be pickled. It depends on nothing but the task, because a run may take it from
-    the store.
+    A state is made of the same values as that of a text metric, or it is not kept in the store. It depends on nothing
+    but the task, because a run may take it from the store.
     """
 
     @property

@@ -39,7 +39,7 @@ from tokbench.plugin import (
     doing,
     encode_batch,
     make_cell,
-    open_store,
+    open_store_if_usable,
     tracebacks,
     trained_on,
     vocab_size_of,
@@ -133,7 +133,7 @@ class StoredCheckpoints:
 
 def checkpoints_of(key: Key | None) -> Checkpoints:
     """Return where the parts of a training are kept: in the store, by a key, or nowhere beyond this process."""
-    store = open_store() if key is not None else None
+    store = open_store_if_usable() if key is not None else None
     return StoredCheckpoints(store, key) if store and key else {}
 
 
@@ -264,7 +264,7 @@ class _Models:
         ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
         self._answers = {name: self._context.stored([name], self._kept) for name in ready}
         missing = [name for name, answer in self._answers.items() if answer is None]
-        texts = Kept("model texts", self._details, self._family.name)
+        texts = Kept("model texts", self._details, self._family.name, type=PartSizes)
         sizes = self._context.stored([], texts)
         if missing or sizes is None:
             parts = attempt(self._parts)
@@ -279,7 +279,8 @@ class _Models:
 
     @property
     def _kept(self) -> Kept:
-        return Kept("models", self._details, self._family.name, "training models: {} tokenizers x corpora")
+        counted = "training models: {} tokenizers x corpora"
+        return Kept("models", self._details, self._family.name, counted, FittedModels | LostText)
 
     def _made_from(self) -> Key:
         """Return all that the texts of both parts are made from."""

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 import ctypes
 import io
+import logging
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 os.environ.setdefault("PJRT_NPROC", "1")  # XLA reads it when JAX is first used: the threads of its pool
 
@@ -41,7 +42,7 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from tokbench.plugin import Progress, silent
+from tokbench.plugin import Failure, Progress, attempt, silent
 from tokbench.studies.language_models.body import LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
 from tokbench.studies.language_models.windows import (
@@ -52,6 +53,10 @@ from tokbench.studies.language_models.windows import (
     scoring_windows,
     training_windows,
 )
+
+P = TypeVar("P")
+
+_log = logging.getLogger(__name__)
 
 _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.125
@@ -311,14 +316,16 @@ class _Training:
             end, n_bytes, tokens = end + len(segment.batches), n_bytes + segment.n_bytes, tokens + segment.tokens
             cool = end - max(1, round(_COOL_DOWN * end))
             name = f"{self._name} point {number}"
-            if name not in self._saved:
+            point = self._kept_part(name, self._point)
+            if point is None:
                 if state is None or at > cool:  # nothing was kept, or nothing that is of use here
                     state, at = self._begun(), 0
                 state, at = self._trained(state, at, cool), cool
                 bits = self._bits(self._cooled(state, cool, end), cool)
                 flops = self._body.flops(tokens, self._window, self._n_ids)
-                self._saved[name] = _packed(Point(n_bytes, tokens, flops, self._seconds(), bits)._asdict())
-            points.append(_point(self._saved[name]))
+                point = Point(n_bytes, tokens, flops, self._seconds(), bits)
+                self._saved[name] = _packed(point._asdict())
+            points.append(point)
         self._saved.pop(self._name, b"")
         return points
 
@@ -379,13 +386,44 @@ class _Training:
             self._saved[self._name] = _packed({**arrays, "at": at, "seconds": self._seconds()})
 
     def _restored(self) -> tuple[_State | None, int]:
-        if self._name not in self._saved:
-            return None, 0
-        arrays = _unpacked(self._saved[self._name])
-        self._before = float(arrays.pop("seconds"))
-        at = int(arrays.pop("at"))
-        leaves = [jnp.asarray(arrays[str(k)]) for k in range(len(arrays))]
-        return jax.tree.unflatten(jax.tree.structure(self._begun()), leaves), at
+        return self._kept_part(self._name, self._place) or (None, 0)
+
+    def _kept_part(self, name: str, read: Callable[[Mapping[str, NDArray[Any]]], P]) -> P | None:
+        """Return a part that was saved; one that cannot be used is deleted, and made again."""
+        part = attempt(lambda: read(_unpacked(self._saved[name]))) if name in self._saved else None
+        if isinstance(part, Failure):
+            self._saved.pop(name, b"")
+            _log.warning("the checkpoint %s is damaged (%s); it is deleted, and made again", name, part.reason)
+            return None
+        return part
+
+    def _place(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[_State, int]:
+        """Return the state of a training and its step.
+
+        Raises:
+            ValueError: they are those of another training.
+            KeyError: one of them is missing.
+        """
+        before, at, begun = float(arrays["seconds"]), int(arrays["at"]), self._begun()
+        kept = [jnp.asarray(arrays[str(k)]) for k in range(len(jax.tree.leaves(begun)))]
+        same = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(kept, jax.tree.leaves(begun), strict=True))
+        if not same or not 0 <= at <= len(self._steps) or not 0 <= before < math.inf:
+            raise ValueError("it is that of another training")
+        self._before = before
+        return jax.tree.unflatten(jax.tree.structure(begun), kept), at
+
+    def _point(self, arrays: Mapping[str, NDArray[Any]]) -> Point:
+        """Return the models of a point.
+
+        Raises:
+            ValueError: they are those of another training.
+            KeyError: something is missing.
+        """
+        bits, seconds = arrays["bits"], float(arrays["seconds"])
+        n_bytes, tokens, flops = (int(arrays[name]) for name in ("n_bytes", "tokens", "flops"))
+        if bits.shape != (self._documents,) or not np.isfinite([*bits, seconds]).all() or min(n_bytes, tokens) < 1:
+            raise ValueError("it is that of another training")
+        return Point(n_bytes, tokens, flops, seconds, bits)
 
     def _seconds(self) -> float:
         return self._before + time.perf_counter() - self._since
@@ -423,13 +461,6 @@ def _packed(values: Mapping[str, Any]) -> bytes:
 def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     with io.BytesIO(data) as file, np.load(file) as arrays:
         return dict(arrays)
-
-
-def _point(data: bytes) -> Point:
-    arrays = _unpacked(data)
-    return Point(
-        int(arrays["n_bytes"]), int(arrays["tokens"]), int(arrays["flops"]), float(arrays["seconds"]), arrays["bits"]
-    )
 
 
 def release_memory() -> None:

@@ -94,7 +94,7 @@ class _PlannedProbe(NamedTuple):
 
 
 def _kept(job: Ask) -> Kept:
-    return Kept("answer", {"number": job.number}, job.family, "probing: {} answers")
+    return Kept("answer", {"number": job.number}, job.family, "probing: {} answers", CheckedAnswer)
 
 
 def run(context: StudyContext, _: Options) -> Outcome:

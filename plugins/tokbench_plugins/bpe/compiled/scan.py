@@ -37,7 +37,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled, inlined, open_store
+from tokbench.plugin import compiled, inlined, open_store_if_usable
 from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
 from tokbench_plugins.bpe.patterns import pattern_name
 
@@ -89,14 +89,12 @@ class ClassTables(NamedTuple):
 @cache
 def class_tables() -> ClassTables:
     """Return the tables of the ``regex`` that is installed, from the store if they were made before."""
-    store = open_store()
+    store = open_store_if_usable()
     if store is None:
         return _make_tables()
     others = {"other": OTHER, "small": SMALL, "folds": list(FOLDS)}
     key = {"regex": regex.__version__, "numbers": _numbers(), **others}
-    kept = np.frombuffer(store.result(_TABLES, key, lambda: _packed(_make_tables())), np.uint8)
-    pages = kept[: 4 * _PAGES].view(np.int32).copy()  # may be written, as new ones: compiled code has one type of them
-    return ClassTables(kept[4 * _PAGES :], pages)
+    return _unpacked(store.result(_TABLES, key, lambda: _packed(_make_tables()), _problem))
 
 
 def _numbers() -> dict[str, int]:
@@ -106,6 +104,21 @@ def _numbers() -> dict[str, int]:
 
 def _packed(tables: ClassTables) -> bytes:
     return tables.pages.tobytes() + tables.classes.tobytes()
+
+
+def _unpacked(data: bytes) -> ClassTables:
+    kept = np.frombuffer(data, np.uint8)
+    pages = kept[: 4 * _PAGES].view(np.int32).copy()  # may be written, as new ones: compiled code has one type of them
+    return ClassTables(kept[4 * _PAGES :], pages)
+
+
+def _problem(data: bytes) -> str:
+    """Return what is wrong with tables of the store, in which compiled code looks without asking where they end."""
+    if len(data) <= 4 * _PAGES or len(data) % 256:
+        return "its tables have another size"
+    classes, pages = _unpacked(data)
+    sound = pages.min() >= 0 and pages.max() <= len(classes) - 256 and classes.max() < CLASSES
+    return "" if sound else "its tables lead out of them"
 
 
 def _make_tables() -> ClassTables:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from tokbench.plugin import open_store
+from tokbench.plugin import open_store_if_usable
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
 from tokbench_plugins.bpe.vocabulary import Pair
 
@@ -58,13 +58,15 @@ def recovered_from_ranks_once(ranks: Mapping[bytes, int], make: Callable[[], Rec
 
 
 def _once(key_of: Callable[[], Mapping[str, object]], make: Callable[[], Recovered]) -> Recovered:
-    store = open_store()
+    store = open_store_if_usable()
     if store is None:
         return make()
     key = key_of()
     kept = store.get(KIND, key)
     recovered = unpacked(kept) if kept is not None else None
     if recovered is None:
+        if kept is not None:
+            store.damaged(KIND, key, "its numbers contradict each other")
         recovered = make()
         store.put(KIND, key, packed(recovered))
     return recovered

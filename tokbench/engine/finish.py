@@ -15,7 +15,8 @@ from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
-from tokbench.measuring.metric import CorpusMetric, (
+from tokbench.measuring.metric import (
+    CorpusMetric,
     CorpusOutcome,
     CorpusStates,
     FindsLosses,

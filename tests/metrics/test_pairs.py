@@ -17,7 +17,8 @@ from tokbench.formats.csv import pairs_csv
 from tokbench.measuring.metric import CorpusStates
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
-from tokbench.report.sections.pairs import sentence
+from tokbench.report.sections.pairs import _standing, sentence
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
 from tokbench.statistics.jackknife import holm, jackknife
 from tokbench.tokenizers.options import Options
@@ -52,6 +53,16 @@ def states(tokens, lossy=None):
         lost[0] = (lossy or {}).get(name, 0)
         known[name, "g"] = Sums(64, {"tokens": np.array(column, dtype=float), "lossy": lost})
     return CorpusStates("c", False, "", {"g": 64}, list(tokens), known)
+
+
+@pytest.mark.parametrize("kept", [("bytes", "utf-16", "code-points"), ("code-points", "bytes", "utf-16")])
+def test_the_sentence_beside_the_places_is_about_the_first_two(results, kept):
+    """Thai has three bytes a character, and one unit in UTF-16 and UTF-32: bytes come last."""
+    comparisons = [
+        found for found in results.pairs if found.group == "th" and {found.tokenizer, found.other} <= {*kept}
+    ]
+    standing = _standing(CellTables(results), "pair_rank", comparisons)
+    assert standing.first == sentence(pair(results, "utf-16", "code-points", "th"))
 
 
 def test_a_difference_by_hand():

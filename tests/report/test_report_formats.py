@@ -22,7 +22,7 @@ from tokbench.plugin import latex_text
 from tokbench.registry.plugins import load_registry
 from tokbench.report.report import Report
 from tokbench.report.sections.problems import problems
-from tokbench.report.terminal import summary
+from tokbench.report.terminal import _fitting, main_columns, summary
 from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
@@ -278,6 +278,14 @@ def test_terminal_keeps_its_width(width):
     assert max(map(len, lines)) <= width
     # Not one row of the table is broken: every tokenizer that ran begins a line with its size after it.
     assert [line for line in lines if line.startswith("o200k ") and "200,019" in line]
+
+
+def test_a_wide_terminal_has_every_column_once_and_a_narrow_one_those_of_the_best_known_metrics():
+    report = Report(build(hostile=False))
+    every, names = main_columns(report.tables), list(report.results.tokenizers)
+    assert _fitting(report, names, 10_000) == every
+    fitting = _fitting(report, names, 60)
+    assert fitting == [column for column in every if column.metric == "compression_ratio"][: len(fitting)] != []
 
 
 def test_terminal_shows_hostile_text_and_nothing_acts():

@@ -124,6 +124,25 @@ def test_a_template_keeps_the_message_and_never_makes_it_control(name):
     assert text.index("one") < text.index("two") < text.index("three")
 
 
+@pytest.mark.parametrize(
+    ("name", "opening"),
+    [
+        ("ChatML", "<|im_start|>assistant\n"),
+        ("DeepSeek V3", "<｜Assistant｜>"),
+        ("Gemma", "<start_of_turn>model\n"),
+        ("Harmony (gpt-oss)", "<|start|>assistant"),
+        ("Llama 2", ""),
+        ("Llama 3", "<|start_header_id|>assistant<|end_header_id|>\n\n"),
+        ("Mistral", ""),
+        ("Phi-4", "<|im_start|>assistant<|im_sep|>"),
+    ],
+)
+def test_a_prompt_opens_the_reply_unless_it_is_told_not_to(name, opening):
+    write, message = CHAT_TEMPLATES[name].write, Message("user", "Hi")
+    closed = "".join(part.text for part in write([message], reply=False))
+    assert "".join(part.text for part in prompt(name, "Hi")) == closed + opening
+
+
 @pytest.mark.parametrize("name", CHAT_TEMPLATES)
 def test_the_marks_of_a_template_are_control_and_nothing_else_is(name):
     turns = [Message("system", "Be brief."), Message("user", "one"), Message("assistant", "two"), Message("user", "x")]

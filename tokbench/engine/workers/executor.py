@@ -30,8 +30,8 @@ def default_workers() -> int:
 class Executor(NamedTuple):
     """A way to do the jobs of a run; no number depends on it.
 
-    >>> Executor(2).kind, Executor(0).kind, Executor(name="dask").kind
-    ('workers', 'inprocess', 'dask')
+    >>> Executor(2).kind, Executor(0).kind, Executor(name="dask").kind, Executor().workers
+    ('workers', 'inprocess', 'dask', 1)
     """
 
     workers: int = 1

@@ -1,0 +1,87 @@
+"""The versions of what tokbench needs: those that are tested, and the lowest that are declared."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".github"
+NOT_IN_DEV = {"cloud", "icu"}
+"""Extras that the development installation leaves out: one needs a compiler, the other accounts."""
+
+if not FOLDER.is_dir():
+    pytest.skip("the files of the repository are not here", allow_module_level=True)
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def declared(*, leave_out=()):
+    """Yield the requirements of the package and its extras, but for those on extras of its own."""
+    lists = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    for extra, requirements in lists.items():
+        if extra not in leave_out:
+            yield from (needed for needed in map(Requirement, requirements) if needed.name != "tokbench")
+
+
+def versions(name):
+    """Return the versions in a file of the folder; each line is a name, two equals signs and a version."""
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    pinned = [
+        re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9._+!-]+)", line) for line in lines if not line.startswith("#")
+    ]
+    assert all(pinned), f"{name} names a place instead of a version"
+    return {canonicalize_name(line[1]): line[2] for line in pinned}
+
+
+@pytest.mark.parametrize("name", ["constraints.txt", "lowest.txt"])
+def test_the_first_lines_say_how_the_file_was_made(name):
+    head = [line for line in (FOLDER / name).read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    assert "pip install" in " ".join(head)
+
+
+def test_a_version_of_everything_declared_is_tested():
+    tested = versions("constraints.txt")
+    for needed in declared(leave_out=NOT_IN_DEV):
+        assert needed.specifier.contains(tested[canonicalize_name(needed.name)]), needed
+
+
+def test_each_lower_bound_is_among_the_lowest_versions():
+    lowest = versions("lowest.txt")
+    bounds = {
+        canonicalize_name(needed.name): bound.version
+        for needed in declared()
+        for bound in needed.specifier
+        if bound.operator == ">="
+    }
+    assert {name: lowest.get(name) for name in bounds} == bounds
+
+
+def test_checks_install_with_these_versions():
+    """The tested versions in a clean checkout, the lowest ones and the audit where there is a network."""
+    assert ".venv/bin/pip install -q -c .github/constraints.txt -e '.[dev]'" in (ROOT / ".ci/run").read_text("utf-8")
+    jobs = yaml.safe_load((FOLDER / "workflows/dependencies.yml").read_text("utf-8"))["jobs"]
+    commands = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert commands["lowest"][0].startswith("pip install -c .github/lowest.txt -e '.[")
+    assert commands["audit"][-1].startswith("pip-audit ")
+    tests = [word.partition("::")[0] for word in commands["lowest"][1].split() if word.startswith("tests/")]
+    assert len(tests) > 10
+    assert [path for path in tests if not (ROOT / path).exists()] == []
+
+
+def test_links_of_the_security_page_lead_somewhere():
+    page = (FOLDER / "SECURITY.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", page)
+    assert len(links) > 5
+    for path, anchor in links:
+        text = (FOLDER / path).read_text(encoding="utf-8")
+        heads = [
+            re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-")
+            for line in text.splitlines()
+            if line.startswith("#")
+        ]
+        assert not anchor or anchor in heads, (path, anchor)

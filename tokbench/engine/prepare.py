@@ -79,6 +79,7 @@ class TrainTokenizer(Job):
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
             if isinstance(packed, Failure):
                 packed = packed.during("training")
+            context.inspect()  # while the heartbeat says that it is a training
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         yield Training(facts, pickled, seconds, documents, n_bytes)
 

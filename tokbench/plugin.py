@@ -129,8 +129,9 @@ if TYPE_CHECKING:
     )
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
-        spreadsheet_text as spreadsheet_text, visible as visible, cut as cut,
+        spreadsheet_text as spreadsheet_text, cut as cut,
     )
+    from tokbench.foundation.visible_text import visible as visible
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
     from tokbench.report.pages import html_environment as html_environment
     from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
@@ -293,7 +294,8 @@ _NAMES: Final = {
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown nodes_markdown",
     "report.cells": "DisplayCell legends IN_SAMPLE LEGENDS LOSSY Series UNCHECKED in_sample_legend percent",
-    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible cut",
+    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text cut",
+    "foundation.visible_text": "visible",
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
     # functions compiled with numba where it is installed

@@ -157,6 +157,21 @@ def test_the_first_documents_say_nothing_of_the_speed_of_all(clock):
         assert progress.time_left() == (pytest.approx(990_000 * 25 / 9_900), ())
 
 
+@pytest.mark.parametrize(("done", "total"), [(10**400, 10**401), (float("nan"), float("inf")), (-1, -(10**400))])
+def test_numbers_that_no_float_can_hold_are_no_error(clock, capsys, done, total):
+    progress = RunProgress()
+    progress.expect({"mine": 10}, {}, {})
+    with progress.phase("training"):
+        progress("training mine", done, total)
+        clock(60)
+        progress("training mine", done, total)
+        assert describe(progress.current, progress).startswith("training mine")
+        assert (progress.time_left().seconds or 0) >= 0
+    for log in ("lines", "json"):
+        with progress_shown(log) as shown:
+            shown("training mine", done, total)
+
+
 def test_a_line_says_how_far_a_corpus_is(clock):
     progress = RunProgress()
     progress.expect({}, {"c": 9_000_000}, {})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.cli.options import common_options, examples, log_option, show_traceback
+from tokbench.cli.options import common_options, examples, log_option, say, show_traceback
 
 if TYPE_CHECKING:
     from tokbench.engine.adapt import AdaptedTokenizer
@@ -87,7 +87,7 @@ def adapt(
         adapted = execute(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
     if isinstance(adapted, Failure):
         show_traceback(adapted.reason, adapted.traceback)
-        click.echo(f"error: {adapted.reason}", err=True)
+        say(f"error: {adapted.reason}", err=True)
         sys.exit(1)
     _print(adapted, add)
 
@@ -110,6 +110,6 @@ def _print(adapted: AdaptedTokenizer, asked: int) -> None:
             table.add_row(words[step], f"{adapted.vocab_size + rows:,}", f"{value:.3f}", f"{tokens:,}")
     Console().print(table)
     if adapted.added < asked:
-        click.echo(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
+        say(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
     for path in adapted.files:
-        click.echo(f"written: {path}")
+        say(f"written: {path}")

@@ -18,6 +18,7 @@ from tokbench.cli.options import (
     override_options,
     parse_options,
     print_json,
+    say,
     show_traceback,
 )
 from tokbench.cli.several import check_each
@@ -146,23 +147,23 @@ def _show(config: Path, checked: Checked) -> None:
         if prepared.failure:
             show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
-        click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
+        say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
     absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
     for prepared in checked.prepared:
         if not prepared.planned.absent:
-            click.echo(_sentence(prepared))
+            say(_sentence(prepared))
     for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
-        click.echo(line)
+        say(line)
     families = (family.name for family, _ in checked.plan.metrics)
-    click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
+    say("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
     for study in checked.plan.studies:
         for line in _foreseen(checked, study):
-            click.echo(line)
+            say(line)
     for note in checked.plan.notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     lacking = any(not prepared.planned.optional for prepared in absent)
     nothing = "nothing else wrong" if lacking else "nothing wrong"
-    click.echo(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
+    say(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
 
 
 def _sentence(prepared: PreparedTokenizer) -> str:
@@ -185,7 +186,6 @@ def _check_backend(
 
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
-    from tokbench.report.escaping import visible
     from tokbench.testing.report import ConformanceReport
     from tokbench.testing.run import TIME_LIMIT, Session
     from tokbench.testing.under_test import EXAMPLES, CheckRequest
@@ -199,7 +199,7 @@ def _check_backend(
         for outcome in session.outcomes():
             outcomes.append(outcome)
             if not as_json:
-                click.echo(visible(str(outcome), keep="\n"))
+                say(str(outcome))
     report = ConformanceReport(resolved.backend, request.options, train, tuple(outcomes))
     click.echo(report.to_json() if as_json else report.summary)
     sys.exit(int(not report.ok))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, page_option, print_json
+from tokbench.cli.options import common_options, json_option, page_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.comparison.render import ComparisonPage
@@ -70,7 +70,7 @@ def compare(
         written = {".md": render.markdown, ".html": render.html, ".json": render.as_json}[file.suffix]
         for page, path in zip(pages, _paths(file, len(pages)), strict=True):
             write_atomically(path, written(page).encode())
-            click.echo(f"written: {path}", err=True)
+            say(f"written: {path}", err=True)
     if as_json:
         print_json({"comparisons": [render.as_mapping(page) for page in pages]})
     elif not files:

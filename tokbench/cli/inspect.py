@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, examples, json_option, parse_options, print_json
+from tokbench.cli.options import backend_options, common_options, examples, json_option, parse_options, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.tokenizers.contract import Tokenizer
@@ -114,26 +114,24 @@ def _texts(path: str) -> list[str]:
 
 
 def _show(health: Inspection) -> None:
-    click.echo(f"{health.vocab_size:,} ids")
-    click.echo(f"  by kind: {_counts(health.kinds)}")
-    click.echo(f"  by script: {_counts(health.scripts)}")
-    click.echo(f"  longest: {_some(health.longest)}")
+    say(f"{health.vocab_size:,} ids")
+    say(f"  by kind: {_counts(health.kinds)}")
+    say(f"  by script: {_counts(health.scripts)}")
+    say(f"  longest: {_some(health.longest)}")
     for finding in health.findings:
         count = len(finding.tokens)
-        click.echo(f"{finding.severity}: {finding.rule}: {count:,} id{'s' if count > 1 else ''}: {finding.message}")
-        click.echo(f"  {_some(finding.tokens)}")
+        say(f"{finding.severity}: {finding.rule}: {count:,} id{'s' if count > 1 else ''}: {finding.message}")
+        say(f"  {_some(finding.tokens)}")
     if not health.failed:
-        click.echo("no errors")
+        say("no errors")
 
 
 def _show_use(use: CorpusUse, vocab_size: int) -> None:
-    click.echo(f"in {use.documents:,} documents, {use.tokens:,} tokens")
+    say(f"in {use.documents:,} documents, {use.tokens:,} tokens")
     shares = {name: f"{count:,} ({count / vocab_size:.1%})" for name, count in use.classes.items()}
-    click.echo("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
+    say("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
     if "scaffold" not in use.classes:
-        click.echo(
-            "  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen"
-        )
+        say("  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen")
     which = "are whole tokens that these texts never make; the most surprising first"
     _show_candidates("candidates for glitch tokens", which, use, vocab_size)
 
@@ -141,8 +139,8 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
 def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
     measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
     kind = "which is the output, too" if trained.tied else "beside an output matrix"
-    click.echo(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
-    click.echo(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
+    say(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
+    say(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
     which = "are whole tokens that the model hardly trained; the smallest first"
     _show_candidates("under-trained", which, trained, health.vocab_size)
 
@@ -151,11 +149,11 @@ def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vo
     """Show the candidates of some listing, and the ids that it sets apart."""
     if listed.candidates:
         share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
-        click.echo(f"  {what}: {share} {which}:")
+        say(f"  {what}: {share} {which}:")
         for token in listed.candidates[:_CANDIDATES]:
-            click.echo(f"    {_shown(token)}")
+            say(f"    {_shown(token)}")
     for kind, tokens in listed.apart.items():
-        click.echo(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
+        say(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -169,7 +167,8 @@ def _some(tokens: Sequence[Token]) -> str:
 
 
 def _shown(token: Token) -> str:
-    from tokbench.report.escaping import cut, visible
+    from tokbench.foundation.visible_text import visible
+    from tokbench.report.escaping import cut
 
     text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"
     return f"{token.id} {text}" + (f" ({visible(token.remark)})" if token.remark else "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, json_option, page_option, print_json
+from tokbench.cli.options import common_options, json_option, page_option, print_json, say
 
 
 @click.command()
@@ -37,7 +37,7 @@ def leaderboard(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[P
     for file in files:
         render = {".md": page.markdown, ".html": page.html, ".json": page.as_json}[file.suffix]
         write_atomically(file, render(board).encode("utf-8", "backslashreplace"))
-        click.echo(f"written: {file}", err=True)
+        say(f"written: {file}", err=True)
     if as_json:
         print_json(page.as_mapping(board))
     elif not files and (console := terminal()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 from typing import Final
 
@@ -17,7 +18,7 @@ from tokbench.cli.leaderboard import leaderboard
 from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
-from tokbench.cli.options import Debugging
+from tokbench.cli.options import Debugging, say
 from tokbench.cli.pin import pin
 from tokbench.cli.report import report
 from tokbench.cli.run import run
@@ -63,8 +64,16 @@ def _show_log() -> None:
     """Show the log messages of the packages on standard error, such as that something is being compiled."""
     import logging
 
+    class Visible(logging.Formatter):
+        """Writes out what acts on a terminal, such as an escape byte in the name of a file."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            from tokbench.foundation.visible_text import visible
+
+            return visible(super().format(record), keep="\n")
+
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.setFormatter(Visible("%(message)s"))
     logger = logging.getLogger("tokbench")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
@@ -78,13 +87,17 @@ def main() -> None:
     try:
         tokbench.main(prog_name="tokbench", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        if isinstance(error, click.UsageError) and error.ctx:
+            error.ctx.color = True  # or click would take escape sequences away instead of letting them be seen
+        error.show(shown)
+        say(shown.getvalue().rstrip("\n"), err=True)
         sys.exit(2)
     except TokbenchError as error:
         if Debugging.on:
             sys.excepthook(*sys.exc_info())
         for problem in error.problems if isinstance(error, InputError) else [error]:
-            click.echo(f"error: {problem}", err=True)
+            say(f"error: {problem}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
     except (click.Abort, KeyboardInterrupt):
         if Debugging.on:

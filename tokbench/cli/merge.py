@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options
+from tokbench.cli.options import common_options, say
 
 
 @click.command()
@@ -30,5 +30,5 @@ def merge(runs: tuple[Path, ...], output: Path, *, other_versions: bool) -> None
     results = merge_runs(runs, output, other_versions=other_versions)
     summary(results, Console(), sorted(results.written))
     for problem in results.problems:
-        click.echo(f"error: {problem}", err=True)
+        say(f"error: {problem}", err=True)
     sys.exit(int(results.failed))

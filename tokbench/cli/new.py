@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.cli.options import common_options
+from tokbench.cli.options import common_options, say
 from tokbench.cli.purposes import PURPOSES
 from tokbench.foundation.errors import InputError, Problem
 
@@ -73,7 +73,7 @@ def new(
         raise InputError([Problem(str(path), message)]) from error
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
-    click.echo(f"written: {path}; run it with: tokbench run {path}")
+    say(f"written: {path}; run it with: tokbench run {path}")
 
 
 def _is_there(texts: str) -> bool:
@@ -118,7 +118,7 @@ class _Answers:
         if self.purpose or self.weights or not self._asks:
             return self.purpose or ("size" if self.weights else default)
         for name, question in PURPOSES.items():
-            click.echo(f"  {name:<10} {question}")
+            say(f"  {name:<10} {question}")
         return str(click.prompt("What for?", type=click.Choice(list(PURPOSES)), default=default, show_choices=False))
 
     def _tokenizers(self) -> dict[str, GivenOptions | str]:
@@ -128,8 +128,8 @@ class _Answers:
         grammar = Grammar(load_registry())
         names = ",".join(self.tokenizers)
         if not names and self._asks:
-            click.echo(f"  by name: {', '.join(grammar.published())};")
-            click.echo("  backend:value, such as tiktoken:gpt2; or a file, such as my.model")
+            say(f"  by name: {', '.join(grammar.published())};")
+            say("  backend:value, such as tiktoken:gpt2; or a file, such as my.model")
             names = click.prompt("Which tokenizers?", default=_DEFAULT)
         return _tokenizers([name.strip() for name in (names or _DEFAULT).split(",") if name.strip()], grammar)
 
@@ -147,9 +147,9 @@ class _Answers:
 
         folder = read_folder(Path(texts))
         corpora = corpora_of(folder)
-        click.echo(f"{texts} has")
+        say(f"{texts} has")
         for line in describe(folder, corpora):
-            click.echo(line)
+            say(line)
         given = parse_weights(self.weights)
         if holds_out(purpose) and not given and _in_terminal():
             given = ask_weights(corpora, _ask)

@@ -36,6 +36,13 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
+def say(message: str, *, err: bool = False) -> None:
+    """Print a message; what acts on a terminal, such as an escape byte in the name of a file, is written out."""
+    from tokbench.foundation.visible_text import visible
+
+    click.echo(visible(message, keep="\n\t"), err=err)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else.")
 
 
@@ -97,7 +104,7 @@ class Debugging:
 def show_traceback(reason: str, traceback: str) -> None:
     """Print a failure and where the code failed on standard error, if the command was given ``--debug``."""
     if Debugging.on and traceback:
-        click.echo(f"\n{reason}\n{traceback.rstrip()}", err=True)
+        say(f"\n{reason}\n{traceback.rstrip()}", err=True)
 
 
 def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it

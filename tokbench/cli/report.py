@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, pictures_option
+from tokbench.cli.options import common_options, pictures_option, say
 
 
 @click.command()
@@ -39,9 +39,9 @@ def report(results: tuple[Path, ...], formats: tuple[str, ...], output: Path | N
 
     rendered = render_reports(results, formats, output, pictures=pictures)
     for path in rendered.written:
-        click.echo(f"written: {path}")
+        say(f"written: {path}")
     for note in rendered.notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     for problem in rendered.problems:
-        click.echo(f"error: {problem}", err=True)
+        say(f"error: {problem}", err=True)
     sys.exit(int(bool(rendered.problems)))

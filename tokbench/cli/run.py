@@ -16,6 +16,7 @@ from tokbench.cli.options import (
     log_option,
     override_options,
     pictures_option,
+    say,
     show_traceback,
     store_option,
 )
@@ -112,11 +113,11 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
         from tokbench.report.pictures import write_pictures
 
         written = write_pictures(report_of(results), run.folder)
-        click.echo(f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture")
+        say(f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture")
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:
-        click.echo(f"error: {problem}", err=True)
+        say(f"error: {problem}", err=True)
     conclude(Report(results).subtitle, progress, log)
     if results.partial and results.partial.reason:
         return 1

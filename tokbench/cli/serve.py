@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, examples, tokenizer_options
+from tokbench.cli.options import common_options, examples, say, tokenizer_options
 
 
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
@@ -72,5 +72,5 @@ def serve(
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
         playground = Playground.of(catalogue, run_paths, rules=rules, limits=limits)
-        click.echo(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
+        say(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
+from tokbench.cli.options import say
 from tokbench.foundation.errors import InputError, Problem, TokbenchError, one_line
 
 if TYPE_CHECKING:
@@ -144,14 +143,14 @@ def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -
     worst = 0
     for number, run in enumerate(runs):
         if len(runs) > 1:
-            click.echo(f"\n{number + 1} of {len(runs)}: {run.config}")
+            say(f"\n{number + 1} of {len(runs)}: {run.config}")
         try:
             worst = max(worst, execute(run))
         except TokbenchError as error:
             if len(runs) == 1:
                 raise
             for problem in error.problems if isinstance(error, InputError) else [one_line(error)]:
-                click.echo(f"error: {problem}", err=True)
+                say(f"error: {problem}", err=True)
             worst = max(worst, 2 if isinstance(error, InputError) else 1)
         except KeyboardInterrupt:
             _not_run(runs[number + 1 :])
@@ -164,4 +163,4 @@ def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -
 
 def _not_run(rest: Sequence[PlannedRun]) -> None:
     if rest:
-        click.echo(f"not run: {', '.join(str(run.config) for run in rest)}", err=True)
+        say(f"not run: {', '.join(str(run.config) for run in rest)}", err=True)

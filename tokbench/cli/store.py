@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, print_json
+from tokbench.cli.options import common_options, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.foundation.store import Store, StoredEntry
@@ -49,14 +49,14 @@ def _list_entries(entries: Sequence[StoredEntry]) -> None:
     from tokbench.foundation.store import canonical
 
     for entry in entries:
-        click.echo(f"{_time(entry)}  {entry.size:>13,}  {canonical(entry.key)}")
+        say(f"{_time(entry)}  {entry.size:>13,}  {canonical(entry.key)}")
 
 
 def _list_kinds(folder: Path, entries: Sequence[StoredEntry]) -> None:
-    click.echo(f"{folder}: {len(entries):,} entries, {sum(entry.size for entry in entries):,} bytes")
+    say(f"{folder}: {len(entries):,} entries, {sum(entry.size for entry in entries):,} bytes")
     for kind in sorted({entry.kind for entry in entries}):
         sizes = [entry.size for entry in entries if entry.kind == kind]
-        click.echo(f"  {kind:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
+        say(f"  {kind:<20} {len(sizes):>8,} entries {sum(sizes):>16,} bytes")
 
 
 def _time(entry: StoredEntry) -> str:
@@ -82,7 +82,7 @@ def prune(size: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"deleted": deleted, "bytes": freed})
     else:
-        click.echo(f"deleted {deleted:,} entries, {freed:,} bytes")
+        say(f"deleted {deleted:,} entries, {freed:,} bytes")
 
 
 @store.command()
@@ -95,8 +95,8 @@ def verify(*, as_json: bool) -> None:
         print_json({"sound": sound, "damaged": [{"file": str(path), "reason": reason} for path, reason in damaged]})
     else:
         for path, reason in damaged:
-            click.echo(f"damaged, deleted: {path}: {reason}")
-        click.echo(f"{sound:,} entries are sound, {len(damaged):,} were damaged")
+            say(f"damaged, deleted: {path}: {reason}")
+        say(f"{sound:,} entries are sound, {len(damaged):,} were damaged")
     if damaged:
         raise SystemExit(1)
 

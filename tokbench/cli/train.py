@@ -18,6 +18,7 @@ from tokbench.cli.options import (
     log_option,
     parse_options,
     print_json,
+    say,
     show_traceback,
     store_option,
 )
@@ -151,7 +152,7 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
     for tokenizer in trained:
         if tokenizer.failure:
             show_traceback(f"{tokenizer.name}: {tokenizer.failure.reason}", tokenizer.failure.traceback)
-            click.echo(f"error: {tokenizer.name}: {tokenizer.failure.reason}", err=True)
+            say(f"error: {tokenizer.name}: {tokenizer.failure.reason}", err=True)
 
 
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
@@ -177,6 +178,6 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     Console().print(table)
     for tokenizer in trained:
         for note in tokenizer.notes:
-            click.echo(f"{tokenizer.name}: {note}")
+            say(f"{tokenizer.name}: {note}")
         for path in tokenizer.files:
-            click.echo(f"written: {path}")
+            say(f"written: {path}")

@@ -111,12 +111,15 @@ class Shard:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # A string that is pickled keeps its UTF-8 beside it as long as it lives; bytes do not.
         return self.__dict__ | {"texts": "".join(self.texts).encode()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        whole = state.pop("texts").decode()
+    def __setstate__(self, state: dict[str, object]) -> None:
+        data = state.pop("texts")
+        assert isinstance(data, bytes)
+        whole = data.decode()
+        del data  # before the text is cut, which takes its memory once more
         self.__dict__.update(state)
         ends = [0, *np.cumsum(self.n_chars).tolist()]
         self.texts = [whole[start:end] for start, end in pairwise(ends)]

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from tokbench.foundation.progress import RunProgress, Step
+from tokbench.foundation.visible_text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -103,7 +104,7 @@ def describe(step: Step, progress: RunProgress) -> str:
     if step.from_store:
         parts.append(f"{step.from_store:,} from the store")
     parts += _outlook(progress)
-    return step.name + (f": {', '.join(parts)}" if parts else "")
+    return visible(step.name + (f": {', '.join(parts)}" if parts else ""))
 
 
 def _amount(step: Step) -> str:
@@ -154,7 +155,7 @@ def announce(what: str, log: Log = "auto") -> None:
     if log == "json":
         _Json.write("step", step=what)
     elif log != "none":
-        sys.stderr.write(f"{what}\n")
+        sys.stderr.write(f"{visible(what)}\n")
         sys.stderr.flush()
 
 
@@ -385,7 +386,7 @@ def _bars() -> Iterator[RunProgress]:
         rate = f"{step.mb_per_s:.1f} MB/s" if step.mb_per_s else ""
         stored = f"{step.from_store:,} from the store" if step.from_store else ""
         if step.name not in tasks:
-            tasks[step.name] = bars.add_task(step.name, total=step.total, rate=rate, stored=stored)
+            tasks[step.name] = bars.add_task(visible(step.name), total=step.total, rate=rate, stored=stored)
         bars.update(tasks[step.name], completed=step.done, total=step.total, rate=rate, stored=stored)
 
     shown = RunProgress(show)

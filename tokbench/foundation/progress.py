@@ -88,6 +88,17 @@ class Step:
         return self.n_bytes / 1e6 / self.seconds if self.n_bytes and self.seconds > 0 else None
 
 
+_MOST: Final = 10**15
+"""The largest number that is counted to; a tokenizer may tell of 10**400 merges, which no float can hold."""
+
+
+def _bounded(number: float) -> float:
+    """Return a number from 0 to a bound; what is none is 0."""
+    if 0 <= number <= _MOST:
+        return number
+    return _MOST if number > 0 else 0
+
+
 class _Sight(NamedTuple):
     """The progress of a phase at some time."""
 
@@ -266,6 +277,7 @@ class RunProgress:
         return self.steps[name]
 
     def _move(self, step: Step, done: float, total: float | None) -> Step:
+        done, total = _bounded(done), None if total is None else _bounded(total)
         step.done, step.total = done, total
         step.ended = _now() if total is not None and done >= total else None
         self.current = step

@@ -7,8 +7,9 @@ from typing import Self
 
 from tokbench.comparison.compare import Comparison
 from tokbench.comparison.render import HEAD, ChangeTable, ComparisonPage, Facts
+from tokbench.foundation.visible_text import visible
 from tokbench.report.document import Code, Column, Inline, Name, Node, Paragraph, Row, Strong, Table
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 
 _FEW, _LONGEST_LINE, _LONGEST_CELL = 8, 200, 40
 """Rows and sentences in the cell of a notebook, and the characters of a sentence and of a field."""

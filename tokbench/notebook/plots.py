@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tokbench.foundation.visible_text import visible
 from tokbench.notebook.small_page import find_corpora, find_metric, group_rows
 from tokbench.plugin import InputError, Role, did_you_mean
 from tokbench.report.cells import IN_SAMPLE, LOSSY
 from tokbench.report.charts.heat import LEVELS, heat_map
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.report import Report
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.plugin import InputError, Role, did_you_mean
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.heat import LEVELS, heat_map
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
 from tokbench.report.sections.answer import answer

@@ -9,49 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final
 
-# Control, format, surrogate, private, unassigned; line and paragraph separator.
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# The open box is in far more fonts than U+2420.
-_SPACES = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+from tokbench.foundation.visible_text import visible
 
 # An underscore inside a word does not begin emphasis, so that ids of metrics stay readable in the source.
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(?=[#+\-=])|^(\d+)(?=[.)])")
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 """The last four are the full-width ones."""
-
-
-def visible(text: str, *, spaces: bool = False, keep: str = "") -> str:
-    r"""Return the text with every character written out that cannot be seen or that acts on a terminal or page.
-
-    Args:
-        text: any text, with lone surrogates too.
-        spaces: whether to show white space as well, as in an excerpt where it matters.
-        keep: characters to leave as they are, such as the line ends of a listing.
-
-    >>> print(visible("a\u202eb\x1b[31m"))
-    a\u{202e}b\u{1b}[31m
-    >>> visible("two words\n", spaces=True)
-    'two␣words⏎'
-    """
-    if text.isprintable() and not (spaces and " " in text):
-        return text
-    return "".join(char if char in keep else _written_out(char, spaces=spaces) for char in text)
-
-
-def _written_out(char: str, *, spaces: bool) -> str:
-    if spaces and char in _SPACES:
-        return _SPACES[char]
-    category = unicodedata.category(char)
-    # A no-break space looks like a space, which matters only where spaces are shown.
-    if category in _HIDDEN or (spaces and category == "Zs"):
-        return f"\\u{{{ord(char):x}}}"
-    return char
 
 
 def cut(text: str, length: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -50,7 +51,6 @@ from tokbench.report.document import (
     Tokens,
     TokenText,
 )
-from tokbench.report.escaping import visible
 from tokbench.report.html_tokens import token_chooser_html, token_text_html, tokens_html
 from tokbench.report.pages import html_environment, packed
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.document import Node, Token, TokenChooser, Tokens, TokenText
-from tokbench.report.escaping import visible
 from tokbench.report.pages import packed
 
 _MOST: Final = 60

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -36,7 +37,7 @@ from tokbench.report.document import (
     Tokens,
     TokenText,
 )
-from tokbench.report.escaping import markdown_table, markdown_text, visible
+from tokbench.report.escaping import markdown_table, markdown_text
 
 PlainNode = Heading | Paragraph | Bullets | Listing | TokenText | Table | Note
 """The nodes of plain text."""

@@ -6,7 +6,7 @@ import base64
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from tokbench.report.escaping import visible
+from tokbench.foundation.visible_text import visible
 
 if TYPE_CHECKING:
     import jinja2

@@ -10,7 +10,7 @@ from typing import Final
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
-from tokbench.report.escaping import visible
+from tokbench.foundation.visible_text import visible
 from tokbench.report.pages import html_environment
 from tokbench.report.report import Report
 from tokbench.report.section import Chart

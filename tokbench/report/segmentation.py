@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.document import (
     Bullets,
     Details,
@@ -22,7 +23,7 @@ from tokbench.report.document import (
     TokenText,
     names_line,
 )
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.results.segmentation import Segmentation, SegmentedText, TokenSpan
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import Series, legends
 from tokbench.report.document import Column, MeasuredCell, Row, Table
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.headline import headline_sentences

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.cells import DisplayCell
 from tokbench.report.document import (
     Bullets,
@@ -35,7 +36,6 @@ from tokbench.report.document import (
     TextCell,
     TokenText,
 )
-from tokbench.report.escaping import visible
 from tokbench.report.markdown_nodes import PlainNode, inline_words, line_pieces, plain_nodes, token_words
 
 if TYPE_CHECKING:

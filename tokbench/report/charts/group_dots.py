@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import Series
 from tokbench.report.charts.labels import Box
 from tokbench.report.charts.plane import linear_axis, log_axis
 from tokbench.report.charts.svg import Axis, Drawing, Tick
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import group_name
 

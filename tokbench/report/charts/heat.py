@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.number_format import Style, style_for, unit_label
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Status

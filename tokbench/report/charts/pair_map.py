@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.results.blocks import PairMatrix
 
 _CELL: Final = (28, 18)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import ComesBack, DisplayCell, Series
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 

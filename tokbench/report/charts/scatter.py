@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, legends
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.plane import Plane, ends_of, linear_axis, log_axis
 from tokbench.report.charts.svg import COLOURS, Drawing
 from tokbench.report.document import ChartKey, Figure, Node, Paragraph, legend_lines, names_line
-from tokbench.report.escaping import cut, plain, visible
+from tokbench.report.escaping import cut, plain
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.statistics.front import pareto_front

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.plane import Plane, ends_of, linear_axis
 from tokbench.report.charts.svg import Axis, Drawing, Tick
-from tokbench.report.escaping import cut, visible
+from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.statistics.front import pareto_front

@@ -26,8 +26,8 @@ from typing import Any, Final
 
 from markupsafe import escape
 
+from tokbench.foundation.visible_text import visible
 from tokbench.report.charts.labels import Box, Label
-from tokbench.report.escaping import visible
 
 _KEY: Final = 18
 """The height of a line of the key of a picture."""

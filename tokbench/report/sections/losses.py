@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.document import Column, Line, Marked, Name, Node, Paragraph, Row, Section, Table, TextCell
-from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.results.cells import WHOLE, Status

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.document import Bullets, Column, Name, Node, Paragraph, Row, Section, Table, TextCell
-from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import Difference
 from tokbench.results.cells import WHOLE

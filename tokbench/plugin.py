@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         HasMerges as HasMerges, ClaimsLossless as ClaimsLossless, ThreadSafe as ThreadSafe, HasNotes as HasNotes,
         DescribesStages as DescribesStages, NamesEngine as NamesEngine, Saves as Saves, Exports as Exports,
         CountsDetours as CountsDetours, WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
+    )
+    from tokbench.tokenizers.engine_contract import (
         DecodesStream as DecodesStream, EncodesChat as EncodesChat, ReportsSpans as ReportsSpans,
         TokenSpans as TokenSpans,
     )
@@ -235,9 +237,9 @@ _NAMES: Final = {
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
-        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts DecodesStream "
-        "EncodesChat ReportsSpans TokenSpans"
+        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
+    "tokenizers.engine_contract": "DecodesStream EncodesChat ReportsSpans TokenSpans",
     # backends
     "tokenizers.backend": "BackendSpec FileKind GroupedText TrainProgress",
     # options

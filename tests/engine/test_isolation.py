@@ -471,5 +471,5 @@ def test_limits_that_make_no_sense(write_config):
     assert lines == [
         "run.yaml:9:16: step: must be more than 0, but is 0",
         'run.yaml:9:26: train: must be a number, but is "long"',
-        "run.yaml:9:32: unknown key 'seconds'; known: memory, step, train",
+        "run.yaml:9:32: unknown key 'seconds'; known: document, memory, step, train",
     ]

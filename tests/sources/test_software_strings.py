@@ -29,7 +29,8 @@ def test_messages_are_those_of_gettext():
     assert len(texts["en"]) > 500
     root = Path(django.__file__).parent
     for language in LOCALES[1:]:
-        catalogue = gettext.GNUTranslations((root / f"conf/locale/{language}/LC_MESSAGES/django.mo").open("rb"))
+        with (root / f"conf/locale/{language}/LC_MESSAGES/django.mo").open("rb") as file:
+            catalogue = gettext.GNUTranslations(file)
         checked = 0
         for key, text in texts[language].items():
             if key.startswith("conf/django/") and "|" not in key:
@@ -40,8 +41,8 @@ def test_messages_are_those_of_gettext():
 
 def test_complete_languages_are_taken_by_default():
     pytest.importorskip("django")
-    texts = by_language(DjangoSource(AlignedOptions(coverage=0.9)).documents())
-    assert {"en", "de", "sk"} <= set(texts)
+    texts = by_language(DjangoSource(AlignedOptions(coverage=0.85)).documents())
+    assert {"en", "fr", "sk"} <= set(texts)
     assert "fy" not in texts  # of which 20 messages are translated
     assert all(len(of_language) == len(texts["en"]) for of_language in texts.values())
 

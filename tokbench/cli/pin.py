@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from tokbench.cli.options import common_options, examples, json_option, print_json, store_option
+from tokbench.cli.options import common_options, examples, json_option, print_json, say, store_option
 from tokbench.engine.workers.one_thread import use_one_thread
 
 _LOCK: Final = "ids.lock"
@@ -80,9 +80,9 @@ def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *
         print_json({"file": str(output), "bytes": len(content), "texts": texts, "failures": dict(pins.failures)})
     else:
         for name, reason in pins.failures.items():
-            click.echo(f"{name}: not pinned: {reason}", err=True)
+            say(f"{name}: not pinned: {reason}", err=True)
         count = f"{len(texts)} tokenizer{'s' * (len(texts) != 1)}"
-        click.echo(f"{count} pinned on {max(texts.values(), default=0):,} documents: {output} ({len(content):,} bytes)")
+        say(f"{count} pinned on {max(texts.values(), default=0):,} documents: {output} ({len(content):,} bytes)")
     return int(bool(pins.failures))
 
 
@@ -92,7 +92,6 @@ def _check(lock: Path, other: str, *, as_json: bool, no_store: bool) -> int:
     from tokbench.pins.check import check_lock
     from tokbench.pins.lock import read_lock
     from tokbench.pins.terminal import lines
-    from tokbench.report.escaping import visible
 
     pins = read_lock(lock)
     with progress_shown("none" if as_json else "auto") as progress:
@@ -101,5 +100,5 @@ def _check(lock: Path, other: str, *, as_json: bool, no_store: bool) -> int:
         print_json({"same": checked.same, **asdict(checked)})
     else:
         for line in lines(checked):
-            click.echo(visible(line))
+            say(line)
     return int(not checked.same)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain, islice, takewhile
@@ -96,9 +96,14 @@ class Evaluation:
             self.states[key] = state
         else:
             metric = self.metrics[key[3]]
-            self.states[key] = merged = attempt(lambda: metric.merge(known, state), "merging states")
-            if isinstance(merged, Failure):
-                self.broken[key[3]] = merged.reason
+            self.states[key] = self.attempted(key[3], lambda: metric.merge(known, state), "merging states")
+
+    def attempted(self, family: str, compute: Callable[[], Any], doing: str) -> Any | Failure:
+        """Return what a family makes of states, or the failure, which is noted."""
+        outcome = attempt(compute, doing)
+        if isinstance(outcome, Failure):
+            self.broken[family] = outcome.reason
+        return outcome
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group, if all its documents are in it, or the failure."""
@@ -121,7 +126,7 @@ class Evaluation:
                 return part
         if family in self.of_corpora:
             return None  # it takes the groups one by one
-        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
+        return self.attempted(family, lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
     def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
         """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
@@ -29,8 +29,6 @@ from tokbench.measuring.scope import MeasuredTokenizer, Scope
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.states import PackedStates
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -220,7 +218,8 @@ class _Finisher:
             for name in (family.name for family in scope.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
-                    self.outcomes[corpus, name] = self._attempted(name, partial(_finished_corpus, metric, states))
+                    finish_corpus = partial(_finished_corpus, metric, states)
+                    self.outcomes[corpus, name] = evaluation.attempted(name, finish_corpus, f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, design = self._scope.groups(corpus), self._scope.design(corpus)
@@ -309,14 +308,7 @@ class _Finisher:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         finish = self._evaluation.of_groups[family].finish
-        return self._attempted(family, lambda: _checked(finish(state))), share
-
-    def _attempted(self, family: str, finish: Callable[[], T]) -> T | Failure:
-        """Return what a family makes of states, or the failure, which is noted."""
-        outcome = attempt(finish, f"finishing {family}")
-        if isinstance(outcome, Failure):
-            self._evaluation.broken[family] = outcome.reason
-        return outcome
+        return self._evaluation.attempted(family, lambda: _checked(finish(state)), f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""

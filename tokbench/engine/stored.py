@@ -25,7 +25,6 @@ from tokbench.foundation.declared_types import returned
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_data import NotPlain, parsed, unpacked
 from tokbench.foundation.store import Key, Store, digest_of
-from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
 from tokbench.registry.plugins import Registry
@@ -39,6 +38,9 @@ _TRAINING, _STATES = "training", "states"
 
 _RECORDS: Final = dict[tuple[str, str], bytes]
 """The type of what is kept of a shard and a tokenizer: by record, a packed state."""
+
+_DIGESTS: Final = NDArray[np.uint64]
+"""The type of what compares ids, which no metric makes."""
 
 _MOST_RECORDS: Final = 64
 """States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
@@ -154,7 +156,7 @@ class StoredWork:
         self._distrusted: set[str] = set()
         self._used_studies: set[str] = set()
         self._distrusted_studies: set[str] = set()
-        self._metrics: dict[str, TextMetric | CorpusMetric | None] = {}
+        self._types: dict[str, object] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
@@ -310,23 +312,19 @@ class StoredWork:
         return bool(damaged)
 
     def _state(self, family: str, data: bytes, documents: int) -> Any:
-        """Return a state that can be used: it is of the declared type, and its metric can merge it.
+        """Return a state of the type that its metric declares; what is wrong with it otherwise shows in merging.
 
         Raises:
             NotPlain: it is none.
-            Exception: of the metric, which cannot merge it.
         """
-        if family not in self._metrics:
+        if family not in self._types:
             made = (spec.text(options) for spec, options in self._plan.metrics if spec.name == family and spec.text)
-            self._metrics[family] = next(made, None)
-        metric = self._metrics[family]
-        if metric is None:  # the comparison of ids, which no metric makes
-            digests = unpacked(data, NDArray[np.uint64])
-            if digests.shape != (documents,):
-                raise NotPlain("it is a state of other documents")
-            return digests
-        state = unpacked(data, returned(metric.map))
-        metric.merge(state, state)
+            metric = next(made, None)
+            self._types[family] = returned(metric.map) if metric else _DIGESTS
+        kind = self._types[family]
+        state = unpacked(data, kind)
+        if kind is _DIGESTS and state.shape != (documents,):
+            raise NotPlain("it is a state of other documents")
         return state
 
     def _records(self, key: Key) -> dict[Record, bytes]:

@@ -85,7 +85,10 @@ _SIMPLE: Any = {
 def _is_simple(classes: tuple[type, ...], kinds: str) -> Fits:
     def test(value: Any) -> bool:
         return type(value) in classes or (
-            "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic) and value.dtype.kind in kinds
+            bool(kinds)
+            and (
+                "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic) and value.dtype.kind in kinds
+            )
         )
 
     return test
@@ -123,4 +126,5 @@ def _array(origin: Any, arguments: tuple[Any, ...]) -> Fits:
     number = typing.get_origin(inner[0]) or inner[0]
     if not isinstance(number, type) or not issubclass(number, np.generic):
         return lambda value: isinstance(value, origin)
-    return lambda value: isinstance(value, origin) and np.issubdtype(value.dtype, number)
+    known = lru_cache(maxsize=100)(lambda dtype: np.issubdtype(dtype, number))
+    return lambda value: isinstance(value, origin) and known(value.dtype)

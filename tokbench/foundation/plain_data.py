@@ -48,6 +48,7 @@ _TAGS: Final[Mapping[str, Any]] = {
 the values of its fields) and ``e`` (the number of an enum, and the name of its member)."""
 
 _OF_CONTAINER: Final = {kind: tag for tag, kind in _TAGS.items()}
+_TOO_DEEP: Final = "it is nested too deeply"
 _ALIGNED: Final = 8
 _NUMBERS: Final = "biuf"
 
@@ -57,7 +58,7 @@ class NotPlain(Exception):  # noqa: N818 - a finding about a value
 
 
 def parsed(text: str | bytes) -> Json:
-    """Return JSON data that are no deeper than :data:`DEEPEST`, without NaN.
+    """Return JSON data without NaN.
 
     Raises:
         NotPlain: they are something else.
@@ -69,15 +70,23 @@ def parsed(text: str | bytes) -> Json:
     tokbench.foundation.plain_data.NotPlain: NaN stands where a number is due
     """
     try:
-        data = json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise NotPlain("it is not JSON that tokbench writes") from None
+
+
+def check_depth(data: Json) -> None:
+    """Look how deep lists and objects are nested.
+
+    Raises:
+        NotPlain: they are deeper than :data:`DEEPEST`.
+    """
     level = [data]
-    for _ in range(2 * DEEPEST):  # a value and its tag are two levels
+    for _ in range(DEEPEST):
         level = [inner for value in level for inner in _members(value)]
         if not level:
-            return data
-    raise NotPlain("its JSON is nested too deeply")
+            return
+    raise NotPlain(_TOO_DEEP)
 
 
 def _members(value: Json) -> Iterator[Json]:
@@ -172,7 +181,7 @@ class _Packer:
         if kind is float:
             return _finite(value)
         if depth > DEEPEST:
-            raise NotPlain("it is nested too deeply")
+            raise NotPlain(_TOO_DEEP)
         if kind is list:
             return [self.pack(item, depth + 1) for item in value]
         return self._tagged(value, kind, depth + 1)
@@ -294,13 +303,19 @@ class _Unpacker:
         self._body = body
         self._classes = [self._known(name, names) for name, names in head["classes"]]
         self._arrays: list[Any] = []
+        self._depth = 0
         at = 0
         for kind, shape in head["arrays"]:
-            size = shape if kind == "bytes" else _size(kind, shape)
-            if type(size) is not int or size < 0 or at + size > len(body):
-                raise ValueError("an array is longer than the file")
-            self._arrays.append(bytes(memoryview(body)[at : at + size]) if kind == "bytes" else (kind, shape, at))
+            if kind == "bytes":
+                size = shape
+                self._arrays.append(bytes(memoryview(body)[at : at + size]))
+            else:
+                dtype, count = _described(kind, tuple(shape))
+                size = dtype.itemsize * count
+                self._arrays.append((dtype, count, shape, at))
             at += size + -size % _ALIGNED
+            if type(size) is not int or size < 0 or at > len(body):
+                raise ValueError("an array is longer than the file")
         if at != len(body):
             raise ValueError("the arrays are shorter than the file")
         self._makers: dict[str, Callable[[Any], Any]] = {
@@ -321,23 +336,33 @@ class _Unpacker:
         return kind
 
     def unpack(self, data: Json) -> Any:
-        if isinstance(data, list):
-            return [self.unpack(item) if type(item) in (list, dict) else item for item in data]
-        if not isinstance(data, dict):
+        kind = type(data)
+        if kind is not dict and kind is not list:
             return data
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise NotPlain(_TOO_DEEP)
+        value = self._tagged(data) if kind is dict else self._each(data)
+        self._depth -= 1
+        return value
+
+    def _each(self, items: list[Json]) -> list[Any]:
+        return [self.unpack(item) if type(item) in (list, dict) else item for item in items]
+
+    def _tagged(self, data: Json) -> Any:
         [(tag, content)] = data.items()
         if tag in self._makers:
             return self._makers[tag](content)
         kind = _TAGS[tag]
         if issubclass(kind, dict):
             return kind({self.unpack(key): self.unpack(item) for key, item in content})
-        return kind(map(self.unpack, _typed(content, list)))
+        return kind(self._each(_typed(content, list)))
 
     def _mapping(self, content: Mapping[str, Json]) -> Json:
         return {key: self.unpack(item) for key, item in content.items()}
 
     def _object(self, content: Json) -> Any:
-        return self._instance(self._classes[content[0]], [self.unpack(item) for item in content[1:]])
+        return self._instance(self._classes[content[0]], self._each(content[1:]))
 
     def _member(self, content: Json) -> Any:
         members: Any = self._classes[content[0]]
@@ -359,17 +384,18 @@ class _Unpacker:
         return made
 
     def _array(self, number: int) -> Any:
-        if isinstance(self._arrays[number], tuple):
+        array = self._arrays[number]
+        if type(array) is tuple:
             import numpy as np
 
-            kind, shape, at = self._arrays[number]
-            count = math.prod(shape)
-            array = np.frombuffer(self._body, dtype=kind, count=count, offset=at if count else 0).reshape(shape)
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
+            dtype, count, shape, at = array
+            array = np.frombuffer(self._body, dtype, count, at if count else 0)
+            if len(shape) != 1:
+                array = array.reshape(shape)
+            if dtype.kind == "f" and not np.isfinite(array).all():
                 raise NotPlain("NaN stands where a number is due")
             self._arrays[number] = array
-        array = self._arrays[number]
-        if isinstance(array, bytes):
+        if type(array) is bytes:
             raise TypeError("bytes stand where an array is due")
         return array
 
@@ -380,8 +406,9 @@ def _typed(value: Any, kind: type) -> Any:
     return value
 
 
-def _size(kind: str, shape: list[int]) -> int:
-    """Return the bytes of an array of numbers.
+@lru_cache(maxsize=1000)
+def _described(kind: str, shape: tuple[int, ...]) -> tuple[Any, int]:
+    """Return the type of an array of numbers, and how many it has.
 
     Raises:
         ValueError: it is another array.
@@ -391,7 +418,7 @@ def _size(kind: str, shape: list[int]) -> int:
     dtype = np.dtype(kind)
     if dtype.kind not in _NUMBERS or not all(type(length) is int and length >= 0 for length in shape):
         raise ValueError(f"{kind!r} is no type of numbers")
-    return dtype.itemsize * math.prod(shape)
+    return dtype, math.prod(shape)
 
 
 def _number(kind: str, value: object) -> Any:

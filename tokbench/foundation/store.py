@@ -34,7 +34,7 @@ import platformdirs
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
-from tokbench.foundation.plain_data import NotPlain, packed, parsed, unpacked
+from tokbench.foundation.plain_data import NotPlain, check_depth, packed, parsed, unpacked
 
 Key: TypeAlias = Mapping[str, object]
 """The things that a result was made from, as values that JSON can write: all that can change the result."""
@@ -348,6 +348,7 @@ def _head(file: IO[bytes]) -> Mapping[str, Any]:
     line = file.readline(_LONGEST_HEAD)
     try:
         head = parsed(line)
+        check_depth(head)
     except NotPlain as error:
         raise Damaged(f"its first line is damaged: {error}") from None
     if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():

@@ -15,7 +15,8 @@ from tokbench.foundation.errors import one_line
 from tokbench.pins.cut import form_of, write_cut
 from tokbench.pins.lock import PinnedText, Vocabulary
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import DescribesStages, EncodesChat, HasSpecialTokens, Tokenizer
+from tokbench.tokenizers.contract import DescribesStages, HasSpecialTokens, Tokenizer
+from tokbench.tokenizers.engine_contract import EncodesChat
 
 _DIGITS: Final = 16
 _LONGEST_STAGE: Final = 300

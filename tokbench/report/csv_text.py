@@ -32,7 +32,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 _WRITTEN: Final = {NoneType, bool, float, int}
-"""What the writer itself writes with every digit; other numbers, such as those of numpy, are made floats."""
+"""The types that the writer itself writes with every digit; other numbers, such as those of numpy, become floats."""
 
 
 class _Texts(dict[str, str]):

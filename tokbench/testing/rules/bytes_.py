@@ -15,8 +15,8 @@ from tokbench.tokenizers.contract import (
     HasMerges,
     HasSpecialTokens,
     HasTokenBytes,
-    ReportsSpans,
 )
+from tokbench.tokenizers.engine_contract import ReportsSpans
 
 _FEWEST: Final = 2
 

@@ -9,7 +9,8 @@ from typing import Final
 from tokbench.foundation.errors import BackendError
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
-from tokbench.tokenizers.contract import ClaimsLossless, DecodesStream
+from tokbench.tokenizers.contract import ClaimsLossless
+from tokbench.tokenizers.engine_contract import DecodesStream
 
 _SEQUENCES: Final = 300
 _LONGEST: Final = 12

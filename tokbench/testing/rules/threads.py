@@ -12,15 +12,13 @@ from typing import Any, Final, NamedTuple
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest
 from tokbench.tokenizers.contract import (
-    DecodesStream,
     EncodesBatch,
-    EncodesChat,
     EncodesWithOffsets,
     EncodesWithSpecial,
-    ReportsSpans,
     ThreadSafe,
     Tokenizer,
 )
+from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
 
 _THREADS: Final = 8
 _ROUNDS: Final = 3

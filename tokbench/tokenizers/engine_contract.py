@@ -1,0 +1,98 @@
+"""Capabilities that show what an engine itself does: its spans in the text, its streams of ids, its chat template.
+
+They go with :mod:`tokbench.tokenizers.contract`, which has their sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from tokbench.foundation.failures import name_in_reasons
+
+__all__ = ["DecodesStream", "EncodesChat", "ReportsSpans", "TokenSpans"]
+
+
+class TokenSpans(NamedTuple):
+    """The ids of one document, and the part of the text that the engine itself reports for each."""
+
+    ids: Sequence[int]
+    """The ids, as ``encode`` gives them."""
+    starts: Sequence[int]
+    """For each id, the code points of the text before its part."""
+    ends: Sequence[int]
+    """For each id, the code points of the text before the end of its part."""
+
+
+@runtime_checkable
+class ReportsSpans(Protocol):
+    """Capability: hands on the spans that its engine reports, right or wrong, unlike ``encode_with_offsets``.
+
+    >>> class Letters:
+    ...     def encode_with_spans(self, text: str, /) -> TokenSpans:
+    ...         return TokenSpans([ord(c) for c in text], range(len(text)), range(1, len(text) + 1))
+    >>> isinstance(Letters(), ReportsSpans)
+    True
+    """
+
+    def encode_with_spans(self, text: str, /) -> TokenSpans:
+        """Return the ids of one text, and the spans of the engine, with nothing mended.
+
+        Raises:
+            ValueError: as for ``encode``.
+        """
+
+
+@runtime_checkable
+class DecodesStream(Protocol):
+    """Capability: its engine has a decoder that is fed id by id, as text is shown while a model writes.
+
+    >>> class Letters:
+    ...     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+    ...         yield from map(chr, ids)
+    ...         yield ""  # nothing is left for the end
+    >>> isinstance(Letters(), DecodesStream), list(Letters().decode_stream([104, 105]))
+    (True, ['h', 'i', ''])
+    """
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        """Yield the text that the engine shows after each id, mostly none or a few characters, and that for the end.
+
+        An engine that has no call for the end, and keeps what is left, yields an empty string there.
+
+        Raises:
+            ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
+        """
+
+
+@runtime_checkable
+class EncodesChat(Protocol):
+    """Capability: encodes a conversation with the chat template of its own model.
+
+    >>> class Letters:
+    ...     def encode_chat(self, messages, /, *, reply: bool) -> list[int]:
+    ...         text = "".join(f"{message['role']}: {message['content']};" for message in messages)
+    ...         return [ord(c) for c in text + "assistant: " * reply]
+    >>> isinstance(Letters(), EncodesChat)
+    True
+    """
+
+    def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> Sequence[int]:
+        """Return the ids of a conversation, special tokens of the template among them.
+
+        Args:
+            messages: the messages with ``role`` and ``content``, and with whatever else the template reads, such as
+                ``tool_calls``.
+            reply: open the reply of the assistant at the end, where the template has a mark for that.
+
+        Raises:
+            ValueError: the template refuses the conversation.
+        """
+
+
+name_in_reasons(
+    member
+    for protocol in (DecodesStream, EncodesChat, ReportsSpans)
+    for member in vars(protocol)
+    if not member.startswith("_")
+)

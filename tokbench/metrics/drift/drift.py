@@ -202,7 +202,7 @@ _MESSAGES: Final = "Documents that are JSON conversations count by their message
 _SENT: Final = (
     "The first k messages are as they are sent to a model, with the reply of the assistant opened if it is next. Where "
     "their ids change, a cache of prefixes misses, and training on k + 1 messages sees ids that were never sampled "
-    "(transformers #45812, trl #5224, verl #6719)."
+    "(verl #6719, trl #5559)."
 )
 _SPAN: Final = (
     "Tokens whose bytes are whole characters, without the space that a model puts before every text. Text that the "
@@ -241,7 +241,7 @@ SPEC: Final = MetricFamily(
             definition=(
                 "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
                 "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
-                "encodes all (sglang #26555, verl #6719)."
+                "encodes all (verl #6719, trl #5224)."
             ),
         ),
         Metric(
@@ -264,7 +264,7 @@ SPEC: Final = MetricFamily(
             formula="99th percentile (nearest rank) over appends of the last ids of the text before that change",
             definition=(
                 "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
-                "then must be encoded again: who keeps so many back is right 99 times of 100 (dynamo #12630). "
+                "then must be encoded again: who keeps so many back is right 99 times of 100. "
                 f"{_MESSAGES}"
             ),
         ),
@@ -284,7 +284,7 @@ SPEC: Final = MetricFamily(
             formula="messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
             definition=(
                 "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
-                "that keeps text back at the end, has not shown the message (vllm-mlx #109, tokenizers' DecodeStream). "
+                "that keeps text back at the end, has not shown the message (dynamo #12630, vllm-mlx #109). "
                 f"{_MESSAGES}"
             ),
             needs=(DecodesStream,),

@@ -61,11 +61,13 @@ class _CacheGuard:
 
 @pytest.fixture(autouse=True)
 def own_tiktoken_cache():
-    """Give each test a folder of its own for tiktoken's files, with links to those that are there."""
-    with TemporaryDirectory(prefix="tiktoken-") as folder, pytest.MonkeyPatch.context() as patch:
-        tiktoken_cache.link_files(Path(folder))
-        patch.setenv(tiktoken_cache.VARIABLE, folder)
-        yield
+    """Take away what a test has written among the links to tiktoken's files, and put back what it has deleted.
+
+    The folder stays the same: processes that are started in one test and used in another know it by its name.
+    """
+    folder = Path(os.environ[tiktoken_cache.VARIABLE])
+    yield
+    tiktoken_cache.link_files(folder)
 
 
 def _share_what_jax_compiles(config):

@@ -72,7 +72,7 @@ MUTATIONS = (
         "writing that is not atomic",
         "tokbench/foundation/files.py",
         """\
-        with unfinished.open("xb") as file:
+        with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
             file.flush()
             if survive_power_cut:

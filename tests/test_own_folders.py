@@ -30,10 +30,11 @@ def test_a_session_that_changes_the_given_folder_fails(tmp_path, change, code):
     test = tmp_path / "test_it.py"
     test.write_text(f"import pathlib\ndef test_it():\n    pathlib.Path({str(real)!r}){change}\n", encoding="utf-8")
     folders = [str(TESTS), str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")]
+    outside = {name: value for name, value in os.environ.items() if name != "PYTEST_XDIST_WORKER"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "conftest", "--benchmark-disable", f"--rootdir={tmp_path}", test],
         cwd=tmp_path,
-        env={**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(folders)},
+        env={**outside, "TIKTOKEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(folders)},
         capture_output=True,
         text=True,
         check=False,

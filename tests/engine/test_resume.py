@@ -153,7 +153,7 @@ def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, at_one
     wait_for_notes(8, tmp_path / "counted", process)
     fatal.touch()
     process.communicate(timeout=120)
-    assert process.returncode == 1, "the cells of a tokenizer failed"
+    assert process.returncode == 0, "what died was done again in a fresh process"
     before = noted()
     assert not fatal.exists()
     finish(slow_run())

@@ -39,6 +39,7 @@ from tokbench.studies.validity.options import Hypothesis, ValidityStudy
 from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
+from tokbench.tokenizers import engine_contract
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -307,15 +308,18 @@ def hooks():
 
 
 def capabilities():
-    """The protocols of protocol.py that a tokenizer may have beside the three members of every tokenizer."""
+    """The protocols that a tokenizer may have beside the three members of every tokenizer."""
     rows = []
-    for name in protocol.__all__:
-        kind = getattr(protocol, name)
+    for kind in [getattr(module, name) for module in (protocol, engine_contract) for name in module.__all__]:
         says = inspect.getdoc(kind) or ""
         if says.startswith("Capability: "):
             members = [each for each in vars(kind) if not each.startswith("_")]
             rows.append(
-                (f"`{name}`", ", ".join(f"`{each}`" for each in members), says.partition(": ")[2].split("\n")[0])
+                (
+                    f"`{kind.__name__}`",
+                    ", ".join(f"`{each}`" for each in members),
+                    says.partition(": ")[2].split("\n")[0],
+                )
             )
     return table(["capability", "members", "the tokenizer"], rows)
 

@@ -18,6 +18,10 @@ def listing(folder):
 
 
 def link_files(folder):
-    """Link all files of the given folder into another."""
-    for path in GIVEN.glob("*"):
-        (folder / path.name).symlink_to(path.resolve())
+    """Let a folder have links to all files of the given one, and nothing else."""
+    given = {path.name: path.resolve() for path in GIVEN.glob("*")}
+    for path in folder.glob("*"):
+        if not path.is_symlink() or path.resolve() != given.pop(path.name, None):
+            path.unlink()
+    for name, path in given.items():
+        (folder / name).symlink_to(path)

@@ -17,13 +17,13 @@ from pydantic import ValidationError
 import tokbench
 from tokbench.tokenizers.contract import (
     EncodesBatch,
-    EncodesChat,
     HasIdentity,
     HasNotes,
     HasTokenBytes,
     HasUnknown,
     Tokenizer,
 )
+from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
 from tokbench_plugins.transformers.backend import TransformersLoadOptions

@@ -90,7 +90,7 @@ def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tm
     path = tmp_path / "t.txt"
     path.write_text("".join(f"line {number}\n" for number in range(60_000)), encoding="utf-8")
     options = TextOptions(path=f"{scheme}{path}" if scheme else path, document="line")
-    corpus = CorpusRecipe("c", "text", options, 0.0, parallel=False, limit=None)
+    corpus = CorpusRecipe("c", "text", options, 0.0, parallel=False, limit=None, document_limit=256_000_000)
     source = load_registry().corpora.get("text").open(options)
     two = list(Corpus("c", source).shards())[:2]
     jobs = [EncodeShard(shard, {"b": ("compression",)}, {"compression": Options()}, recipe=corpus) for shard in two]

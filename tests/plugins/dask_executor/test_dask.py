@@ -322,7 +322,7 @@ def test_tokenizers_on_a_cluster_end_soon_after_the_run_was_killed(shell, write_
     write_config(CORPUS, "  endless: {backend: hangs_to_train, train: {corpus: c, vocab_size: 300}}")
     running = shell.start(run)
     shell.wait_for("training endless", 2)
-    started = [pid for pid in below(working.pid) if "tokbench" in Path(f"/proc/{pid}/cmdline").read_text()]
+    started = [pid for pid in below(working.pid) if "from tokbench." in Path(f"/proc/{pid}/cmdline").read_text()]
     assert started
     signal_all(running, signal.SIGKILL)
     assert all(ended(pid, 20 * 3 * LEASE) for pid in started)

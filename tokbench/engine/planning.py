@@ -133,6 +133,8 @@ class _Planner:
         self._plan = plan
         self._surveys = surveys or StoredSurveys(None)
         self._absent: list[Problem] = []
+        self._names: set[str] = set()
+        self._room = KEPT_TEXT  # bytes of text that corpora may still keep in memory
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float, float], object]) -> None:
         """Read a corpus, or tell what is wrong with it.
@@ -161,13 +163,13 @@ class _Planner:
         limit = self._config.overrides.limit if entry.evaluate or bound else None
         most = self._config.limits.document
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
-        room = KEPT_TEXT - sum(earlier.kept_bytes for earlier in self._plan.corpora.values())
         plugin = self._registry.corpora.entries[spec.name].plugin
         total = _size_of_files(source)
-        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
+        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), self._room)
         survey = self._try(path, read)
         if survey is not None:
             self._plan.corpora[name] = corpus
+            self._room -= corpus.kept_bytes
             if isinstance(source, HasFiles):
                 recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit, most)
                 self._plan.recipes[name] = recipe
@@ -210,11 +212,10 @@ class _Planner:
         if smaller:
             train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
             entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
-        for variant in expand(name, entry):
-            sizes = {other.vocab_size for other in kept if other.options == variant.options}
-            wanted = sizes if variant.options in cut else sizes.union(smaller)
-            if not sizes or variant.vocab_size not in wanted:
-                continue
+            asked = [variant.options for variant in kept]
+            trained = [variant for variant in expand(name, entry) if variant.options in asked]
+            kept = [variant for variant in trained if variant.vocab_size not in smaller or variant.options not in cut]
+        for variant in kept:
             # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
             optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
@@ -253,7 +254,7 @@ class _Planner:
 
     def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
         path = ("tokenizers", name)
-        if variant.name in {planned.name for planned in self._plan.tokenizers}:
+        if variant.name in self._names:
             self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
             return
         size = variant.vocab_size or 0
@@ -266,6 +267,7 @@ class _Planner:
         options = self._options(model, variant.options, path, tuple(TokenizerEntry.model_fields))
         if options is None:
             return
+        self._names.add(variant.name)
         self._plan.tokenizers.append(
             PlannedTokenizer(
                 name=variant.name,

@@ -7,8 +7,9 @@ from sentencepiece import SentencePieceProcessor
 from tokenizers import BertWordPieceTokenizer
 
 import tokbench
+from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message
 from tokbench.metrics.prompts import PromptOptions, Prompts, random_cuts, tokens_back
-from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, Sums, encode_batch
+from tokbench.plugin import Document, Encoded, EncodedShard, LoadedTokenizer, NotApplicable, Shard, Sums, encode_batch
 from tokbench_plugins.bpe import BPETokenizer
 
 
@@ -167,3 +168,26 @@ def test_a_run_with_the_family(tmp_path):
     assert states["bytes", "prompt_broken"] == 0
     assert states["words", "prompt_broken"] > 0
     assert states["bytes", "template_chatml"] == 30.5
+
+
+@pytest.mark.parametrize("name", CHAT_TEMPLATES)
+def test_special_tokens_of_a_template_are_marked_and_text_is_not(name):
+    """What opens with a bracket is a special token (in Llama 2 only <s> and </s>); all other parts are text."""
+    messages = [Message("system", "Sys"), Message("user", "Ask"), Message("assistant", "Say"), Message("user", "Go")]
+    parts = list(CHAT_TEMPLATES[name].write(messages))
+    texts = [part.text.strip() for part in parts if part.text.strip()]
+    marked = [text in {"<s>", "</s>"} if name == "Llama 2" else text[0] in {"<", "["} for text in texts]
+    assert [part.control for part in parts if part.text.strip()] == marked
+    assert any(marked)
+    assert all(any(message.content in part.text for part in parts) for message in messages[1:])
+    shorter = list(CHAT_TEMPLATES[name].write(messages, reply=False))
+    assert shorter == parts[: len(shorter)]
+
+
+@pytest.mark.parametrize("ids", [[7, 7, 3], [2**32 - 1, 7, 7, 2**32 - 2], [0]])
+def test_ids_are_counted_however_large_they_are(ids):
+    arrays = Encoded(np.array(ids, dtype=np.uint32), np.array([0, len(ids)]))
+    encoded = EncodedShard(LoadedTokenizer("t", BPETokenizer([])), shard_of(["x"]), arrays)
+    distinct, times = encoded.id_counts
+    assert dict(zip(distinct.tolist(), times.tolist(), strict=True)) == {found: ids.count(found) for found in ids}
+    assert distinct.tolist() == sorted(set(ids))

@@ -164,8 +164,8 @@ class _Planner:
         most = self._config.limits.document
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
         plugin = self._registry.corpora.entries[spec.name].plugin
-        total = _size_of_files(source)
-        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), self._room)
+        total, room = _size_of_files(source), self._room
+        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
         survey = self._try(path, read)
         if survey is not None:
             self._plan.corpora[name] = corpus

@@ -218,6 +218,7 @@ def _turns_metric(template: str, title: str) -> Metric:
         id=_turn_ids()[template],
         unit="share of turns",
         direction="lower",
+        headline=template in {OWN, "chatml"},  # its own, and the one that most models come near to
         label="turn drift" if own else f"turn drift, {title}",
         formula="turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
         definition=f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
@@ -237,6 +238,7 @@ SPEC: Final = MetricFamily(
             id="join_drift",
             unit="share of boundaries",
             direction="lower",
+            headline=True,
             formula="boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
             definition=(
                 "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
@@ -248,6 +250,7 @@ SPEC: Final = MetricFamily(
             id="empty_continuation",
             unit="share of pairs",
             direction="lower",
+            headline=True,
             formula="pairs for which encode(context + continuation) has no more ids than encode(context) / pairs",
             definition=(
                 "A message is cut at random characters; its continuation goes on to the end of the word (UAX #29). If "
@@ -259,6 +262,7 @@ SPEC: Final = MetricFamily(
             id="append_p99",
             unit="tokens",
             direction="lower",
+            headline=True,
             label="append window, 99 %",
             no_interval="a percentile of appends has no interval",
             formula="99th percentile (nearest rank) over appends of the last ids of the text before that change",
@@ -281,6 +285,7 @@ SPEC: Final = MetricFamily(
             id="stream_exact",
             unit="share of messages",
             direction="higher",
+            headline=True,
             formula="messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
             definition=(
                 "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
@@ -301,6 +306,7 @@ SPEC: Final = MetricFamily(
             id="span_exact",
             unit="share of tokens",
             direction="higher",
+            headline=True,
             formula="tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
             definition=f"{_SPAN}, and neither is a span without the white space of its token.",
             needs=(ReportsSpans,),

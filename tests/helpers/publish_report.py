@@ -36,6 +36,10 @@ KEPT = {
         r"heat-\w+-(compression_ratio|indent_share)",
     ),
     "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
+    "drift": (
+        r"roundtrip_exact|(turn|join)_drift\w*|empty_continuation|(append|stream|span)_\w+",
+        r"heat-conversations-(join_drift|empty_continuation)",
+    ),
     "validity": VALIDITY,
     "validity_code": VALIDITY,
     "validity_languages": VALIDITY,

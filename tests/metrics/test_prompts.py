@@ -172,7 +172,7 @@ def test_a_run_with_the_family(tmp_path):
 
 @pytest.mark.parametrize("name", CHAT_TEMPLATES)
 def test_special_tokens_of_a_template_are_marked_and_text_is_not(name):
-    """What opens with a bracket is a special token (in Llama 2 only <s> and </s>); all other parts are text."""
+    """Text in brackets is a special token (in Llama 2 only <s> and </s>); all other parts are text."""
     messages = [Message("system", "Sys"), Message("user", "Ask"), Message("assistant", "Say"), Message("user", "Go")]
     parts = list(CHAT_TEMPLATES[name].write(messages))
     texts = [part.text.strip() for part in parts if part.text.strip()]

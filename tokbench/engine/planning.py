@@ -132,8 +132,7 @@ class _Planner:
         self._registry = registry
         self._plan = plan
         self._surveys = surveys or StoredSurveys(None)
-        self._absent: list[Problem] = []
-        self._names: set[str] = set()
+        self._absent, self._names = list[Problem](), set[str]()
         self._room = KEPT_TEXT  # bytes of text that corpora may still keep in memory
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float, float], object]) -> None:

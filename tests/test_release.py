@@ -32,7 +32,9 @@ def python(*arguments):
 
 
 def test_the_changelog_begins_with_this_version():
-    heads = re.findall(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    heads = re.findall(
+        r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert heads[0] == tokbench.__version__
 
 
@@ -58,8 +60,8 @@ def test_numbers_that_changed_come_first(tmp_path):
     assert code == 0, text
     entry = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2].partition("\n## ")[0]
     assert entry.startswith("9.9 (2030-01-02)")
-    assert re.findall(r"^### (.+)$", entry, re.M) == ["Numbers that changed", "Added", "Changed", "Fixed"]
-    assert re.findall(r"^- (.+)$", entry, re.M) == [
+    assert re.findall(r"^### (.+)$", entry, re.MULTILINE) == ["Numbers that changed", "Added", "Changed", "Fixed"]
+    assert re.findall(r"^- (.+)$", entry, re.MULTILINE) == [
         f"The change {k}." for k in ("numbers", "added", "changed", "fixed")
     ]
 

@@ -8,7 +8,7 @@ page that has it, any other to the page of that file, and one that leads nowhere
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -137,15 +137,6 @@ def _for_python_markdown(lines: list[str]) -> str:
             line = re.sub(r"`[^`]*`", lambda span: span[0].replace("\\|", "|"), line)  # noqa: PLW2901
         out.append(re.sub(r"^ {2,3}(?=\S)", "    ", line))
     return "\n".join(out) + "\n"
-
-
-def links(text: str) -> Iterator[str]:
-    """Yield the targets of the links and pictures of a text, those in code left out.
-
-    >>> list(links("[a](b.md) `[c](d.md)` ![`e`](f.png)"))
-    ['b.md', 'f.png']
-    """
-    yield from (match["target"] for match in _PARTS.finditer(text) if match["open"])
 
 
 def relinked(text: str, place: Callable[[str], str | None]) -> str:

@@ -1,7 +1,7 @@
 """Make the pictures of the site: screenshots of reports, and charts of runs as small WebP files.
 
 ``python reports/site/pictures.py`` takes ``reports/quickstart`` and the runs of the gallery, which must be there:
-``tokbench run quickstart multilingual overlap robustness code --pictures`` makes them. It needs Chromium and Pillow.
+``tokbench run quickstart multilingual overlap code --pictures`` makes them. It needs Chromium and Pillow.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ MOST_BYTES: Final = 250_000
 """The size of a picture at most."""
 
 CHARTS: Final = {
-    "premium": "multilingual/pictures/heat-languages-premium.png",
-    "overlap": "overlap/pictures/divergence-languages-gpt.png",
+    "inequality": "multilingual/pictures/parity-languages.png",
+    "lorenz": "multilingual/pictures/lorenz-languages.png",
+    "overlap": "overlap/pictures/groups-languages-gemma-3-divergence-from-others.png",
+    "larger": "code/pictures/size-library.png",
+    "agreement": "overlap/pictures/tokenizers-languages-boundaries-shared-F1.png",
 }
 """The charts of the gallery: by name, the picture of a run."""
 
@@ -61,7 +64,7 @@ def main(runs: Path) -> None:
     """Make all pictures from the runs of a folder."""
     keep(screenshot(runs / "quickstart" / "report.html", (1200, 1500)), "report")
     for name, path in CHARTS.items():
-        keep(Image.open(runs / path), name)
+        keep(Image.open(runs / path), name, 900)
 
 
 if __name__ == "__main__":

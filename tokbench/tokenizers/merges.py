@@ -20,7 +20,7 @@ class MergeOrder:
     Args:
         vocab_size: the size of the vocabulary; every id is smaller.
         merges: for each merge, the ids of its parts, and then the id that it makes. A merge has two parts; more only
-        for a token that is found by looking up a whole chunk. Ids that no merge makes are units, such as bytes.
+            for a token that is found by looking up a whole chunk. Ids that no merge makes are units, such as bytes.
         base: the number of units that are ordinary tokens; default: all ids that no merge makes. With the first ``k``
             merges the vocabulary has ``base + k`` ids.
 

@@ -1,0 +1,315 @@
+"""The public site: its pages are whole, its links hold, its commands run, and a browser finds nothing wrong with it."""
+
+import csv
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from readme_tables import ROOT
+from report_browser import FLAGS
+from test_readme import anchors, blocks, read
+
+from tokbench.registry.plugins import load_registry
+
+SITE = ROOT / "reports" / "site"
+DOCS = SITE / "docs"
+
+if not SITE.is_dir():
+    pytest.skip("the sources of the site are not here", allow_module_level=True)
+
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """The modules of the site, which MkDocs imports from their folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SITE)
+        yield {name: importlib.import_module(name) for name in ("definitions", "included", "public_names")}
+
+
+def nav_of(part):
+    """Yield the pages of a navigation, depth first."""
+    for entry in part if isinstance(part, list) else part.values() if isinstance(part, dict) else [part]:
+        yield from [entry] if isinstance(entry, str) else nav_of(entry)
+
+
+def test_every_page_is_in_the_navigation():
+    text = read(SITE / "mkdocs.yml")
+    assert sorted(nav_of(yaml.safe_load(text)["nav"])) == PAGES
+
+
+def test_each_family_of_metrics_has_notes_and_one_page(modules):
+    shown = [
+        name
+        for page in PAGES
+        for names in re.findall(r"<!-- families (.+) -->", read(DOCS / page))
+        for name in names.split()
+    ]
+    families = load_registry().metrics.entries
+    ours = sorted(
+        name for name, entry in families.items() if entry.spec.values and entry.plugin.distribution == "tokbench"
+    )
+    assert sorted(shown) == ours
+    assert sorted(modules["definitions"].notes()) == ours
+    assert all(note["misleads"] for note in modules["definitions"].notes().values())
+
+
+def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads(modules):
+    text = modules["definitions"].families(["compression"])
+    assert "*Formula:* Σ bytes / Σ tokens. *Unit:* bytes/token; higher is better." in text
+    assert "*Typical:* on code: 2.74" in text
+    assert "**When it misleads.** Never compare it between languages" in text
+
+
+def test_typical_values_are_of_metrics_that_exist(modules):
+    ids = {metric.id for spec in modules["definitions"].every_family().values() for metric in spec.values}
+    with (SITE / "typical.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 300
+    assert {row["metric"] for row in rows} <= ids | {"words"}
+    for row in rows:
+        assert float(row["lowest"]) <= float(row["median"]) <= float(row["highest"])
+
+
+def test_anchors_are_those_that_the_tests_of_links_know(modules):
+    for path in (ROOT / "tokbench" / "metrics" / "README.md", ROOT / "configs" / "README.md"):
+        found = {heading.anchor for heading in modules["included"].headings(read(path).splitlines())}
+        assert found == anchors(path)
+
+
+def test_an_included_section_has_its_anchors_below_the_title_of_the_page(modules, tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("# Top\nText.\n## A `b`\nSaid:\n- one\n  more\n### C\n| `a\\|b` |\n## D\n", encoding="utf-8")
+    section = modules["included"].included(path, "a-b")
+    assert section == "## A `b` {#a-b}\nSaid:\n\n- one\n    more\n### C {#c}\n| `a|b` |\n"
+    assert "# Top" not in modules["included"].included(path)
+    with pytest.raises(modules["included"].BrokenLinkError, match="no section #e; it has top, a-b, c, d"):
+        modules["included"].included(path, "e")
+
+
+def test_links_are_written_anew_around_code_and_left_alone_in_it(modules):
+    text = "[`a`](b.md) `[c](d.md)` ![e](f.png)\n```\n[h](i.md)\n```\n[j [k]](l.md#m) [n](o/)\n"
+    places = {"b.md": "x.md", "f.png": "y.png", "l.md#m": "z.md#m"}
+    assert modules["included"].relinked(text, places.get) == (
+        "[`a`](x.md) `[c](d.md)` ![e](y.png)\n```\n[h](i.md)\n```\n[j [k]](z.md#m) n\n"
+    )
+
+
+def test_every_public_name_is_in_the_reference(modules):
+    import tokbench.plugin
+    import tokbench.testing
+
+    for module in (tokbench, tokbench.plugin, tokbench.testing):
+        names = set(module.__all__) - {"__version__"}
+        assert names == set(modules["public_names"].public_names(module.__name__)) - {"__version__"}
+
+
+def test_a_docstring_becomes_markdown():
+    pytest.importorskip("griffe")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SITE)
+        markdown = importlib.import_module("docstring_text").markdown
+    text = "See :class:`~a.B`.\n\n>>> f(1)  # doctest: +SKIP\n2\n>>> g()\n\nThen."
+    assert markdown(text) == (
+        'See <autoref optional identifier="a.B">`B`</autoref>.\n\n```pycon\n>>> f(1)\n2\n>>> g()\n```\n\nThen.'
+    )
+
+
+def run(line, folder):
+    """Run a line of a shell as the page has it, with the Python of the tests."""
+    words = shlex.split(line)
+    command = {"tokbench": [sys.executable, "-m", "tokbench"], "python": [sys.executable]}[words[0]]
+    done = subprocess.run(
+        [*command, *words[1:]], cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )  # fmt: skip
+    assert done.returncode == 0, (line, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
+    pytest.importorskip("splintr")
+    page = DOCS / "choose.md"
+    [script] = blocks(page, "python")
+    (tmp_path / "collect.py").write_text(script, encoding="utf-8")
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    assert len(lines) == 7
+    said = {line: run(line, tmp_path) for line in lines}
+    [answer] = [text for line, text in said.items() if line.startswith("tokbench run")]
+    assert "needs the fewest tokens over 4 languages" in answer
+    if sys.version_info[:2] != (3, 11):
+        return  # the text is the manual of Python 3.11
+    with (tmp_path / "reports" / "mine" / "results.csv").open(encoding="utf-8", newline="") as file:
+        ratios = {
+            (row["tokenizer"], row["group"]): f"{float(row['value']):.2f}"
+            for row in csv.DictReader(file)
+            if row["metric"] == "compression_ratio"
+        }
+    shown = re.search(r"<!-- choose -->\n(.*?)<!-- /choose -->", read(page), re.DOTALL)[1].splitlines()
+    columns = [cell.strip() for cell in shown[0].strip("|").split("|")]
+    for row in shown[2:]:
+        name, *values = (cell.strip() for cell in row.strip("|").split("|"))
+        assert values == [ratios[name, group] for group in columns[1:]]
+
+
+@pytest.mark.slow
+def test_the_commands_of_pins_run(tmp_path):
+    [lines] = [block for block in blocks(DOCS / "library.md", "sh") if "tokbench pin" in block]
+    (tmp_path / "mine.yaml").write_text(
+        "schema: tokbench/1\nname: mine\ncorpora: {hostile: {source: sample, part: hostile}}\n"
+        "tokenizers: {bytes: utf8_bytes}\nmetrics: [compression]\n",
+        encoding="utf-8",
+    )
+    for line in lines.splitlines():
+        run(line.replace("quickstart", "mine.yaml"), tmp_path)
+
+
+@pytest.mark.parametrize("block", blocks(DOCS / "gallery.md", "yaml"), ids=lambda block: block.split("\n")[1])
+def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
+    from tokbench.config.read import read_config
+    from tokbench.engine.planning import make_plan
+
+    pytest.importorskip("splintr")
+    assert len(block.splitlines()) <= 10
+    (tmp_path / "gallery.yaml").write_text(block, encoding="utf-8")
+    plan = make_plan(read_config(tmp_path / "gallery.yaml"), load_registry(), lambda step, done, total: None)
+    assert [str(problem) for problem in plan.problems] == []
+
+
+def test_pictures_are_small_and_described():
+    for path in (DOCS / "assets").rglob("*"):
+        assert not path.is_file() or path.stat().st_size <= 250_000, path
+    for page in PAGES:
+        assert re.findall(r"!\[\]\(", read(DOCS / page)) == []
+
+
+class Tags(HTMLParser):
+    """The ids of a page, its links, and what it loads."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loaded, self.title = set(), [], [], 0
+        self.feed(read(path))
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.title += tag == "h1"
+        self.ids |= {attrs[name] for name in ("id", "name") if attrs.get(name)}
+        if tag == "a" and attrs.get("href"):
+            self.links.append(attrs["href"])
+        elif tag in {"img", "script", "iframe", "source"} and attrs.get("src"):
+            self.loaded.append(attrs["src"])
+        elif tag == "link" and attrs.get("rel") in {"stylesheet", "icon", "preload", "preconnect"}:
+            self.loaded.append(attrs["href"])
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory):
+    """The site, built as strictly as CI builds it; TOKBENCH_SITE names the folder of one that is built already."""
+    if done := os.environ.get("TOKBENCH_SITE"):
+        return Path(done)
+    for module in ("mkdocs", "material", "mkdocstrings", "mkdocs_click"):
+        pytest.importorskip(module)
+    folder = tmp_path_factory.mktemp("site") / "html"
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "-q",
+        "-f",
+        str(SITE / "mkdocs.yml"),
+        "--strict",
+        "-d",
+        str(folder),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tags(html):
+    return {path: Tags(path) for path in sorted(html.rglob("*.html"))}
+
+
+@pytest.mark.slow
+def test_every_page_is_built(html, tags):
+    built = {path.relative_to(html).with_suffix(".md").as_posix() for path in tags}
+    assert set(PAGES) <= built
+    assert {page for page in built - set(PAGES) if not page.startswith("source/")} == {"404.md"}
+    assert [path for path, page in tags.items() if page.title != 1] == []
+
+
+@pytest.mark.slow
+def test_links_lead_somewhere_and_nothing_comes_from_afar(html, tags):
+    broken, afar = [], []
+    for path, page in tags.items():
+        afar += [(path.name, source) for source in page.loaded if re.match(r"(?:[a-z]+:)?//", source)]
+        for link in [*page.links, *page.loaded]:
+            target, _, anchor = unquote(link).partition("#")
+            if re.match(r"[a-z]+:|//", target) or path.name == "404.html":
+                continue
+            file = (path.parent / target.partition("?")[0]).resolve() if target else path
+            ids = tags[file].ids if file in tags else set()
+            if not file.is_file() or (anchor and file.suffix == ".html" and anchor not in ids):
+                broken.append((path.relative_to(html), link))
+    assert broken == []
+    assert afar == []
+
+
+@pytest.fixture(scope="module")
+def browser(html, tmp_path_factory):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
+        yield chrome
+
+
+@pytest.mark.slow
+def test_pages_are_accessible_and_fit_a_telephone(html, browser):
+    """Rules of axe, in light and dark colours; the pages of tables alone, megabytes of one kind, are left to one of them."""
+    axe = pytest.importorskip("axe_core_python.selenium").Axe()
+    pages = [page for page in PAGES if not page.endswith("-tables.md")] + ["studies/equal_size-pud-tables.md"]
+    wrong = []
+    for page in pages:
+        width = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", width)
+        browser.get((html / page).with_suffix(".html").as_uri())
+        if browser.execute_script("return document.documentElement.scrollWidth > innerWidth"):
+            wrong.append((page, "is wider than 400 pixels"))
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        for scheme in ("default", "slate"):
+            browser.execute_script("document.body.setAttribute('data-md-color-scheme', arguments[0])", scheme)
+            found = axe.run(browser, options={"resultTypes": ["violations"]})["violations"]
+            wrong += [(page, scheme, rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found]
+    assert wrong == []
+    said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert said == []
+
+
+@pytest.mark.slow
+def test_the_search_finds_a_metric_without_a_server(html, browser):
+    browser.get((html / "index.html").as_uri() + "?q=renyi_efficiency")
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    found = "return [...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
+    links = WebDriverWait(browser, 60).until(lambda chrome: chrome.execute_script(found))
+    assert any("metrics/vocabulary.html" in link for link in links)

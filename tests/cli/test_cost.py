@@ -79,7 +79,7 @@ def test_a_package_that_is_missing_is_told_in_one_line(files, without_splintr): 
     assert outcome.exit_code == 0, outcome.output
     body = json.loads(outcome.stdout)
     assert "mistral-7b-v3" in {row["tokenizer"] for row in body["tokenizers"]}
-    [left] = [left for left in body["left_out"] if "splintr-rs" in left["reason"]]
+    [left] = [left for left in body["missing"] if "splintr-rs" in left["reason"]]
     assert left["reason"] == "needs splintr-rs: pip install 'tokbench[fast]'"
     assert {"qwen-3", "glm-4"} <= set(left["names"])
     said = invoke(files[0]).stderr

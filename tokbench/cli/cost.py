@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,7 +68,7 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     sys.exit(int(any(row.reason for row in table.costs)))
 
 
-def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, Any]:
+def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
     """Return the table for other programs."""
     return {
         "files": [{"file": path, "bytes": size} for path, size in zip(paths, table.sizes, strict=True)],
@@ -86,7 +86,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, Any]:
             }
             for row in table.costs
         ],
-        "left_out": [{"reason": reason, "names": names} for reason, names in table.left_out.items()],
+        "missing": [{"reason": reason, "names": names} for reason, names in table.left_out.items()],
     }
 
 

@@ -1,4 +1,4 @@
-"""What some texts cost: the tokens that each of many vocabularies needs for them, counted once and not sampled."""
+"""The cost of texts: the tokens that each of many vocabularies needs for them, all counted and none sampled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 
 @dataclass(frozen=True, kw_only=True)
 class TextCost:
-    """What a tokenizer needs for some texts."""
+    """The tokens that a tokenizer needs for some texts."""
 
     tokenizer: str
     """Its name."""
@@ -128,7 +128,7 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
 
 @dataclass(frozen=True, kw_only=True)
 class CostTable:
-    """What some texts cost under many vocabularies."""
+    """The cost of some texts under many vocabularies."""
 
     sizes: tuple[int, ...]
     """The bytes of each text in UTF-8."""
@@ -141,7 +141,7 @@ class CostTable:
 
     @property
     def base(self) -> TextCost | None:
-        """What others are compared with: the reference, or the cheapest that gives every text back.
+        """The one that others are compared with: the reference, or the cheapest that gives every text back.
 
         ``None`` if it could not be counted, or none gives the texts back.
         """

@@ -12,6 +12,7 @@ import click
 from tokbench.cli.adapt import adapt
 from tokbench.cli.check import check
 from tokbench.cli.compare import compare
+from tokbench.cli.cost import cost
 from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.leaderboard import leaderboard
@@ -36,6 +37,7 @@ _FIRST_STEPS: Final = """\b
 Begin with one of these:
   tokbench run quickstart --limit 5        a first report, in reports/quickstart/
   tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
+  tokbench cost FILE                       its tokens under all of today's vocabularies
   tokbench serve                           the same on a page, while you type
   tokbench new                             three questions, and a configuration
   tokbench new texts                       a configuration for all texts of a folder
@@ -54,7 +56,7 @@ def tokbench() -> None:
 
 
 for _command in (
-    *(run, report, show, serve, compare, leaderboard, merge, new),
+    *(run, report, show, cost, serve, compare, leaderboard, merge, new),
     *(list_, check, pin, inspect, train, adapt, store),
 ):
     tokbench.add_command(_command)

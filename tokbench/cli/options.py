@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -41,6 +42,27 @@ def say(message: str, *, err: bool = False) -> None:
     from tokbench.foundation.visible_text import visible
 
     click.echo(visible(message, keep="\n\t"), err=err)
+
+
+STDIN: Final = "-"
+"""The name of standard input where a file is asked for."""
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file, or of standard input.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
+    from tokbench.foundation.errors import InputError
+    from tokbench.foundation.parsing import TextError, decode_utf8
+
+    try:
+        return decode_utf8(sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except TextError as error:
+        raise InputError(f"{error.at(path)}; convert the text to UTF-8 first") from error
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else.")

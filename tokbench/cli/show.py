@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import TOKENIZER, common_options, examples, tokenizer_options
+from tokbench.cli.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 from tokbench.engine.workers.one_thread import use_one_thread
 
 if TYPE_CHECKING:
     from tokbench.results.segmentation import SegmentedText
-
-_STDIN = "-"
 
 
 @click.command(
@@ -55,7 +53,8 @@ def show(
     from tokbench.api import show as show_texts
     from tokbench.report import segmentation
 
-    given = [*(("", text) for text in texts), *map(_read, files or (() if texts else (_STDIN,)))]
+    read = files or (() if texts else (STDIN,))
+    given = [*(("", text) for text in texts), *(("" if path == STDIN else path, read_text(path)) for path in read)]
     shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
     if form:
         click.echo({"json": segmentation.as_json, "html": segmentation.html}[form](shown))
@@ -73,22 +72,3 @@ def _print(shown: Sequence[SegmentedText]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for line in terminal(shown, colours=console.is_terminal and not console.no_color):
         console.print(line)
-
-
-def _read(path: str) -> tuple[str, str]:
-    """Return a label and the text of a file.
-
-    Raises:
-        InputError: it cannot be read, or is not UTF-8.
-    """
-    from tokbench.foundation.errors import InputError
-    from tokbench.foundation.parsing import TextError, decode_utf8
-
-    try:
-        if path == _STDIN:
-            return "", decode_utf8(sys.stdin.buffer.read())
-        return path, decode_utf8(Path(path).read_bytes())
-    except OSError as error:
-        raise InputError(f"-f {path}: {error.strerror or error}") from error
-    except TextError as error:
-        raise InputError(f"{error.at(path)}; convert the text to UTF-8 first") from error

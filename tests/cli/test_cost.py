@@ -1,0 +1,129 @@
+"""``tokbench cost``: the numbers are those of the tokenizers themselves, and what loses text is never the measure."""
+
+import json
+
+import pytest
+import tiktoken
+from click.testing import CliRunner
+from test_missing_library import without, without_splintr  # noqa: F401 - fixtures
+
+from tokbench.cli.main import tokbench as command
+from tokbench.foundation.errors import InputError
+
+MINE = "née\n    return 1\n"
+YOURS = "만나서 반가워요\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "mine.txt").write_text(MINE, encoding="utf-8")
+    (tmp_path / "yours.txt").write_text(YOURS, encoding="utf-8")
+    return tmp_path / "mine.txt", tmp_path / "yours.txt"
+
+
+def invoke(*arguments, **more):
+    outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["cost", *map(str, arguments)], **more)
+    if isinstance(outcome.exception, InputError):  # which main() makes a message of
+        raise outcome.exception
+    return outcome
+
+
+def test_tokens_are_those_of_tiktoken_in_every_file(files):
+    outcome = invoke(*files, "-t", "utf8_bytes,gpt-4o", "-t", "utf16_units", "--json")
+    assert outcome.exit_code == 0, outcome.output
+    body = json.loads(outcome.stdout)
+    oracle = tiktoken.get_encoding("o200k_base")
+    counts = [len(oracle.encode(text)) for text in (MINE, YOURS)]
+    size = len((MINE + YOURS).encode())
+    first, second, last = body["tokenizers"]
+    assert [row["tokenizer"] for row in body["tokenizers"]] == ["gpt-4o", "utf16_units", "utf8_bytes"]
+    assert first["tokens_of_files"] == counts
+    assert (first["tokens"], first["relative"], first["comes_back"]) == (sum(counts), 1, True)
+    assert first["bytes_per_token"] == pytest.approx(size / sum(counts), rel=1e-12)
+    assert (last["tokens"], last["relative"], last["vocab_size"]) == (size, size / sum(counts), 256)
+    assert second["tokens"] == len((MINE + YOURS).encode("utf-16-le")) // 2
+    assert body["files"] == [{"file": str(path), "bytes": path.stat().st_size} for path in files]
+    assert body["reference"] == "gpt-4o"
+
+
+def test_a_named_tokenizer_is_the_measure(files):
+    body = json.loads(invoke(files[0], "-t", "utf8_bytes,utf16_units", "--reference", "utf8_bytes", "--json").stdout)
+    assert [(row["tokenizer"], row["relative"]) for row in body["tokenizers"]] == [
+        ("utf16_units", 17 / 18),
+        ("utf8_bytes", 1),
+    ]
+
+
+def test_the_table_is_for_people_and_standard_input_is_read(files):
+    outcome = invoke("-", files[1], "-t", "utf8_bytes", input=MINE.encode())
+    assert outcome.exit_code == 0, outcome.output
+    title, head, row = outcome.stdout.splitlines()
+    assert title.strip() == "41 bytes in 2 files; 1.00 is utf8_bytes"
+    assert head.split() == [*"tokenizer vocabulary tokens bytes/token relative comes back".split(), "-", str(files[1])]
+    assert row.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "yes", "18", "23"]
+
+
+def test_a_tokenizer_that_loses_text_is_below_and_never_the_measure(files, data):
+    t5 = data / "spm" / "t5_base.model"
+    body = json.loads(invoke(files[1], "-t", f"{t5},utf8_bytes", "--json").stdout)
+    first, second = body["tokenizers"]
+    assert (first["tokenizer"], second["tokenizer"]) == ("utf8_bytes", str(t5))
+    assert second["tokens"] < first["tokens"]
+    assert (second["comes_back"], second["relative"] < 1, body["reference"]) == (False, True, "utf8_bytes")
+    assert "no" in invoke(files[1], "-t", t5).stdout.splitlines()[-1].split()
+    assert "1.00 is none" in invoke(files[1], "-t", t5).stdout
+
+
+def test_a_package_that_is_missing_is_told_in_one_line(files, without_splintr):  # noqa: F811
+    outcome = invoke(files[0], "--json")
+    assert outcome.exit_code == 0, outcome.output
+    body = json.loads(outcome.stdout)
+    assert "mistral-7b-v3" in {row["tokenizer"] for row in body["tokenizers"]}
+    [left] = [left for left in body["missing"] if "splintr-rs" in left["reason"]]
+    assert left["reason"] == "needs splintr-rs: pip install 'tokbench[fast]'"
+    assert {"qwen-3", "glm-4"} <= set(left["names"])
+    said = invoke(files[0]).stderr
+    assert said.count("splintr-rs") == 1
+    assert said.splitlines()[0].startswith("left out: ")
+
+
+def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nothing"))
+    from tokbench.engine.cost import local_names
+    from tokbench.registry.plugins import load_registry
+
+    local = local_names(load_registry())
+    assert local.left_out == {"it would be downloaded; name it with -t to do so": ["gpt-2"]}
+
+
+@pytest.mark.slow
+def test_twenty_published_vocabularies_are_counted(files):
+    body = json.loads(invoke(files[0], "--json").stdout)
+    assert len(body["tokenizers"]) >= 20
+    tokens = [row["tokens"] for row in body["tokenizers"] if row["comes_back"]]
+    assert tokens == sorted(tokens)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "bad.txt: there is no text in it"), (b"ab\n\xff", "bad.txt:2:1"), (None, "bad.txt: No such file")],
+)
+def test_a_file_that_is_no_text_is_refused(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "bad.txt").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        invoke(tmp_path / "bad.txt", "-t", "utf8_bytes")
+
+
+def test_wrong_names_are_refused(files):
+    with pytest.raises(InputError, match="did you mean 'llama-3'"):
+        invoke(files[0], "-t", "lama-3")
+    with pytest.raises(InputError, match="--reference: no tokenizer 'qwen-4'; did you mean 'qwen-3'"):
+        invoke(files[0], "--reference", "qwen-4")
+
+
+def test_a_tokenizer_that_fails_costs_itself_alone(files, faulty):
+    outcome = invoke(files[0], "-t", "utf8_bytes,crashes_to_load", "--json")
+    body = json.loads(outcome.stdout)
+    assert outcome.exit_code == 1
+    assert [bool(row["reason"]) for row in body["tokenizers"]] == [False, True]

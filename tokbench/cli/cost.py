@@ -1,0 +1,128 @@
+"""The command ``tokbench cost``: what texts cost under many vocabularies."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tokbench.cli.options import TOKENIZER, common_options, examples, json_option, print_json, read_text, say
+from tokbench.engine.workers.one_thread import use_one_thread
+
+if TYPE_CHECKING:
+    from tokbench.engine.cost import CostTable, TextCost
+
+_MOST_FILES = 6
+"""With more files than this, a table has no column for each."""
+
+
+@click.command(
+    epilog=examples(
+        "tokbench cost texts/mine.txt",
+        "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
+    )
+)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    *("-t", "--tokenizers", "names"),
+    multiple=True,
+    metavar="NAMES",
+    help=f"Tokenizers, with commas between them: each {TOKENIZER}. May be repeated [default: all published names that "
+    "are installed].",
+)
+@click.option(
+    "--reference",
+    default="",
+    metavar="NAME",
+    help="Compare with this one [default: the cheapest without losses].",
+)
+@json_option
+@common_options
+def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_json: bool) -> None:
+    """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
+
+    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
+    whole: nothing is sampled. A tokenizer that does not give the text back stands below those that do.
+
+    Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
+    """
+    use_one_thread()
+    from tokbench.engine.cost import cost_of
+    from tokbench.engine.workers.executor import default_workers
+    from tokbench.foundation.errors import InputError
+    from tokbench.registry.plugins import load_registry
+
+    paths = files or ("-",)
+    texts = [read_text(path) for path in paths]
+    if empty := [path for path, text in zip(paths, texts, strict=True) if not text]:
+        raise InputError(f"{empty[0]}: there is no text in it")
+    chosen = [name for given in names for name in given.split(",") if name]
+    if reference and chosen and reference not in chosen:
+        chosen.append(reference)
+    table = cost_of(texts, load_registry(), chosen, reference=reference, workers=default_workers())
+    if as_json:
+        print_json(_facts(paths, table))
+    else:
+        _show(paths, table)
+    sys.exit(int(any(row.reason for row in table.costs)))
+
+
+def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
+    """Return the table for other programs."""
+    return {
+        "files": [{"file": path, "bytes": size} for path, size in zip(paths, table.sizes, strict=True)],
+        "reference": table.base.tokenizer if table.base else None,
+        "tokenizers": [
+            {
+                "tokenizer": row.tokenizer,
+                "vocab_size": row.vocab_size,
+                "tokens": row.total,
+                "bytes_per_token": table.bytes_per_token(row),
+                "relative": table.relative(row),
+                "comes_back": row.comes_back,
+                "tokens_of_files": list(row.tokens),
+                "reason": row.reason,
+            }
+            for row in table.costs
+        ],
+        "missing": [{"reason": reason, "names": names} for reason, names in table.left_out.items()],
+    }
+
+
+def _show(paths: tuple[str, ...], table: CostTable) -> None:
+    """Print the table, and what could not be counted."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from tokbench.report.escaping import plain
+
+    counted = [row for row in table.costs if not row.reason]
+    of_files = paths if 1 < len(paths) <= _MOST_FILES else ()
+    base = table.base.tokenizer if table.base else "none"
+    size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
+    shown = Table(title=f"{size}; 1.00 is {plain(base)}", title_justify="left", box=None, pad_edge=False)
+    shown.add_column("tokenizer")
+    for head in ("vocabulary", "tokens", "bytes/token", "relative", "comes back", *map(plain, of_files)):
+        shown.add_column(head, justify="right", overflow="fold")
+    for row in counted:
+        shown.add_row(*map(Text, _cells(row, table, split=bool(of_files))))
+    if counted:
+        Console().print(shown)
+    for row in table.costs:
+        if row.reason:
+            say(f"{row.tokenizer}: {row.reason}", err=True)
+    for reason, names in table.left_out.items():
+        say(f"left out: {', '.join(names)}: {reason}", err=True)
+
+
+def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
+    """Return a row of the table as text; with ``split``, the tokens of each file, too."""
+    from tokbench.report.escaping import plain
+
+    per, relative = table.bytes_per_token(row), table.relative(row)
+    back = "yes" if row.comes_back else "no" if len(row.back) == 1 else f"{sum(row.back)} of {len(row.back)}"
+    numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
+    files = [f"{tokens:,}" for tokens in row.tokens] if split else []
+    return [plain(row.tokenizer), f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]

@@ -18,8 +18,8 @@ FIM = SPECIAL_SETS["fill_in_the_middle"]
 TEXT = (
     "def f(x):\n<|fim_prefix|>    return 1<|fim_suffix|>  # é 日本<|fim_middle|> <|endoftext|><|im_start|>user <|fim_"
 )
-ENGINES = ["tokbench_bpe", "fastokens", "gigatoken", "kitoken", "tokie"]
-IN_PACKAGE = ["bpe_openai", "rs_bpe", "wordchipper"]
+ENGINES = ["tokbench_bpe", "fastokens", "gigatoken", "kitoken", "snaptokens", "tokie"]
+IN_PACKAGE = ["bpe_openai", "quicktok", "rs_bpe", "wordchipper"]
 
 
 def extended(name, tokens):
@@ -253,7 +253,7 @@ def test_a_vocabulary_of_bert_gets_special_tokens(tmp_path):
     check_added(tokenizer, plain, {"<|im_start|>": 12, "<|im_end|>": 13, "<|im_sep|>": 14})
 
 
-@pytest.mark.parametrize("backend", ["tokbench_bpe", "adapted_bpe", "fastokens", "kitoken", "tokie"])
+@pytest.mark.parametrize("backend", ["tokbench_bpe", "adapted_bpe", "fastokens", "kitoken", "snaptokens", "tokie"])
 def test_every_backend_that_reads_a_pipeline_adds_to_it(backend, tmp_path):
     pytest.importorskip({"tokbench_bpe": "tokbench", "adapted_bpe": "tokbench"}.get(backend, backend))
     trained = BPETokenizer(train([TEXT, "low lower lowest"], 270, "gpt2"), "gpt2", {"<end>": 270})

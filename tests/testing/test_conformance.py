@@ -63,7 +63,8 @@ VOCABULARIES = [
 # ask the same of the code. tests/plugins/engines compares the ids of cl100k_base and o200k_base with tiktoken's.
 ENGINES = {
     "bpe_openai": "cl100k_base",
-    **dict.fromkeys(("fastokens", "gigatoken", "kitoken", "tokie", "wordchipper"), "r50k_base"),
+    **dict.fromkeys(("fastokens", "gigatoken", "kitoken", "snaptokens", "tokie", "wordchipper"), "r50k_base"),
+    "quicktok": "cl100k_base",
     "rs_bpe": "cl100k_base",
     "tokbench_bpe": "r50k_base",
 }

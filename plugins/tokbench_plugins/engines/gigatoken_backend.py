@@ -19,15 +19,11 @@ from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.gigatoken import SPLITS
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
+from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling, newer_unicode
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
-_NOTE: Final = (
-    "gigatoken's classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
-    "brought (such as U+088F) ids may differ"
-)
 
 
 class GigatokenTrainOptions(plugin.Options):
@@ -76,7 +72,7 @@ class GigatokenTokenizer(EngineTokenizer):
             ids = np.asarray(layout.content.data, np.uint32)
             return Encoded(ids[offsets[0] : offsets[-1]], offsets - offsets[0])
 
-        engine = Engine(encode, native.decode, encode_many, notes=(_NOTE,))
+        engine = Engine(encode, native.decode, encode_many, notes=(newer_unicode("gigatoken"),))
         super().__init__("gigatoken", engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
 
     def save(self, path: Path, /) -> None:

@@ -16,6 +16,18 @@ from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabula
 from tokbench_plugins.registration import registers
 
 
+def newer_unicode(name: str) -> str:
+    """Return the note of an engine whose classes of characters are newer than tiktoken's.
+
+    >>> newer_unicode("gigatoken").split(":")[0]
+    "gigatoken's classes of characters are of a newer Unicode than tiktoken's"
+    """
+    return (
+        f"{name}'s classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
+        "brought (such as U+088F) ids may differ"
+    )
+
+
 @dataclass(frozen=True)
 class Engine:
     """The functions of an engine, on one thread."""
@@ -197,14 +209,15 @@ def registers_engine(
     summary: str,
     make: Callable[[EngineVocabulary], Engine],
     load_options: type[plugin.Options] = FileOptions,
+    package: str = "",
 ) -> Callable[[Callable[[plugin.BackendSpec], None]], None]:
-    """Return the hook of a module that registers one engine; its distribution has the name of the backend."""
+    """Return the hook of a module that registers one engine; its package has the name of the backend by default."""
     spec = plugin.BackendSpec(
         name=name,
         summary=summary,
         load=partial(load_engine, name, make),
         load_options=load_options,
-        requires=(name.replace("_", "-"),),
+        requires=(package or name.replace("_", "-"),),
         install="pip install 'tokbench[engines]'",
         main="encoding",
         files=VOCABULARY_FILES if issubclass(load_options, FileOptions) else (),

@@ -23,7 +23,9 @@ from tokbench_plugins.engines import (
     fastokens_backend,
     gigatoken_backend,
     kitoken_backend,
+    quicktok_backend,
     rs_bpe_backend,
+    snaptokens_backend,
     tokie_backend,
     wordchipper_backend,
 )
@@ -37,7 +39,9 @@ MODULES = {
     "fastokens": fastokens_backend,
     "gigatoken": gigatoken_backend,
     "kitoken": kitoken_backend,
+    "quicktok": quicktok_backend,
     "rs_bpe": rs_bpe_backend,
+    "snaptokens": snaptokens_backend,
     "tokie": tokie_backend,
     "wordchipper": wordchipper_backend,
 }
@@ -50,9 +54,11 @@ every = pytest.mark.parametrize(
     ],
 )
 
+# Engines whose classes of characters are those of Unicode 17.
+NEWER_UNICODE = ("gigatoken", "quicktok", "snaptokens")
 # For each engine with other ids somewhere, texts that show it; the shortest there are.
 DIFFERENT = {
-    "gigatoken": ["\u088f's", "\ua7ce's"],
+    **{name: ["\u088f's", "\ua7ce's"] for name in NEWER_UNICODE},
     "tokie": ["\n \n", " \u2167", "\u24b6's", "\u088f's", ("x = {\n            1}\n" * 3500)[:66_000]],
 }
 
@@ -156,7 +162,7 @@ def test_every_character(name):
     texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
     wrong = set(differing(name, texts))
     different = {c for c, text in zip(known, texts, strict=True) if text in wrong}
-    if name == "gigatoken":
+    if name in NEWER_UNICODE:
         assert 300 < len(different) < 400
         assert {unicodedata.category(c) for c in different} <= {"Cn"}
     elif name == "tokie":
@@ -264,7 +270,7 @@ def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie", "wordchipper"])
+@pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "snaptokens", "tokie", "wordchipper"])
 @pytest.mark.parametrize("encoding", ["gpt2", "r50k_base"])
 def test_the_older_encodings(name, encoding, data):
     pytest.importorskip(name)
@@ -277,13 +283,24 @@ def test_the_older_encodings(name, encoding, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cl100k_base", "llama3", "o200k_base"])
-@pytest.mark.parametrize("name", ["huggingface", "tokbench_bpe"])
+@pytest.mark.parametrize("name", ["huggingface", "snaptokens", "tokbench_bpe"])
 def test_encodings_that_are_made_of_ranks_have_the_ids_of_splintr(name, encoding, data):
     """Llama 3 has tokens whose halves have higher ranks, many of them Russian."""
     reference, tokenizer = tokbench.load("splintr", vocabulary=encoding), tokbench.load(name, encoding=encoding)
     russian = (data / "pud" / "ru.txt").read_text(encoding="utf-8").splitlines()
     texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::9], *russian]
     assert [list(tokenizer.encode(text)) for text in texts] == [list(reference.encode(text)) for text in texts]
+
+
+def test_what_the_note_of_quicktok_tells_of_llama3_is_so():
+    pytest.importorskip("quicktok")
+    tokenizer = tokbench.load("quicktok", encoding="llama3")
+    reference = tokbench.load("splintr", vocabulary="llama3")
+    texts = [*TEXTS, *spelled()]
+    assert [list(tokenizer.encode(text)) for text in texts] == [list(reference.encode(text)) for text in texts]
+    cut = [[one.token_bytes(i).decode() for i in one.encode(" считал")] for one in (tokenizer, reference)]
+    assert cut == [[" счита", "л"], [" счит", "ал"]]
+    assert " считал" in tokenizer.notes[-1]
 
 
 def test_gigatoken_encodes_one_text_while_another_thread_encodes_batches():

@@ -18,6 +18,7 @@ from tokbench_plugins.engines import (
     kitoken_backend,
     rs_bpe_backend,
     rustbpe_backend,
+    snaptokens_backend,
     tokie_backend,
     wordchipper_backend,
 )
@@ -35,6 +36,7 @@ SPECS = {
         "kitoken": kitoken_backend,
         "rs_bpe": rs_bpe_backend,
         "rustbpe": rustbpe_backend,
+        "snaptokens": snaptokens_backend,
         "tokie": tokie_backend,
         "wordchipper": wordchipper_backend,
     }.items()
@@ -45,7 +47,7 @@ DOCUMENTS = [
     "日本語 日本 語",
     "low lower lowest",
 ]
-files = pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie"])
+files = pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "snaptokens", "tokie"])
 
 
 def trained(pattern="gpt4", tie="first"):

@@ -1,0 +1,59 @@
+"""The backend ``snaptokens``: any byte-level vocabulary in snaptokens, batches through its own arrays.
+
+snaptokens takes a ``tokenizer.json``, written here without special tokens. It has scanners of its own for the splits of
+well-known models and refuses any other expression, GPT-4's own spelling among them: it is given Llama 3's, which cuts
+every text alike.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench.plugin import Encoded
+from tokbench_plugins.engines.tokenizer import Engine, newer_unicode, registers_engine
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+_SPELLINGS: Final = {
+    "gpt4": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+}
+"""Splits that it knows in another spelling."""
+
+
+def _native(vocabulary: EngineVocabulary) -> Any:
+    # Its batches are cut over all cores unless this is said before the library is first used.
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")
+    from snaptokens import Tokenizer
+
+    pattern = _SPELLINGS.get(vocabulary.pattern or "", vocabulary.pattern)
+    return replace(vocabulary, pattern=pattern).through_json(Tokenizer.from_file)
+
+
+def _engine(vocabulary: EngineVocabulary) -> Engine:
+    native = _native(vocabulary)
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = native.encode(text).ids
+        return ids
+
+    def encode_many(texts: list[str]) -> Encoded:
+        ids, offsets = native.encode_batch_flat(texts)
+        return Encoded(np.frombuffer(ids, "<u4"), np.frombuffer(offsets, "<u8").astype(np.int64))
+
+    return Engine(
+        encode,
+        native.decode,
+        encode_many,
+        native.decode_batch,
+        given=native.vocab_size,
+        notes=(newer_unicode("snaptokens"),),
+    )
+
+
+register_backends = registers_engine("snaptokens", "OpenAI's encodings, or any byte-level BPE, in snaptokens", _engine)

@@ -36,6 +36,7 @@ def test_list_imports_no_engine():
     engines = {
         "bpe_openai",
         "fastokens",
+        "gigabpe",
         "gigatoken",
         "kitoken",
         "rs_bpe",

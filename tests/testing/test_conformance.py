@@ -29,6 +29,7 @@ TRAINED = [
     ("huggingface", {"model": "wordpiece"}, 5000),
     ("huggingface", {"model": "unigram"}, 4000),
     ("rustbpe", {}, 600),
+    ("gigabpe", {}, 600),
     ("gigatoken", {}, 600),
     ("tiktoken", {"pattern": "gpt4"}, 500),
     ("tiktoken", {"pattern": "gpt2"}, 500),

@@ -36,6 +36,7 @@ def test_list_imports_no_engine():
     engines = {
         "bpe_openai",
         "fastokens",
+        "gguf",
         "gigabpe",
         "gigatoken",
         "kitoken",

@@ -36,6 +36,8 @@ def test_list_imports_no_engine():
     engines = {
         "bpe_openai",
         "fastokens",
+        "gguf",
+        "gigabpe",
         "gigatoken",
         "kitoken",
         "quicktok",

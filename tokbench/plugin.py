@@ -144,6 +144,9 @@ if TYPE_CHECKING:
         from_lists as from_lists, offsets_of as offsets_of, fresh_copies as fresh_copies,
         valid_unicode as valid_unicode, vocab_size_of as vocab_size_of,
     )
+    from tokbench.foundation.memory import (
+        begin_memory_peak as begin_memory_peak, resident_memory as resident_memory,
+    )
     from tokbench.foundation.files import (
         is_utf8 as is_utf8, not_text as not_text, read_file as read_file, read_regular as read_regular,
         write_atomically as write_atomically,
@@ -317,6 +320,7 @@ _NAMES: Final = {
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "
         "ResultsError WorkersLost"
     ),
+    "foundation.memory": "begin_memory_peak resident_memory",
     "foundation.failures": "Failure attempt doing tracebacks Heartbeat",
     "foundation.progress": "Progress silent RunProgress",
     "config.model": "Config Limits",

@@ -19,6 +19,8 @@ def test_list_names_everything():
     for name in (
         "bpe_openai",
         "fastokens",
+        "gguf",
+        "gigabpe",
         "gigatoken",
         "kitoken",
         "pretokenized",

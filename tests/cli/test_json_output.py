@@ -77,7 +77,7 @@ def test_train_says_what_was_trained_and_what_was_not(tmp_path, faulty):
     [trained] = printed("train", "--backend", "naive_bpe", *arguments)["tokenizers"]
     assert (trained["tokenizer"], trained["vocab_size"], trained["reason"]) == ("trained", 260, "")
     assert [Path(path).exists() for path in trained["files"]] == [True]
-    assert trained["peak_mib"] > 0
+    assert trained["memory_mb"] > 0
     [failed] = printed("train", "--backend", "fails_to_train", *arguments, code=1)["tokenizers"]
     assert (failed["vocab_size"], failed["reason"]) == (None, "the text is too thin")
 

@@ -36,7 +36,16 @@ NAMED_SAFE = {
     *("nsl", "rank"),  # without a value where text is lost
     *("roundtrip_exact", "cer", "left_out"),  # the losses themselves
     *(name for name in METRICS if name.startswith("loss_")),
-    *("load_s", "train_s", "memory_loaded_mb", "memory_peak_mb", "growth_exponent"),  # of the engine, not of its tokens
+    *(
+        "load_s",
+        "train_s",
+        "train_s_slope",
+        "train_memory_mb",
+        "train_memory_slope",
+        "memory_loaded_mb",
+        "memory_peak_mb",
+        "growth_exponent",
+    ),  # of the engine, not of its tokens
     *(name for name in METRICS if name.startswith(("bits_per_byte", "transformer_"))),  # none where text is lost
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }

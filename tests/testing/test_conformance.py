@@ -29,6 +29,7 @@ TRAINED = [
     ("huggingface", {"model": "wordpiece"}, 5000),
     ("huggingface", {"model": "unigram"}, 4000),
     ("rustbpe", {}, 600),
+    ("gigabpe", {}, 600),
     ("gigatoken", {}, 600),
     ("tiktoken", {"pattern": "gpt4"}, 500),
     ("tiktoken", {"pattern": "gpt2"}, 500),
@@ -97,7 +98,7 @@ OF_SPECIAL = {
 OWN_CODE = ({"superwords": "boundless"}, {"picky": 0.9})
 # Vocabularies that run in the same engine: a text of a megabyte is encoded with the first of them.
 ONE_ENGINE = {("splintr", False), ("tiktoken", False), ("tiktoken", True)}
-ELSEWHERE = {"adapted_bpe", "gpt2_files", "huggingface", "pretokenized", "transformers"}
+ELSEWHERE = {"adapted_bpe", "gguf", "gpt2_files", "huggingface", "pretokenized", "transformers"}
 
 
 def named(number):

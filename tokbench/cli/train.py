@@ -139,7 +139,7 @@ def _facts(tokenizer: TrainedTokenizer) -> dict[str, object]:
         "text_bytes": tokenizer.n_bytes,
         "seconds": tokenizer.seconds,
         "from_store": tokenizer.from_store,
-        "peak_mib": tokenizer.peak_mib or None,
+        "memory_mb": None if tokenizer.memory is None else tokenizer.memory / 1e6,
         "held_out_bytes_per_token": tokenizer.compression,
         "files": [str(path) for path in tokenizer.files],
         "notes": list(tokenizer.notes),
@@ -161,18 +161,18 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
 
     table = Table(box=None, pad_edge=False)
     table.add_column("tokenizer")
-    for column in ("vocabulary", "text MB", "seconds", "peak MiB", "held-out bytes/token"):
+    for column in ("vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token"):
         table.add_column(column, justify="right")
     for tokenizer in trained:
         if tokenizer.vocab_size:
-            peak = f"{tokenizer.peak_mib:.0f}" if tokenizer.peak_mib else "unknown"
+            memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
             held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}"
             table.add_row(
                 tokenizer.name,
                 f"{tokenizer.vocab_size:,}",
                 f"{tokenizer.n_bytes / 1e6:.2f}",
                 f"{tokenizer.seconds:.2f}",
-                "from the store" if tokenizer.from_store else peak,
+                "from the store" if tokenizer.from_store else memory,
                 held_out,
             )
     Console().print(table)

@@ -141,6 +141,7 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
         bytes=tokenizer.train_bytes,
         vocab_size=planned.vocab_size,
         seconds=tokenizer.train_s,
+        memory_mb=None if tokenizer.train_memory is None else tokenizer.train_memory / 1e6,
         from_store=tokenizer.train_from_store,
     )
     distribution = f"{plugin.distribution} {plugin.version}".strip()

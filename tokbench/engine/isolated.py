@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,7 +16,7 @@ from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.isolated_metric import IsolatedMetric, StepAnswers, TrainedIn
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import TimedOutcome
-from tokbench.measuring.plan import Plan
+from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
 from tokbench.tokenizers.contract import WarmsUp
@@ -129,7 +130,13 @@ def measure_isolated(
             answers[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
     pool.notes += [note for note in own.notes if note not in pool.notes]
     trained = {
-        tokenizer.name: TrainedIn(tokenizer.train_s, tokenizer.train_from_store)
+        tokenizer.name: TrainedIn(
+            tokenizer.train_s,
+            tokenizer.train_memory,
+            tokenizer.train_bytes,
+            _training_but_for_the_amount(plan, tokenizer.planned),
+            tokenizer.train_from_store,
+        )
         for tokenizer in prepared
         if tokenizer.train_s is not None
     }
@@ -149,6 +156,12 @@ def measure_isolated(
     if isinstance(own, InProcessPool):
         notes.append(f"{spec.name}: measured in one process, with nothing isolated, because there are no workers")
     return outcome._replace(cells=outcome.cells + absent, notes=notes)
+
+
+def _training_but_for_the_amount(plan: Plan, planned: PlannedTokenizer) -> str:
+    """Return all that makes a training, except how much of each text was held out."""
+    texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, planned.train_on)]
+    return json.dumps([planned.spec.name, planned.given, planned.vocab_size, texts], sort_keys=True, default=str)
 
 
 def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPool:

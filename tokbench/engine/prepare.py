@@ -13,9 +13,11 @@ from typing import ClassVar, Final, Literal
 from tokbench.corpus.corpus import Reading, group_and_text
 from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.memory import PeakMemory
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
@@ -42,6 +44,13 @@ class TrainTokenizer(Job):
     options: Options
     vocab_size: int
     corpora: tuple[str, ...]
+    alone: bool
+    """Train in a process in which no other tokenizers have been, so that its memory can be measured."""
+
+    @property
+    def apart(self) -> bool:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return self.alone
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -73,7 +82,8 @@ class TrainTokenizer(Job):
 
         start = time.perf_counter()
         with doing("training", tokenizer=self.name):
-            tokenizer = attempt(train)
+            with PeakMemory() as memory:
+                tokenizer = attempt(train)
             context.progress(step, steps, steps)
             seconds = time.perf_counter() - start
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
@@ -81,7 +91,7 @@ class TrainTokenizer(Job):
                 packed = packed.during("training")
             context.inspect()  # while the heartbeat says that it is a training
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
-        yield Training(facts, pickled, seconds, documents, n_bytes)
+        yield Training(facts, pickled, seconds, memory.n_bytes if self.alone else None, documents, n_bytes)
 
     def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
         """Return what the parent needs of the tokenizer, which stays here, too."""
@@ -126,27 +136,40 @@ def train_all(
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
     One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
-    many, share the workers, and so do all trainings on a cluster, where a note says so. A training that the store has
-    is not done again.
+    many, share the workers, and so do all trainings on a cluster, where a note says so. Where a metric measures memory,
+    too, each has a fresh process. A training that the store has is not done again, unless its memory is to be known.
     """
     waiting = {
         tokenizer.name: tokenizer
         for tokenizer in prepared
         if tokenizer.planned.train_on and not tokenizer.planned.absent
     }
-    trained = {name: taken for name, tokenizer in waiting.items() if (taken := take_training(tokenizer, pool, stored))}
-    if plan.trained_sizes or pool.shared:
+    side_by_side = bool(plan.trained_sizes) or pool.shared
+    alone = not side_by_side and any(family.isolated for family, _ in plan.metrics)
+    trained = {
+        name: taken
+        for name, tokenizer in waiting.items()
+        if (taken := take_training(tokenizer, pool, stored, with_memory=alone))
+    }
+    if side_by_side:
         left = {name: tokenizer for name, tokenizer in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
     for tokenizer in prepared:
-        untrained = tokenizer.name in waiting and tokenizer.name not in trained
-        yield train_one(plan, tokenizer, pool, stored) if untrained else trained.get(tokenizer.name, tokenizer)
+        if tokenizer.name in waiting and tokenizer.name not in trained:
+            yield train_one(plan, tokenizer, pool, stored, alone=alone)
+        else:
+            yield trained.get(tokenizer.name, tokenizer)
 
 
-def take_training(tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
-    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
+def take_training(
+    tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork, *, with_memory: bool
+) -> PreparedTokenizer | None:
+    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used.
+
+    One ``with_memory`` is a training whose memory was measured, where the system tells it.
+    """
     training = stored.training(tokenizer.planned)
-    if training is None:
+    if training is None or (with_memory and training.memory is None and KNOWN):
         return None
     facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):
@@ -155,14 +178,14 @@ def take_training(tokenizer: PreparedTokenizer, pool: WorkerPool, stored: Stored
         stored.forget_training(tokenizer.planned)
         return None
     stored.trained.append(tokenizer.name)
-    trained = Training(facts, training.pickled, training.seconds, training.documents, training.n_bytes)
+    trained = Training(facts, **training._asdict())
     return replace(_trained(tokenizer, trained, Reading({}), pool), train_from_store=True)
 
 
 def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
 ) -> dict[str, PreparedTokenizer]:
-    jobs = iter([_training(tokenizer.planned) for tokenizer in waiting.values()])
+    jobs = iter([_training(tokenizer.planned, alone=False) for tokenizer in waiting.values()])
     trained, texts = {}, dict[str, Reading]()
 
     def feeds(job: Job) -> dict[str, Reading]:
@@ -177,11 +200,19 @@ def _train_side_by_side(
 
 
 def train_one(
-    plan: Plan, tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork | None = None
+    plan: Plan,
+    tokenizer: PreparedTokenizer,
+    pool: WorkerPool,
+    stored: StoredWork | None = None,
+    *,
+    alone: bool = False,
 ) -> PreparedTokenizer:
-    """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
+    """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so.
+
+    One that is trained ``alone`` has a fresh process, and its memory is measured.
+    """
     pool.progress(f"training {tokenizer.name}", 0, None)
-    job, texts = _training(tokenizer.planned), list[Reading]()
+    job, texts = _training(tokenizer.planned, alone=alone), list[Reading]()
 
     def feeds() -> dict[str, Reading]:
         texts.append(_training_text(plan, job))
@@ -191,8 +222,8 @@ def train_one(
     return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 
-def _training(planned: PlannedTokenizer) -> TrainTokenizer:
-    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on)
+def _training(planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
+    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on, alone)
 
 
 def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
@@ -213,7 +244,13 @@ def _trained(
         return tokenizer.with_outcome(answer.failure, failed)
     for unread in text.failures.values():
         return tokenizer.with_outcome(unread, failed)
-    tokenizer = replace(tokenizer, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
+    tokenizer = replace(
+        tokenizer,
+        train_s=answer.seconds,
+        train_memory=answer.memory,
+        train_documents=answer.documents,
+        train_bytes=answer.n_bytes,
+    )
     trained = tokenizer.with_outcome(answer.outcome, failed)
     if trained.facts is None:
         return trained

@@ -62,6 +62,8 @@ class StoredTraining(NamedTuple):
 
     seconds: float
     """The time that it took when it was done."""
+    memory: int | None
+    """The memory that it took at most, in bytes; ``None`` if it was not measured."""
     documents: int
     """The number of documents of the training text."""
     n_bytes: int
@@ -76,15 +78,19 @@ class StoredTraining(NamedTuple):
         if data is None:
             return None
         line, _, pickled = data.partition(b"\n")
-        facts = attempt(lambda: parsed(line))
-        if not isinstance(facts, dict) or set(facts) != set(cls._fields[:-1]) or not _counts(facts.values()):
+        facts = attempt(lambda: {"memory": None} | parsed(line))  # older versions kept no memory
+        if (
+            isinstance(facts, Failure)
+            or set(facts) != set(cls._fields[:-1])
+            or not _counts(value for name, value in facts.items() if name != "memory" or value is not None)
+        ):
             store.damaged(_TRAINING, key, "its first line does not describe a training")
             return None
         return cls(**facts, pickled=pickled)
 
     def keep(self, store: Store, key: Key) -> None:
         """Keep the training in a store, see :meth:`read`."""
-        facts = {"seconds": self.seconds, "documents": self.documents, "n_bytes": self.n_bytes}
+        facts = {name: value for name, value in self._asdict().items() if name != "pickled"}
         store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
 
 
@@ -181,7 +187,8 @@ class StoredWork:
         """Keep a training that has just ended."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
-            StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
+            kept = StoredTraining(done.seconds, done.memory, done.documents, done.n_bytes, done.pickled)
+            kept.keep(self._store, key)
 
     def forget_training(self, planned: PlannedTokenizer) -> None:
         """Delete a training that cannot be used."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,11 +36,6 @@ from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
 from tokbench.tokenizers.options import Options
 
-try:
-    import resource
-except ModuleNotFoundError:  # only POSIX has it
-    resource = None  # type: ignore[assignment]
-
 OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
 
@@ -65,8 +59,8 @@ class TrainedTokenizer:
     """The time that training took, perhaps in an earlier run."""
     from_store: bool = False
     """``True`` if an earlier run trained it."""
-    peak_mib: float = 0.0
-    """The largest memory so far of the process that trained it; 0 if an earlier run did."""
+    memory: int | None = None
+    """The most memory in bytes that training took, perhaps in an earlier run; ``None`` if the system does not tell."""
     compression: float | None = None
     """Bytes per token on held-out text; ``None`` if nothing is held out."""
     files: tuple[Path, ...] = ()
@@ -130,12 +124,11 @@ def _choose(
 
 
 class WrittenTokenizer(NamedTuple):
-    """The files of a tokenizer, its tokens on the held-out text, and the peak memory of its process."""
+    """The files of a tokenizer, and its tokens on the held-out text."""
 
     written: list[Path | Failure]
     n_bytes: int
     tokens: int
-    peak_mib: float
 
 
 @dataclass(frozen=True)
@@ -161,7 +154,7 @@ class WriteTokenizer(Job):
             for texts in context.batches("held out"):
                 n_bytes += sum(len(text.encode()) for text in texts)
                 tokens += len(encode_batch(tokenizer, texts).ids)
-        yield WrittenTokenizer(written, n_bytes, tokens, _peak_mib())
+        yield WrittenTokenizer(written, n_bytes, tokens)
 
     def _write(self, tokenizer: Tokenizer, form: str) -> Path:
         own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
@@ -182,7 +175,8 @@ def _train(
     plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
 ) -> TrainedTokenizer:
     if not tokenizer.planned.absent:
-        tokenizer = take_training(tokenizer, pool, stored) or train_one(plan, tokenizer, pool, stored)
+        taken = take_training(tokenizer, pool, stored, with_memory=False)
+        tokenizer = taken or train_one(plan, tokenizer, pool, stored, alone=True)
     if tokenizer.facts is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
     readings = list[Reading]()
@@ -204,7 +198,7 @@ def _train(
         n_bytes=tokenizer.train_bytes,
         seconds=tokenizer.train_s or 0.0,
         from_store=tokenizer.train_from_store,
-        peak_mib=0.0 if tokenizer.train_from_store else answer.peak_mib,
+        memory=tokenizer.train_memory,
         compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=tokenizer.notes,
@@ -215,15 +209,6 @@ def _train(
 def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
     """Return the held-out documents of the training corpora."""
     return Reading({name: plan.corpora[name].evaluation() for name in names if plan.corpora[name].holdout})
-
-
-def _peak_mib() -> float:
-    """Return the largest memory of this process so far; 0 where the system does not tell."""
-    if resource is None:
-        return 0.0
-    # Linux counts kibibytes, macOS bytes.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def train_here(

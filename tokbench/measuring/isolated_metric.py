@@ -28,14 +28,20 @@ class StepAnswers(NamedTuple):
 
 
 class TrainedIn(NamedTuple):
-    """The time of a training.
+    """The cost of a training.
 
     Attributes:
         seconds: the wall time of the training.
-        earlier: ``True`` if an earlier run trained the tokenizer; ``seconds`` is then what it took there.
+        memory: the most memory that it took, in bytes; ``None`` if it was not measured.
+        n_bytes: the size of its text, UTF-8.
+        like: equal for trainings that differ in nothing but how much of one text they had.
+        earlier: ``True`` if an earlier run trained the tokenizer; seconds and memory are then what it took there.
     """
 
     seconds: float
+    memory: int | None
+    n_bytes: int
+    like: str
     earlier: bool
 
 
@@ -75,5 +81,5 @@ class IsolatedMetric(Protocol):
 
         Args:
             answers: by tokenizer and step, the answers.
-            facts: by tokenizer, the time of its training, for those that were trained.
+            facts: by tokenizer, the cost of its training, for those that were trained.
         """

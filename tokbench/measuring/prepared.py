@@ -22,7 +22,8 @@ class PreparedTokenizer:
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
-        train_from_store: ``True`` if an earlier run trained it; ``train_s`` is then what it took there.
+        train_memory: bytes that training took at most; ``None`` if that is not known.
+        train_from_store: ``True`` if an earlier run trained it; time and memory are then those of that run.
         pickled_sha256: the sha256 of the pickled tokenizer, if it was trained.
         vocabulary: digest of its vocabulary; an empty string if it does not give the bytes of its tokens.
         saved: its file and the file's digest, if it was saved.
@@ -35,6 +36,7 @@ class PreparedTokenizer:
     failure: Failure | None = None
     load_s: float | None = None
     train_s: float | None = None
+    train_memory: int | None = None
     train_bytes: int = 0
     train_documents: int = 0
     train_from_store: bool = False
@@ -79,10 +81,12 @@ class PreparedTokenizer:
 
 
 class Training(NamedTuple):
-    """The outcome of a training, and the size of its text."""
+    """The outcome of a training, its cost, and the size of its text."""
 
     outcome: TokenizerFacts | Failure
     pickled: bytes
     seconds: float
+    memory: int | None
+    """The most memory in bytes that the process, and those below it, took above that before; ``None`` if unknown."""
     documents: int
     n_bytes: int

@@ -185,8 +185,10 @@ class TrainingInfo:
     """The size that was asked for."""
     seconds: float | None = None
     """The duration of the training; ``None`` if it did not end."""
+    memory_mb: float | None = None
+    """The most memory that it took, 10^6 bytes; ``None`` if it was not measured."""
     from_store: bool = False
-    """``True`` if an earlier run trained it; ``seconds`` is then what it took there."""
+    """``True`` if an earlier run trained it; ``seconds`` and ``memory_mb`` are then what it took there."""
 
 
 @dataclass(frozen=True, kw_only=True)

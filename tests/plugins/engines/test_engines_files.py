@@ -1,7 +1,9 @@
 """Engines with vocabularies out of files, trainers of other libraries, and what goes wrong."""
 
+import json
 import os
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, silent, specs_of
@@ -10,10 +12,13 @@ from pydantic import ValidationError
 import tokbench
 from tokbench.registry.plugins import missing
 from tokbench.tokenizers.contract import Saves
-from tokbench_plugins.bpe import BPETokenizer, train
+from tokbench_plugins.bpe import BPETokenizer, Splitter, train
+from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
+from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.engines import (
     bpe_openai_backend,
     fastokens_backend,
+    gigabpe_backend,
     gigatoken_backend,
     kitoken_backend,
     rs_bpe_backend,
@@ -32,6 +37,7 @@ SPECS = {
     for name, module in {
         "bpe_openai": bpe_openai_backend,
         "fastokens": fastokens_backend,
+        "gigabpe": gigabpe_backend,
         "gigatoken": gigatoken_backend,
         "kitoken": kitoken_backend,
         "rs_bpe": rs_bpe_backend,
@@ -187,3 +193,50 @@ def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(tmp_pa
     for tie in ("huggingface", "assembled_bytes"):
         assert spec.train(iter(DOCUMENTS), 300, spec.train_options(tie=tie), silent).vocab_size == 300
     capfd.readouterr()  # it tells of its progress
+
+
+def literal_tokens(documents, vocab_size):
+    """Train by the textbook's loop on lines, with the bytes in the order of GPT-2's alphabet; return the tokens by id."""
+    order = sorted(range(256), key=BYTE_TO_CHARACTER.__getitem__)
+    number, split = bytes(map(order.index, range(256))), Splitter("gpt2")
+    lines = [line for document in documents for line in f"{document}\n".splitlines(keepends=True)]
+    chunks = [chunk.encode().translate(number) for line in lines for chunk in split(line)]
+    tokens = [bytes([byte]) for byte in order]
+    for left, right in train_literally(chunks, vocab_size, "smallest"):
+        tokens.append(tokens[left] + tokens[right])
+    return tokens[256:]
+
+
+@pytest.mark.parametrize("text", ["documents", "library"])
+def test_gigabpe_makes_the_merges_of_the_textbook_line_by_line(text, tmp_path):
+    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
+    spec = SPECS["gigabpe"]
+    documents = [*DOCUMENTS, "a\n\n\nb  \n\n\n", "tie eit tie"]
+    if text == "library":
+        documents.append(Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8").rstrip("\n"))
+    tokenizer = spec.train(iter(documents), 400, spec.train_options(), silent)
+    tokens = literal_tokens([document.removesuffix("\n") for document in documents], 400)
+    assert [tokenizer.token_bytes(i) for i in range(256, tokenizer.vocab_size)] == tokens
+    assert b"\n\n" not in tokens  # the loop without lines learns it
+    assert tokenizer.training.corpus.documents == len(documents)
+    path = tmp_path / f"g{tokenizer.file_suffix}"
+    tokenizer.save(path)
+    assert spec.load(spec.load_options(path=path)).merges == tokenizer.merges
+    check_pickle(tokenizer)
+
+
+def test_gigabpe_trains_as_hugging_face_on_lines():
+    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
+    huggingface = pytest.importorskip("tokbench_plugins.huggingface.backend", reason="tokenizers is not installed")
+    spec, other = SPECS["gigabpe"], specs_of(huggingface)["huggingface"]
+    text = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
+    ours = spec.train(iter([text]), 600, spec.train_options(), silent)
+    theirs = other.train(iter(text.splitlines(keepends=True)), 600, other.train_options(), silent)
+    assert [ours.token_bytes(i) for i in range(256, 600)] == [theirs.token_bytes(i) for i in range(256, 600)]
+
+
+def test_gigabpe_with_lone_surrogates_and_nothing():
+    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
+    spec = SPECS["gigabpe"]
+    assert spec.train(iter(["a\ud800a\ud800"]), 257, spec.train_options(), silent).vocab_size == 257
+    assert spec.train(iter(["", ""]), 300, spec.train_options(), silent).vocab_size == 256

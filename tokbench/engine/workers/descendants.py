@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tokbench.foundation.memory import with_those_below
+
 MARK: Final = "TOKBENCH_WORKER"
 """An environment variable with a value of its own for each worker, which everything that it starts inherits."""
 
@@ -87,11 +89,8 @@ def resident_bytes(worker: int) -> int:
 
     A page that two of them share is counted twice.
     """
-    total, left = 0, [worker]
-    while left:
-        folder = _PROC / str(left.pop())
+    total = 0
+    for pid in with_those_below(worker):
         with suppress(OSError, ValueError, IndexError):
-            total += int((folder / "statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            for thread in (folder / "task").iterdir():
-                left += map(int, (thread / "children").read_bytes().split())
+            total += int((_PROC / str(pid) / "statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return total

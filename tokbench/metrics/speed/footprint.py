@@ -1,4 +1,4 @@
-"""The isolated metric ``footprint``: time to load, time to train, and memory, each in a fresh process."""
+"""The isolated metric ``footprint``: time and memory to load, to encode and to train, each in a fresh process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -14,6 +13,7 @@ from pydantic import Field
 
 from tokbench.metrics.speed.contender import Place
 from tokbench.metrics.speed.timing import median_interval
+from tokbench.metrics.speed.training_cost import TRAINING, training_cells
 from tokbench.plugin import (
     OWN_TEXTS,
     WHOLE,
@@ -26,11 +26,11 @@ from tokbench.plugin import (
     Tokenizer,
     TrainedIn,
     WarmsUp,
+    begin_memory_peak,
     encode_batch,
+    resident_memory,
 )
 
-_STATUS: Final = Path("/proc/self/status")
-_RESET: Final = Path("/proc/self/clear_refs")
 _DOCUMENT_WORDS: Final = 200
 _BATCH: Final = 200
 """Documents of one call at most."""
@@ -59,15 +59,6 @@ LOAD = Metric(
     ),
     loss_cannot_help="loading reads no text",
 )
-TRAIN = Metric(
-    id="train_s",
-    unit="s",
-    direction="lower",
-    label="train",
-    formula="wall time of the training",
-    definition="Seconds that the training of the tokenizer took, on the text that the configuration names for it.",
-    loss_cannot_help="a lossy tokenizer trains on the same text",
-)
 LOADED = Metric(
     id="memory_loaded_mb",
     unit="MB",
@@ -89,7 +80,7 @@ PEAK = Metric(
     ),
     loss_cannot_help="the peak is that of the engine; ids are a small part of it",
 )
-VALUES: Final = (LOAD, TRAIN, LOADED, PEAK)
+VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
 
 
 class Footprint(NamedTuple):
@@ -98,18 +89,6 @@ class Footprint(NamedTuple):
     load_s: float
     loaded: int | None
     peak: int | None
-
-
-def resident(field: str) -> int | None:
-    """Return a field of this process's status in bytes: ``VmRSS`` is its memory, ``VmHWM`` the peak of it.
-
-    ``None`` where the system does not tell, as on macOS.
-    """
-    try:
-        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)
 
 
 def _texts(n_bytes: int) -> Iterator[list[str]]:
@@ -141,22 +120,20 @@ class Footprints:
 
     def measure(self, _step: str, load: Callable[[], Tokenizer]) -> Iterator[Footprint]:
         """Yield the findings of this process; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
-        before = resident("VmRSS")
+        before = resident_memory()
         start = time.perf_counter()
         tokenizer = load()
         took = time.perf_counter() - start
-        after = resident("VmRSS")
+        after = resident_memory()
         if isinstance(tokenizer, WarmsUp):
             tokenizer.warm_up()
         batches = _texts(self._options.max_bytes)
         first = next(batches)
-        try:
-            _RESET.write_text("5", encoding="ascii")  # begins the peak anew (Linux)
-        except OSError:
+        if not begin_memory_peak():
             after = None
         for batch in chain([first], batches):
             encode_batch(tokenizer, batch)
-        peak = resident("VmHWM")
+        peak = resident_memory("VmHWM")
         if before is None or after is None or peak is None:
             yield Footprint(took, None, None)
         else:
@@ -178,10 +155,9 @@ class Footprints:
                 place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
                 cells.append(place.failed(failed) if failed else _cell(place, values))
             failures += [failed] if failed else []
-            trained = facts.get(name)
-            cells.append(_trained(name, trained))
-            if trained and trained.earlier:
-                notes.append(f"footprint: train_s of {name} is that of an earlier run, which trained it")
+            cells += training_cells(name, facts)
+            if name in facts and facts[name].earlier:
+                notes.append(f"footprint: time and memory of the training of {name} are those of an earlier run")
         return TimedOutcome(cells, notes, failures)
 
 
@@ -191,16 +167,9 @@ def _cell(place: Place, values: Sequence[float]) -> Cell:
     return place.of_rounds(median(values), median_interval(values), len(values), "processes")
 
 
-def _trained(name: str, trained: TrainedIn | None) -> Cell:
-    place = Place(name, OWN_TEXTS, WHOLE, TRAIN.id, TRAIN.unit)
-    if trained is None:
-        return place.without_value("it was loaded, not trained")
-    return Cell(*place[:4], trained.seconds, place.unit, n=1, reason="no interval: there is one training")
-
-
 SPEC: Final = MetricFamily(
     name="footprint",
-    summary="seconds to load and to train, memory after loading and at its peak: fresh processes",
+    summary="seconds and memory to load, to encode and to train, and how training grows with its text: fresh processes",
     values=VALUES,
     isolated=Footprints,
     options=FootprintOptions,

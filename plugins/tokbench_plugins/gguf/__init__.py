@@ -1,0 +1,1 @@
+"""The backend ``gguf``: the tokenizer in a model file of llama.cpp."""

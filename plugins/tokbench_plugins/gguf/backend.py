@@ -1,0 +1,139 @@
+"""The backend ``gguf``: byte-level BPE, or a SentencePiece model, out of a model file of llama.cpp.
+
+Ids of ordinary text are those of llama.cpp with ``parse_special`` off, without the tokens that it puts around a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+from pydantic import Field
+
+from tokbench import plugin
+from tokbench.plugin import BackendError
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
+from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
+from tokbench_plugins.bpe.recovery.canonical import not_merged
+from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, with_added_special
+from tokbench_plugins.gguf.metadata import GGUFTokenizer, read_gguf
+from tokbench_plugins.gguf.splits import split_of
+from tokbench_plugins.registration import registers
+from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType, write_model
+
+_BYTE_LEVEL: Final = "gpt2"
+_SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
+"""Kinds of SentencePiece models, by the name of ``tokenizer.ggml.model``."""
+
+_SHOWN: Final = 5
+"""Names of tokens in a note."""
+
+
+class GGUFLoadOptions(plugin.Options):
+    """Options of a GGUF file.
+
+    >>> GGUFLoadOptions(path="model.gguf").pre
+    ''
+    """
+
+    path: plugin.LocalPath = Field(description="a model file of llama.cpp (.gguf), or its vocabulary alone")
+    pre: str = Field(
+        default="",
+        description="byte-level BPE: the split, by llama.cpp's name for it, such as llama-bpe; default: the file's",
+    )
+    special_tokens: tuple[str, ...] = SPECIAL_OPTION
+    engine: BulkEngine = BULK_ENGINE
+
+
+class GGUFByteLevel(BPETokenizer):
+    """Byte-level BPE of a GGUF file, with what its reader must know."""
+
+    told: tuple[str, ...] = ()
+    """Notes on the file."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the reader of a report."""
+        return (*super().notes, *self.told)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it was made from, and the notes."""
+        return (*super().__reduce__(), {"told": self.told})
+
+
+def _load(options: GGUFLoadOptions) -> plugin.Tokenizer:
+    content = read_gguf(options.path)
+    if content.model not in {_BYTE_LEVEL, *_SENTENCEPIECE}:
+        read = ", ".join([_BYTE_LEVEL, *_SENTENCEPIECE])
+        raise BackendError(f"{options.path}: its tokenizer.ggml.model is {content.model!r}; only {read} are read")
+    make = _byte_level if content.model == _BYTE_LEVEL else _sentencepiece
+    try:
+        return make(content, options)
+    except ValueError as error:
+        raise BackendError(f"{options.path}: {error}") from error
+
+
+def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> BPETokenizer:
+    split = split_of(options.pre or content.pre)
+    types = content.token_type or (PieceType.NORMAL,) * len(content.tokens)
+    ids, special = dict[str, int](), dict[str, int]()
+    for token_id, (name, kind) in enumerate(zip(content.tokens, types, strict=True)):
+        if kind != PieceType.UNUSED:
+            (ids if kind == PieceType.NORMAL else special)[name] = token_id
+    vocabulary = vocabulary_of_names(ids, map(_halves, content.merges), "tokenizer.ggml.merges[{}]".format)
+    gaps = len(content.tokens) - len(vocabulary.tokens)
+    vocabulary = replace(vocabulary, tokens=(*vocabulary.tokens, *[b""] * gaps))
+    if split.whole_chunks:
+        vocabulary = replace(vocabulary, whole_chunks=not_merged(vocabulary))
+    tokens = SpecialTokens(special, vocabulary.tokens).with_more(options.special_tokens, len(content.tokens))
+    tokenizer = GGUFByteLevel(vocabulary, split.pattern, tokens, engine=options.engine)
+    tokenizer.told = tuple(_cut_out(content, types))
+    return tokenizer
+
+
+def _halves(merge: str) -> tuple[str, str]:
+    left, _, right = merge.partition(" ")
+    return left, right
+
+
+def _cut_out(content: GGUFTokenizer, types: Iterable[int]) -> Iterable[str]:
+    """Yield a note on tokens that llama.cpp cuts out of any text, and that are special here."""
+    names = [name for name, kind in zip(content.tokens, types, strict=True) if kind == PieceType.USER_DEFINED]
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        shown = ", ".join(islice(map(repr, names), _SHOWN))
+        yield f"llama.cpp cuts {shown}{more} out of ordinary text, too; here ordinary text does not give them"
+
+
+def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Tokenizer:
+    from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
+
+    if options.pre:
+        raise ValueError(f"pre belongs to byte-level BPE, and this file has a {content.model} model; remove pre")
+    if not content.scores or not content.token_type:
+        raise ValueError(f"a {content.model} model needs tokenizer.ggml.scores and token_type; it lacks one of them")
+    rows = zip(content.tokens, content.scores, content.token_type, strict=True)
+    model = write_model(
+        (Piece(text, score, PieceType(kind)) for text, score, kind in rows),
+        _SENTENCEPIECE[content.model],
+        rules=bytes(value % 256 for value in content.precompiled_charsmap),
+        adds_space=content.add_space_prefix,
+        joins_spaces=content.remove_extra_whitespaces,
+    )
+    return with_added_special(make_tokenizer(model), options.special_tokens)
+
+
+SPEC = plugin.BackendSpec(
+    name="gguf",
+    summary="the tokenizer in a model file of llama.cpp: byte-level BPE, or a SentencePiece model",
+    load=_load,
+    load_options=GGUFLoadOptions,
+    requires=("gguf", "sentencepiece"),
+    install="pip install 'tokbench[gguf]'",
+    main="path",
+    files=(plugin.FileKind(".gguf", marks="GGUF"),),
+)
+register_backends = registers(SPEC)

@@ -1,0 +1,72 @@
+"""The tokenizer that the metadata of a GGUF file describes, read by llama.cpp's own package ``gguf``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from tokbench.plugin import BackendError, read_regular
+
+_MARK = b"GGUF"
+_KEY = "tokenizer.ggml."
+
+
+@dataclass(frozen=True)
+class GGUFTokenizer:
+    """The entries that matter here, each called as the end of its key: ``tokens`` is ``tokenizer.ggml.tokens``."""
+
+    model: str = ""
+    """The kind of tokenizer, such as ``gpt2`` or ``llama``."""
+    pre: str = ""
+    """The name of the pre-tokenization split, of byte-level BPE alone."""
+    tokens: tuple[str, ...] = ()
+    """The tokens, by id; of byte-level BPE as GPT-2's alphabet spells them."""
+    token_type: tuple[int, ...] = ()
+    """The type of each token, as ``gguf.TokenType`` has it; empty where all are ordinary."""
+    scores: tuple[float, ...] = ()
+    """The score of each token, of SentencePiece models alone."""
+    merges: tuple[str, ...] = ()
+    """The merges in order of rank, two tokens with a space between them."""
+    add_space_prefix: bool = True
+    """``True`` if a space is put before every text."""
+    remove_extra_whitespaces: bool = False
+    """``True`` if several spaces become one, and those at both ends go."""
+    precompiled_charsmap: tuple[int, ...] = ()
+    """The compiled rules of normalization, one byte each."""
+
+
+def read_gguf(path: Path) -> GGUFTokenizer:
+    """Return the tokenizer of a file; tensors are not read.
+
+    Raises:
+        BackendError: the file cannot be read, is no GGUF file, is damaged, or has no tokenizer.
+    """
+    from gguf import GGUFReader
+
+    try:
+        if not path.is_file():
+            read_regular(path)  # its error has the reason
+        with path.open("rb") as file:
+            mark = file.read(len(_MARK))
+    except OSError as error:
+        raise BackendError(f"{path}: {error.strerror}") from error
+    if mark != _MARK:
+        raise BackendError(f"{path}: not a GGUF file: it does not begin with {_MARK.decode()}")
+    try:
+        entries = GGUFReader(path).fields
+        content: dict[str, Any] = {}
+        for field in fields(GGUFTokenizer):
+            if _KEY + field.name in entries:
+                value = entries[_KEY + field.name].contents()
+                content[field.name] = tuple(value) if isinstance(value, list) else value
+    except Exception as error:
+        raise BackendError(f"{path}: a damaged GGUF file: {type(error).__name__}: {error}") from error
+    if not content.get("tokens"):
+        raise BackendError(f"{path}: a GGUF file without a tokenizer: it has no {_KEY}tokens")
+    tokenizer = GGUFTokenizer(**content)
+    for name in ("token_type", "scores"):
+        given = len(getattr(tokenizer, name))
+        if given not in {0, len(tokenizer.tokens)}:
+            raise BackendError(f"{path}: {_KEY}{name} has {given} entries, {_KEY}tokens {len(tokenizer.tokens)}")
+    return tokenizer

@@ -1,0 +1,72 @@
+"""Memory: the peak of a block counts what was freed again, and processes below, and nothing from before."""
+
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from tokbench.foundation.memory import PeakMemory, resident_memory, with_those_below
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells all of it")
+MB = 10**6
+
+
+def in_new_process(function):
+    """Run a function where no earlier test has left memory that could be used again."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        return executor.submit(function).result(60)
+
+
+def moment_after_a_larger_one():
+    earlier = b"x" * (200 * MB)
+    del earlier
+    kept = b"y" * (30 * MB)
+    with PeakMemory() as memory:
+        moment = b"z" * (90 * MB)
+        del moment
+    return memory.n_bytes, len(kept)
+
+
+def test_a_peak_has_what_was_freed_again_and_nothing_from_before():
+    n_bytes, _ = in_new_process(moment_after_a_larger_one)
+    assert n_bytes == pytest.approx(90 * MB, rel=0.05)
+
+
+def forked_child():
+    """Fork a process that shares 100 MB with this one, and writes to 20 MB of its own."""
+    kept = b"x" * (100 * MB)
+    with PeakMemory() as memory:
+        child = get_context("fork").Process(target=keep, args=(kept, 20 * MB))
+        child.start()
+        child.join()
+    return memory.n_bytes
+
+
+def keep(shared, size):
+    own = b"y" * size
+    subprocess.run(["sleep", "0.6"], check=True)
+    assert shared
+    assert own
+
+
+def test_a_page_that_two_processes_share_counts_once():
+    assert in_new_process(forked_child) == pytest.approx(25 * MB, abs=12 * MB)
+
+
+def test_processes_below_are_listed_with_theirs():
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        pids = list(with_those_below(child.pid))
+        child.stdin.close()
+    assert pids[0] == child.pid
+    assert len(pids) == 2
+    assert list(with_those_below(child.pid)) == [child.pid]
+
+
+def test_memory_that_the_system_does_not_tell_is_not_zero():
+    assert resident_memory("VmNothing") is None
+    assert resident_memory() > MB

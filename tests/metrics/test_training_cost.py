@@ -1,0 +1,110 @@
+"""The cost of training: memory of a known size is measured, kept with the tokenizer, and its slope is a known one."""
+
+import json
+from pathlib import Path
+
+import hungry_trainers
+import pytest
+
+import tokbench
+from tokbench.metrics.speed.training_cost import TRAINING, training_cells
+from tokbench.plugin import Status, TrainedIn
+
+MB = 10**6
+
+
+def cells_of(name, trainings):
+    return dict(
+        zip([metric.id for metric in TRAINING], sorted(training_cells(name, trainings), key=order), strict=True)
+    )
+
+
+def order(cell):
+    return [metric.id for metric in TRAINING].index(cell.metric)
+
+
+def test_the_slope_is_that_of_least_squares():
+    # Memory 50 + 3 x and seconds 1 + 0.1 x at 10 and 50; at 200 both lie above: the line through all three, by hand.
+    trainings = {
+        "a": TrainedIn(2.0, 80 * MB, 10 * MB, "mine", earlier=False),
+        "b": TrainedIn(6.0, 200 * MB, 50 * MB, "mine", earlier=False),
+        "c": TrainedIn(22.0, 680 * MB, 200 * MB, "mine", earlier=False),
+        "other": TrainedIn(9.0, 9 * MB, 9 * MB, "other", earlier=False),
+    }
+    cells = cells_of("b", trainings)
+    assert cells["train_memory_mb"].value == 200
+    # Means 260/3 and 320; Σ(x-x̄)(y-ȳ) = 63,600, Σ(x-x̄)² = 20,066.67
+    assert cells["train_memory_slope"].value == pytest.approx(63_600 / (60_200 / 3))
+    assert cells["train_s_slope"].value == pytest.approx((4_720 - 30 * 260 / 3) / (60_200 / 3))
+    assert cells["train_memory_slope"].n == 3
+    assert cells["train_memory_slope"].reason.startswith("no interval: 3 sizes of text, 10 to 200 MB; none is further")
+    assert cells_of("other", trainings)["train_memory_slope"].status == Status.NOT_APPLICABLE
+
+
+def test_what_was_not_measured_is_no_zero():
+    trainings = {
+        "a": TrainedIn(2.0, None, 10 * MB, "x", earlier=False),
+        "b": TrainedIn(3.0, None, MB, "x", earlier=False),
+    }
+    cells = cells_of("a", trainings)
+    assert (cells["train_memory_mb"].value, cells["train_memory_slope"].value) == (None, None)
+    assert cells["train_s_slope"].value == pytest.approx(-1 / 9)
+    assert cells_of("loaded", trainings)["train_s"].reason == "it was loaded, not trained"
+
+
+CONFIG = """schema: tokbench/1
+name: test
+corpora:
+  all: {source: text, path: all.txt, document: line}
+  half: {source: text, path: all.txt, document: line, holdout: 0.5, evaluate: false}
+tokenizers:
+  all: {backend: hungry, train: {corpus: all, vocab_size: 256}}
+  half: {backend: hungry, train: {corpus: half, vocab_size: 256}}
+  below: {backend: hungry, below: true, train: {corpus: all, vocab_size: 256}}
+metrics: METRICS
+report: {formats: [md]}
+"""
+
+
+@pytest.fixture
+def config(install, tmp_path, monkeypatch):
+    install("hungry_trainers")
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    lines = "".join(f"{number} {'low lower lowest ' * 60}\n" for number in range(4000))
+    (tmp_path / "all.txt").write_text(lines, encoding="utf-8")
+
+    def write(metrics):
+        path = tmp_path / "run.yaml"
+        path.write_text(CONFIG.replace("METRICS", metrics), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is told on Linux alone")
+def test_memory_of_trainings_is_measured_kept_and_shown(config, tmp_path):
+    plain = tokbench.run(config("[compression]"), workers=1, store=True)
+    assert plain.tokenizers["all"].train.memory_mb is None  # other tokenizers have been in the process
+    path = config("[{footprint: {processes: 1, max_bytes: 2000}}]")
+    first = tokbench.run(path, workers=1, store=True, output=tmp_path / "out")
+    assert not first.tokenizers["all"].train.from_store
+    size = first.tokenizers["all"].train.bytes / MB
+    values = {(cell.tokenizer, cell.metric): cell for cell in first.cells}
+    for name in ("all", "half", "below"):
+        expected = hungry_trainers.BYTES_EACH * first.tokenizers[name].train.bytes / MB
+        assert values[name, "train_memory_mb"].value == pytest.approx(expected, abs=12)
+        assert values[name, "train_memory_mb"].value == first.tokenizers[name].train.memory_mb
+    assert size == pytest.approx(4.1, abs=0.1)
+    assert values["all", "train_memory_slope"].value == pytest.approx(hungry_trainers.BYTES_EACH, rel=0.15)
+    assert values["half", "train_memory_slope"].value == values["all", "train_memory_slope"].value
+    assert values["below", "train_memory_slope"].status == Status.NOT_APPLICABLE  # another option
+    assert "memory, train" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert written["tokenizers"]["all"]["train"]["memory_mb"] > 60
+
+    again = tokbench.run(path, workers=1, store=True)
+    assert again.tokenizers["all"].train.from_store
+    assert again.tokenizers["all"].train.memory_mb == first.tokenizers["all"].train.memory_mb
+    assert "footprint: time and memory of the training of all are those of an earlier run" in again.notes

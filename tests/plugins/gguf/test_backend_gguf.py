@@ -1,0 +1,271 @@
+"""Model files of llama.cpp: the ids of the original, the contract, every refusal, and a wrong split that a pin finds."""
+
+import os
+import pickle
+import random
+import unicodedata
+
+import pytest
+import regex
+import sentencepiece
+import tiktoken
+from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, specs_of
+from shared_check import check_in_shared_process
+
+import tokbench
+from tokbench.foundation.progress import silent
+from tokbench.pins.check import check_lock
+from tokbench.pins.lock import read_lock, write_lock
+from tokbench.pins.pin import Request, pin
+from tokbench.testing.under_test import CheckRequest
+from tokbench.tokenizers.contract import EncodesBatch, HasMerges, HasTokenBytes, Tokenizer
+from tokbench_plugins.bpe import BPETokenizer, Splitter, train
+from tokbench_plugins.bpe.patterns import PATTERNS
+
+gguf = pytest.importorskip("gguf", reason="gguf is not installed")
+gguf_files = pytest.importorskip("gguf_files")
+backend = pytest.importorskip("tokbench_plugins.gguf.backend")
+splits = pytest.importorskip("tokbench_plugins.gguf.splits")
+
+SPEC = specs_of(backend)["gguf"]
+DOCUMENTS = [
+    "some words, somewhat worded, aren't WORDS in 1234567 places\n\n  indented  ",
+    "été ÉTÉ Étés, 日本語 日本, हिन्दी हिन्दी, ОТ от Отто",
+    "low lower lowest new newer newest wide wider widest",
+]
+
+
+def load(path, **options):
+    return SPEC.load(SPEC.load_options(path=path, **options))
+
+
+def ours(pattern="gpt2", size=340):
+    return BPETokenizer(train(DOCUMENTS, size, pattern), pattern)
+
+
+def ranks_of(tokenizer):
+    return {tokenizer.token_bytes(i): i for i in range(tokenizer.vocab_size)}
+
+
+@pytest.mark.parametrize(("encoding", "pre"), [("gpt2", "gpt-2"), ("cl100k_base", "dbrx")])
+@pytest.mark.slow
+def test_the_ids_are_those_of_tiktoken(encoding, pre, tmp_path):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    oracle = tiktoken.get_encoding(encoding)
+    special = {name: oracle.encode_single_token(name) for name in oracle.special_tokens_set}
+    path = gguf_files.of_ranks(tmp_path / "model.gguf", oracle._mergeable_ranks, pre, special)
+    tokenizer = load(path)
+    assert tokenizer.vocab_size == oracle.n_vocab
+    assert dict(tokenizer.special_tokens.ids) == special
+    texts = TEXTS + hostile()
+    ids, offsets = tokenizer.encode_batch(texts)
+    for k, text in enumerate(texts):
+        assert ids[offsets[k] : offsets[k + 1]].tolist() == oracle.encode_ordinary(text), text
+    check_pickle(tokenizer)
+
+
+def test_the_contract_of_byte_level_bpe(tmp_path):
+    path = gguf_files.of_ranks(tmp_path / "model.gguf", ranks_of(ours()), "gpt-2", {"<end>": 430})
+    tokenizer = load(path, special_tokens=["<more>"])
+    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, HasMerges):
+        assert isinstance(tokenizer, protocol)
+    texts = TEXTS + DOCUMENTS
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    check_pickle(tokenizer)
+    assert [tokenizer.encode(text) for text in texts] == [ours().encode(text) for text in texts]
+    assert dict(tokenizer.special_tokens.ids) == {"<end>": 430, "<more>": 431}
+    assert tokenizer.encode("<end>") == ours().encode("<end>")
+    assert tokbench.load(str(path)).encode(texts[0]) == ours().encode(texts[0])
+
+
+def one_after_the_other(text, expressions):
+    """Split as llama.cpp: by each expression in turn, what no match takes is a piece of its own."""
+    pieces = [text]
+    for expression in expressions:
+        cut = []
+        for piece in pieces:
+            at = 0
+            for match in regex.finditer(expression, piece):
+                cut += [piece[at : match.start()], match.group()]
+                at = match.end()
+            cut.append(piece[at:])
+        pieces = [piece for piece in cut if piece]
+    return pieces
+
+
+def test_digits_first_is_one_expression():
+    source = random.Random(7)
+    expressions = [r"\p{N}", PATTERNS["gpt2"]]
+    split = Splitter(splits.split_of("starcoder").pattern)
+    for _ in range(5000):
+        text = "".join(source.choices("ab1٣ \n\t.,'sS½", k=source.randint(1, 12)))
+        assert split(text) == one_after_the_other(text, expressions), text
+
+
+@pytest.mark.parametrize("name", splits.SPLITS)
+def test_every_split_gives_the_text_back_and_matches_all_of_it(name):
+    pattern = splits.split_of(name).pattern
+    split = Splitter(pattern)
+    for text in TEXTS + DOCUMENTS:
+        assert "".join(split(text)) == text
+        assert split(text) == one_after_the_other(text, [split.pattern])
+
+
+def test_the_splits_of_gpt_4o_are_those_of_openai_on_ascii_and_not_beyond():
+    here, theirs = Splitter(splits.split_of("gpt-4o").pattern), Splitter("o200k")
+    source = random.Random(3)
+    for _ in range(5000):
+        text = "".join(source.choices("abAB1 \n/.,'sS", k=source.randint(1, 12)))
+        assert here(text) == theirs(text), text
+    capitals = "".join(map(unicodedata.normalize, ["NFC"], ["ééÉÉ"]))
+    assert here(capitals) == [capitals]
+    assert theirs(capitals) == ["éé", "ÉÉ"]
+
+
+def test_tokens_that_no_merge_builds_are_whole_chunks_where_llama_cpp_ignores_merges(tmp_path):
+    ranks = ranks_of(ours(size=300))
+    tokens = [gguf_files.name_of_bytes(token) for token in ranks] + ["qzqz"]
+    merges = [" ".join(pair) for pair in gguf_files.named_merges(ours(size=300).vocabulary)]
+    given = {"token_merges": merges, "token_types": [1] * len(tokens)}
+    for pre, expected in (("llama-bpe", [300]), ("dbrx", list(b"qzqz"))):
+        path = gguf_files.write(tmp_path / f"{pre}.gguf", "gpt2", tokens, tokenizer_pre=pre, **given)
+        assert load(path).encode("qzqz") == expected
+    assert load(path, pre="llama-bpe").encode("qzqz") == [300]
+
+
+def test_tokens_that_llama_cpp_cuts_out_of_any_text_are_told(tmp_path):
+    ranks = ranks_of(ours())
+    types = [1] * len(ranks) + [gguf_files.USER_DEFINED, gguf_files.UNUSED]
+    merges = [" ".join(pair) for pair in gguf_files.named_merges(ours().vocabulary)]
+    tokens = [*map(gguf_files.name_of_bytes, ranks), "<tool>", "[PAD341]"]
+    given = {"tokenizer_pre": "gpt-2", "token_merges": merges, "token_types": types}
+    tokenizer = load(gguf_files.write(tmp_path / "m.gguf", "gpt2", tokens, **given))
+    assert tokenizer.notes == (
+        "llama.cpp cuts '<tool>' out of ordinary text, too; here ordinary text does not give them",
+    )
+    assert pickle.loads(pickle.dumps(tokenizer)).notes == tokenizer.notes
+    assert tokenizer.vocab_size == 342
+    assert tokenizer.encode_with_special("a<tool>", allowed_special="all") == [97, 340]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """SentencePiece models of both kinds, which change no text."""
+    folder = tmp_path_factory.mktemp("models")
+    for kind in ("bpe", "unigram"):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(DOCUMENTS * 20),
+            model_prefix=str(folder / kind),
+            model_type=kind,
+            vocab_size=360 if kind == "bpe" else 330,
+            byte_fallback=True,
+            character_coverage=0.99,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+    return folder
+
+
+@pytest.mark.parametrize(("kind", "model"), [("bpe", "llama"), ("unigram", "t5")])
+@pytest.mark.parametrize("prefix", [True, False])
+def test_the_ids_are_those_of_sentencepiece(kind, model, prefix, models, tmp_path):
+    oracle = sentencepiece.SentencePieceProcessor(model_file=str(models / f"{kind}.model"))
+    path = gguf_files.of_sentencepiece(
+        tmp_path / "model.gguf", models / f"{kind}.model", model, add_space_prefix=prefix
+    )
+    tokenizer = load(path)
+    assert tokenizer.vocab_size == oracle.get_piece_size()
+    texts = [text for text in TEXTS + DOCUMENTS if text.isprintable()]
+    if prefix:
+        assert [tokenizer.encode(text) for text in texts] == [oracle.encode(text) for text in texts]
+    else:
+        assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == [
+            text.replace("\u2581", " ") for text in texts
+        ]
+        assert tokenizer.encode("lower") != oracle.encode("lower")
+    assert isinstance(tokenizer, HasMerges) == (kind == "bpe")
+    check_batch(tokenizer, texts)
+    check_pickle(tokenizer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["gpt2", "bpe", "unigram"])
+def test_every_sentence_of_the_contract(kind, models, tmp_path):
+    if kind == "gpt2":
+        path = gguf_files.of_ranks(tmp_path / "m.gguf", ranks_of(ours()), "gpt-2", {"<end>": 400})
+    else:
+        model = {"bpe": "llama", "unigram": "t5"}[kind]
+        path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", models / f"{kind}.model", model)
+    report = check_in_shared_process(CheckRequest("gguf", {"path": str(path)}, 0))
+    assert report.ok, str(report)
+
+
+def test_what_is_refused(tmp_path, models):
+    def message(path, **options):
+        with pytest.raises(tokbench.BackendError) as caught:
+            load(path, **options)
+        return str(caught.value).replace(str(tmp_path), "")
+
+    assert message(tmp_path / "none.gguf").startswith("/none.gguf: No such file")
+    (tmp_path / "text.gguf").write_text("GGUX")
+    assert message(tmp_path / "text.gguf") == "/text.gguf: not a GGUF file: it does not begin with GGUF"
+    good = gguf_files.of_ranks(tmp_path / "good.gguf", ranks_of(ours()), "gpt-2")
+    (tmp_path / "cut.gguf").write_bytes(good.read_bytes()[:5000])
+    assert message(tmp_path / "cut.gguf").startswith("/cut.gguf: a damaged GGUF file: ")
+    writer = gguf.GGUFWriter(tmp_path / "bare.gguf", "llama")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert message(tmp_path / "bare.gguf").endswith("without a tokenizer: it has no tokenizer.ggml.tokens")
+    bert = gguf_files.write(tmp_path / "bert.gguf", "bert", ["a"])
+    assert message(bert) == "/bert.gguf: its tokenizer.ggml.model is 'bert'; only gpt2, llama, t5 are read"
+    wrong = gguf_files.of_ranks(tmp_path / "wrong.gguf", ranks_of(ours()), "llama3-bpe")
+    assert "known as 'llama3-bpe', the tokenizer.ggml.pre of the file; did you mean 'llama-bpe'? " in message(wrong)
+    assert "Known are gpt-2, phi-2, " in message(wrong)
+    assert load(wrong, pre="gpt-2").encode("low") == ours().encode("low")
+    silent_one = gguf_files.of_ranks(tmp_path / "silent.gguf", ranks_of(ours()), None)
+    assert "it names no split; Known are" in message(silent_one)
+    short = gguf_files.of_ranks(tmp_path / "short.gguf", ranks_of(ours()), "gpt-2", token_types=[1, 1])
+    assert message(short) == "/short.gguf: tokenizer.ggml.token_type has 2 entries, tokenizer.ggml.tokens 340"
+    merges = gguf_files.of_ranks(tmp_path / "merges.gguf", ranks_of(ours()), "gpt-2", token_merges=["q z"])
+    assert message(merges) == "/merges.gguf: tokenizer.ggml.merges[0] merges 'q' and 'z', but no token is 'qz'"
+    spm = gguf_files.of_sentencepiece(tmp_path / "spm.gguf", models / "bpe.model")
+    assert "pre belongs to byte-level BPE" in message(spm, pre="gpt-2")
+    lacking = gguf_files.write(tmp_path / "lacking.gguf", "llama", ["<unk>", "a"])
+    assert "a llama model needs tokenizer.ggml.scores and token_type" in message(lacking)
+
+
+CONFIG = """schema: tokbench/1
+name: pinned
+corpora: {mine: {source: text, path: mine.txt, document: line}}
+tokenizers:
+  mine: TOKENIZER
+metrics: [compression]
+"""
+
+
+def test_a_pin_of_the_original_finds_a_file_with_the_wrong_split(tmp_path):
+    original = ours("gpt4")
+    original.save(tmp_path / "mine.bpe.json")
+    (tmp_path / "mine.txt").write_text("low and lower\nin 1234567 places\n", encoding="utf-8")
+    gguf_files.of_ranks(tmp_path / "right.gguf", ranks_of(original), "dbrx")
+    gguf_files.of_ranks(tmp_path / "wrong.gguf", ranks_of(original), "qwen2")
+    config = tmp_path / "mine.yaml"
+
+    def configured(tokenizer):
+        config.write_text(CONFIG.replace("TOKENIZER", tokenizer), encoding="utf-8")
+
+    configured("{backend: regex_bpe, path: mine.bpe.json}")
+    lock = tmp_path / "ids.lock"
+    lock.write_text(write_lock(pin(Request(config), tmp_path, silent).lock), encoding="utf-8")
+    checks = {}
+    for name in ("right", "wrong"):
+        configured(f"{{backend: gguf, path: {name}.gguf}}")
+        [checks[name]] = check_lock(read_lock(lock), tmp_path, silent).tokenizers
+    assert checks["right"].same
+    assert checks["wrong"].changed == ("mine/mine/2",)
+    assert any(cause.startswith("the split") for cause in checks["wrong"].causes), checks["wrong"].causes

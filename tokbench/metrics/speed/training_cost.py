@@ -1,0 +1,114 @@
+"""The cost of a training, in time and memory, and how it grows with the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import linear_regression
+from typing import Final
+
+from tokbench.metrics.speed.contender import Place
+from tokbench.plugin import OWN_TEXTS, WHOLE, Cell, Metric, TrainedIn
+
+_SAME_TEXT: Final = "a lossy tokenizer trains on the same text"
+
+SECONDS: Final = Metric(
+    id="train_s",
+    unit="s",
+    direction="lower",
+    label="train",
+    formula="wall time of the training",
+    definition="Seconds that the training of the tokenizer took, on the text that the configuration names for it.",
+    loss_cannot_help=_SAME_TEXT,
+)
+MEMORY: Final = Metric(
+    id="train_memory_mb",
+    unit="MB",
+    direction="lower",
+    label="memory, train",
+    formula="peak of resident memory while training - before / 10^6",
+    definition=(
+        "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
+        "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
+        "process: what of it is in this memory, the trainer has kept."
+    ),
+    loss_cannot_help=_SAME_TEXT,
+)
+MEMORY_SLOPE: Final = Metric(
+    id="train_memory_slope",
+    unit="bytes/byte",
+    direction="lower",
+    label="memory by text",
+    formula="slope of least squares of train_memory_mb on the MB of training text",
+    definition=(
+        "Bytes of memory that training takes for each further byte of text. It needs the same training on two or more "
+        "shares of one text, and is the same number for each of them."
+    ),
+    loss_cannot_help=_SAME_TEXT,
+)
+SECONDS_SLOPE: Final = Metric(
+    id="train_s_slope",
+    unit="s/MB",
+    direction="lower",
+    label="train by text",
+    formula="slope of least squares of train_s on the MB of training text",
+    definition=(
+        "Seconds that training takes for each further megabyte of text. It needs the same training on two or more "
+        "shares of one text, and is the same number for each of them."
+    ),
+    loss_cannot_help=_SAME_TEXT,
+)
+TRAINING: Final = (SECONDS, MEMORY, SECONDS_SLOPE, MEMORY_SLOPE)
+
+_LEAST_SIZES: Final = 2
+
+
+def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Cell]:
+    """Yield the cells of :data:`TRAINING` for a tokenizer.
+
+    Args:
+        name: the tokenizer.
+        trainings: by tokenizer, the cost of its training, for those that were trained.
+    """
+    places = {metric.id: Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit) for metric in TRAINING}
+    if name not in trainings:
+        yield from (place.without_value("it was loaded, not trained") for place in places.values())
+        return
+    trained = trainings[name]
+    alike = [other for other in trainings.values() if other.like == trained.like]
+    for value_of, value_id, slope_id in (
+        (_seconds, SECONDS.id, SECONDS_SLOPE.id),
+        (_megabytes, MEMORY.id, MEMORY_SLOPE.id),
+    ):
+        value, place = value_of(trained), places[value_id]
+        if value is None:
+            yield place.without_value(_NOT_MEASURED)
+        else:
+            yield Cell(*place[:4], value, place.unit, n=1, reason="no interval: there is one training")
+        yield _slope(places[slope_id], alike, value_of)
+
+
+_NOT_MEASURED: Final = (
+    "the memory of its training was not measured: the system does not tell it, or other trainings ran beside it"
+)
+
+
+def _seconds(trained: TrainedIn) -> float | None:
+    return trained.seconds
+
+
+def _megabytes(trained: TrainedIn) -> float | None:
+    return None if trained.memory is None else trained.memory / 1e6
+
+
+def _slope(place: Place, alike: Sequence[TrainedIn], value_of: Callable[[TrainedIn], float | None]) -> Cell:
+    """Return the cell of a slope over trainings that differ in the amount of text."""
+    points = [(trained.n_bytes / 1e6, value) for trained in alike if (value := value_of(trained)) is not None]
+    sizes = sorted({size for size, _ in points})
+    if len(sizes) < _LEAST_SIZES:
+        return place.without_value("it needs the same training on more than one share of its text")
+    slope, start = linear_regression([size for size, _ in points], [value for _, value in points])
+    off = max(abs(start + slope * size - value) for size, value in points) / max(value for _, value in points)
+    reason = f"no interval: {len(sizes)} sizes of text, {sizes[0]:.3g} to {sizes[-1]:.3g} MB"
+    if len(sizes) > _LEAST_SIZES:
+        reason += f"; none is further from the line than {off:.0%} of the largest value"
+    return Cell(*place[:4], slope, place.unit, n=len(sizes), reason=reason)

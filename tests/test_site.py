@@ -286,6 +286,7 @@ def browser(html, tmp_path_factory):
 @pytest.mark.slow
 def test_pages_are_accessible_and_fit_a_telephone(html, browser):
     """Rules of axe, in light and dark colours; the pages of tables alone, megabytes of one kind, are left to one of them."""
+    browser.set_script_timeout(300)
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
     pages = [page for page in PAGES if not page.endswith("-tables.md")] + ["studies/equal_size-pud-tables.md"]
     wrong = []

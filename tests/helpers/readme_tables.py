@@ -321,7 +321,7 @@ def capabilities():
                     says.partition(": ")[2].split("\n")[0],
                 )
             )
-    return table(["capability", "members", "the tokenizer"], rows)
+    return table(["capability", "members", "the tokenizer"], sorted(rows))
 
 
 def example(name):

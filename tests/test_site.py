@@ -93,6 +93,7 @@ def test_an_included_section_has_its_anchors_below_the_title_of_the_page(modules
     section = modules["included"].included(path, "a-b")
     assert section == "## A `b` {#a-b}\nSaid:\n\n- one\n    more\n### C {#c}\n| `a|b` |\n"
     assert "# Top" not in modules["included"].included(path)
+    assert modules["included"].included(path, "d", "D") == '<span id="d"></span>\n\n'
     with pytest.raises(modules["included"].BrokenLinkError, match="no section #e; it has top, a-b, c, d"):
         modules["included"].included(path, "e")
 

@@ -93,6 +93,7 @@ def test_an_included_section_has_its_anchors_below_the_title_of_the_page(modules
     section = modules["included"].included(path, "a-b")
     assert section == "## A `b` {#a-b}\nSaid:\n\n- one\n    more\n### C {#c}\n| `a|b` |\n"
     assert "# Top" not in modules["included"].included(path)
+    assert modules["included"].included(path, "d", "D") == '<span id="d"></span>\n\n'
     with pytest.raises(modules["included"].BrokenLinkError, match="no section #e; it has top, a-b, c, d"):
         modules["included"].included(path, "e")
 
@@ -286,6 +287,7 @@ def browser(html, tmp_path_factory):
 @pytest.mark.slow
 def test_pages_are_accessible_and_fit_a_telephone(html, browser):
     """Rules of axe, in light and dark colours; the pages of tables alone, megabytes of one kind, are left to one of them."""
+    browser.set_script_timeout(300)
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
     pages = [page for page in PAGES if not page.endswith("-tables.md")] + ["studies/equal_size-pud-tables.md"]
     wrong = []

@@ -117,6 +117,7 @@ class Site:
 
     def text(self, page: str, written: str) -> str:
         """Return the text of a page with all that it includes."""
+        title = next(iter(re.findall(r"^# (.+)$", written, re.MULTILINE)), "")
 
         def expand(match: re.Match[str]) -> str:
             kind, what = match[1], match[2]
@@ -130,7 +131,7 @@ class Site:
             if kind == "families":
                 return self._relinked(definitions.families(what.split()), METRICS, page)
             path, _, anchor = what.partition("#")
-            return self._relinked(included(ROOT / path, anchor), path, page)
+            return self._relinked(included(ROOT / path, anchor, title), path, page)
 
         def own(target: str) -> str | None:
             return self.place(target.removeprefix("repo:"), "", page) if target.startswith("repo:") else target

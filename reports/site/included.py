@@ -104,10 +104,15 @@ def section(path: Path, anchor: str = "") -> tuple[list[str], list[Heading]]:
     return lines[first.line : end], moved
 
 
-def included(path: Path, anchor: str = "") -> str:
+def included(path: Path, anchor: str = "", title: str = "") -> str:
     """Return a section as a part of a page: below the page's title, each heading with its own anchor.
 
-    The title of a whole file is left out, because the page has its own.
+    The title of a whole file is left out, because the page has its own, and so is a heading that repeats that title.
+
+    Args:
+        path: the Markdown file.
+        anchor: the section; empty for the whole file.
+        title: the title of the page.
     """
     lines, inside = section(path, anchor)
     if not anchor and inside and inside[0].level == 1:
@@ -115,7 +120,8 @@ def included(path: Path, anchor: str = "") -> str:
         inside = inside[1:]
     shift = min((heading.level for heading in inside), default=2) - 2
     for heading in inside:
-        lines[heading.line] = f"{'#' * (heading.level - shift)} {heading.title} {{#{heading.anchor}}}"
+        written = f"{'#' * (heading.level - shift)} {heading.title} {{#{heading.anchor}}}"
+        lines[heading.line] = f'<span id="{heading.anchor}"></span>\n' if heading.title == title else written
     return _for_python_markdown(lines)
 
 

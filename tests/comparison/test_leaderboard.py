@@ -118,6 +118,12 @@ def test_two_whose_intervals_do_not_touch_never_share_a_place():
     assert [row.split(" | ")[1] for row in rows] == ["wide", "near", "far"]
 
 
+def test_equal_numbers_share_a_place():
+    """Such as those of two engines with one vocabulary."""
+    numbers = {"a": (3.0, 2.9, 3.1), "b": (2.0, 1.9, 2.1), "c": (2.0, 1.9, 2.1), "d": (1.0, 0.9, 1.1)}
+    assert standing(leaderboard([run("one", numbers)], ["density"])).places == [1, 2, 2, 4]
+
+
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("seed", range(20))
 def test_places_rest_on_evidence(seed, paired):

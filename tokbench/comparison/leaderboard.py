@@ -104,7 +104,7 @@ class Standing:
         """The place of each entry, from 1 on; ``None`` if it does not compete.
 
         The best ones share place 1, unless an interval lies apart from that of a better one: then the entries before
-        it count, as for all others.
+        it count, as for all others. Equal numbers share a place.
         """
         places: list[int | None] = []
         first: list[Cell] = []
@@ -112,7 +112,8 @@ class Standing:
             shares = entry.shown.best and not any(_apart(entry.cell, better) for better in first)
             if shares:
                 first.append(entry.cell)
-            places.append((1 if shares else number) if entry.competes else None)
+            before = places[-1] if places and self.entries[number - 2].cell.value == entry.cell.value else None
+            places.append((1 if shares else before or number) if entry.competes else None)
         return places
 
     @property

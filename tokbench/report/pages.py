@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import jinja2
 
 
-def html_environment() -> jinja2.Environment:
-    """Return what renders the templates of ``tokbench/report/templates``.
+def html_environment(package: str = "tokbench.report") -> jinja2.Environment:
+    """Return an environment that renders the templates of a package, by default ``tokbench/report/templates``.
 
     All text is made visible and escaped, unless a template or a chart wrote it as markup.
     """
@@ -24,7 +24,7 @@ def html_environment() -> jinja2.Environment:
         autoescape=True,
         finalize=_finalize,
         keep_trailing_newline=True,
-        loader=jinja2.PackageLoader("tokbench.report"),
+        loader=jinja2.PackageLoader(package),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,

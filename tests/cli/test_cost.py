@@ -59,7 +59,7 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert outcome.exit_code == 0, outcome.output
     title, head, row = outcome.stdout.splitlines()
     assert title.strip() == "41 bytes in 2 files; 1.00 is utf8_bytes"
-    assert head.split() == [*"tokenizer vocabulary tokens bytes/token relative comes back".split(), "-", str(files[1])]
+    assert head.split() == [*"tokenizer ids tokens B/token relative back -".split(), files[1].name]
     assert row.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "yes", "18", "23"]
 
 

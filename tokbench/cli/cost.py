@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +14,11 @@ from tokbench.engine.workers.one_thread import use_one_thread
 if TYPE_CHECKING:
     from tokbench.engine.cost import CostTable, TextCost
 
-_MOST_FILES = 6
-"""With more files than this, a table has no column for each."""
+_WIDTH = 58
+"""Columns of a terminal that the table takes without those of files, for names of the usual length."""
+
+_FILE_WIDTH = 9
+"""Columns that the tokens of one file take at least; where there is no room, the table has those of all files alone."""
 
 
 @click.command(
@@ -99,17 +103,23 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     from tokbench.report.escaping import plain
 
     counted = [row for row in table.costs if not row.reason]
-    of_files = paths if 1 < len(paths) <= _MOST_FILES else ()
+    console = Console()
+    room = console.width - _WIDTH
+    of_files = paths if 1 < len(paths) and len(paths) * (_FILE_WIDTH + 2) <= room else ()
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
     shown = Table(title=f"{size}; 1.00 is {plain(base)}", title_justify="left", box=None, pad_edge=False)
-    shown.add_column("tokenizer")
-    for head in ("vocabulary", "tokens", "bytes/token", "relative", "comes back", *map(plain, of_files)):
-        shown.add_column(head, justify="right", overflow="fold")
+    shown.add_column("tokenizer", no_wrap=True)
+    for head in ("ids", "tokens", "B/token", "relative", "back"):
+        shown.add_column(head, justify="right", no_wrap=True)
+    for path in of_files:
+        shown.add_column(plain(Path(path).name), justify="right", overflow="fold", min_width=_FILE_WIDTH)
     for row in counted:
         shown.add_row(*map(Text, _cells(row, table, split=bool(of_files))))
     if counted:
-        Console().print(shown)
+        console.print(shown)
+        if len(paths) > 1 and not of_files:
+            say("the tokens of each file: --json")
     for row in table.costs:
         if row.reason:
             say(f"{row.tokenizer}: {row.reason}", err=True)

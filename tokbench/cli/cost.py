@@ -105,7 +105,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     counted = [row for row in table.costs if not row.reason]
     console = Console()
     room = console.width - _WIDTH
-    of_files = paths if 1 < len(paths) and len(paths) * (_FILE_WIDTH + 2) <= room else ()
+    of_files = paths if len(paths) > 1 and len(paths) * (_FILE_WIDTH + 2) <= room else ()
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
     shown = Table(title=f"{size}; 1.00 is {plain(base)}", title_justify="left", box=None, pad_edge=False)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import BackendError
-from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.recovery.canonical import not_merged
@@ -48,22 +47,6 @@ class GGUFLoadOptions(plugin.Options):
     engine: BulkEngine = BULK_ENGINE
 
 
-class GGUFByteLevel(BPETokenizer):
-    """Byte-level BPE of a GGUF file, with what its reader must know."""
-
-    told: tuple[str, ...] = ()
-    """Notes on the file."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the reader of a report."""
-        return (*super().notes, *self.told)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from, and the notes."""
-        return (*super().__reduce__(), {"told": self.told})
-
-
 def _load(options: GGUFLoadOptions) -> plugin.Tokenizer:
     content = read_gguf(options.path)
     if content.model not in {_BYTE_LEVEL, *_SENTENCEPIECE}:
@@ -76,7 +59,9 @@ def _load(options: GGUFLoadOptions) -> plugin.Tokenizer:
         raise BackendError(f"{options.path}: {error}") from error
 
 
-def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> BPETokenizer:
+def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Tokenizer:
+    from tokbench_plugins.gguf.tokenizers import GGUFByteLevel
+
     split = split_of(options.pre or content.pre)
     types = content.token_type or (PieceType.NORMAL,) * len(content.tokens)
     ids, special = dict[str, int](), dict[str, int]()
@@ -91,6 +76,13 @@ def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> BPETokenize
     tokens = SpecialTokens(special, vocabulary.tokens).with_more(options.special_tokens, len(content.tokens))
     tokenizer = GGUFByteLevel(vocabulary, split.pattern, tokens, engine=options.engine)
     tokenizer.told = tuple(_cut_out(content, types))
+    added = [name for token_id, name in sorted(tokens.names.items()) if token_id >= len(content.tokens)]
+    tokenizer.content = replace(
+        content,
+        pre=options.pre or content.pre,
+        tokens=(*content.tokens, *added),
+        token_type=(*types, *[int(PieceType.CONTROL)] * len(added)),
+    )
     return tokenizer
 
 
@@ -109,7 +101,7 @@ def _cut_out(content: GGUFTokenizer, types: Iterable[int]) -> Iterable[str]:
 
 
 def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Tokenizer:
-    from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
+    from tokbench_plugins.gguf.tokenizers import GGUFScored, GGUFUnigram
 
     if options.pre:
         raise ValueError(f"pre belongs to byte-level BPE, and this file has a {content.model} model; remove pre")
@@ -123,7 +115,9 @@ def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.T
         adds_space=content.add_space_prefix,
         joins_spaces=content.remove_extra_whitespaces,
     )
-    return with_added_special(make_tokenizer(model), options.special_tokens)
+    tokenizer = (GGUFScored if content.model == "llama" else GGUFUnigram)(model)
+    tokenizer.content = content
+    return with_added_special(tokenizer, options.special_tokens)
 
 
 SPEC = plugin.BackendSpec(

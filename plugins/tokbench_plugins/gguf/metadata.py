@@ -1,4 +1,4 @@
-"""The tokenizer that the metadata of a GGUF file describes, read by llama.cpp's own package ``gguf``."""
+"""The tokenizer that the metadata of a GGUF file describes, read and written by llama.cpp's own package ``gguf``."""
 
 from __future__ import annotations
 
@@ -34,6 +34,29 @@ class GGUFTokenizer:
     """``True`` if several spaces become one, and those at both ends go."""
     precompiled_charsmap: tuple[int, ...] = ()
     """The compiled rules of normalization, one byte each."""
+
+
+def write_gguf(path: Path, content: GGUFTokenizer) -> None:
+    """Write a file that has a tokenizer and no tensors.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    from gguf import GGUFWriter
+
+    writer = GGUFWriter(path, "llama")
+    for field in fields(content):
+        value = getattr(content, field.name)
+        if isinstance(value, bool):
+            writer.add_bool(_KEY + field.name, value)
+        elif isinstance(value, tuple) and value:
+            writer.add_array(_KEY + field.name, list(value))
+        elif isinstance(value, str) and value:
+            writer.add_string(_KEY + field.name, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def read_gguf(path: Path) -> GGUFTokenizer:

@@ -43,7 +43,16 @@ _DIGITS_GPT2: Final = GGUFSplit(
     r"\p{N}|'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+",
 )
 
+# First runs of punctuation are cut off, the rest is split as GPT-2's, then numbers are cut off, and of these every
+# three digits of ASCII.
+_SIGNS: Final = r"\p{P}$+<=>^~|"
+_DEFAULT: Final = GGUFSplit(
+    rf"[{_SIGNS}]+| ?\p{{L}}+|[0-9]{{3}}|\p{{N}}+?(?=[0-9]{{3}})|\p{{N}}+| ?[^\s\p{{L}}\p{{N}}{_SIGNS}]+"
+    rf"|\s+(?![^\s{_SIGNS}])|\s+"
+)
+
 _NAMES: Final = {
+    _DEFAULT: "default",
     _GPT2: (
         "gpt-2 phi-2 jina-es jina-de gigachat jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe a.x-4.0 "
         "mellum mpt olmo jais exaone4"
@@ -63,7 +72,7 @@ def split_of(name: str) -> GGUFSplit:
     """Return the split of a name.
 
     Raises:
-        ValueError: it is not known here. llama.cpp then takes a default, and says so in its log.
+        ValueError: it is not known here.
 
     >>> split_of("gpt-2").pattern
     'gpt2'
@@ -76,4 +85,5 @@ def split_of(name: str) -> GGUFSplit:
     close = difflib.get_close_matches(name, SPLITS, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     said = f"no split is known as {name!r}, the tokenizer.ggml.pre of the file" if name else "it names no split"
-    raise ValueError(f"{said}; {hint}Known are {', '.join(SPLITS)}. To say which one it is, write pre: NAME")
+    advice = "To say which one it is, write pre: NAME; llama.cpp itself takes default for a name that it does not know"
+    raise ValueError(f"{said}; {hint}Known are {', '.join(SPLITS)}. {advice}")

@@ -4,6 +4,7 @@ import os
 import pickle
 import random
 import unicodedata
+from dataclasses import replace
 
 import pytest
 import regex
@@ -78,6 +79,10 @@ def test_the_contract_of_byte_level_bpe(tmp_path):
     assert dict(tokenizer.special_tokens.ids) == {"<end>": 430, "<more>": 431}
     assert tokenizer.encode("<end>") == ours().encode("<end>")
     assert tokbench.load(str(path)).encode(texts[0]) == ours().encode(texts[0])
+    tokenizer.save(tmp_path / "again.gguf")
+    again = load(tmp_path / "again.gguf")
+    assert dict(again.special_tokens.ids) == dict(tokenizer.special_tokens.ids)
+    assert again.vocabulary == replace(tokenizer.vocabulary, tokens=(*tokenizer.vocabulary.tokens, b""))
 
 
 def one_after_the_other(text, expressions):
@@ -95,12 +100,19 @@ def one_after_the_other(text, expressions):
     return pieces
 
 
-def test_digits_first_is_one_expression():
+STEPS = {
+    "starcoder": [r"\p{N}", PATTERNS["gpt2"]],
+    "default": [r"[\p{P}\$\+<=>\^~\|]+", PATTERNS["gpt2"], r"\p{N}+", "[0-9][0-9][0-9]"],
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_of_llama_cpp_are_one_expression(name):
     source = random.Random(7)
-    expressions = [r"\p{N}", PATTERNS["gpt2"]]
-    split = Splitter(splits.split_of("starcoder").pattern)
+    expressions = STEPS[name]
+    split = Splitter(splits.split_of(name).pattern)
     for _ in range(5000):
-        text = "".join(source.choices("ab1٣ \n\t.,'sS½", k=source.randint(1, 12)))
+        text = "".join(source.choices("ab1٣23 \n\t.,'sS½€`$+~^|", k=source.randint(1, 14)))
         assert split(text) == one_after_the_other(text, expressions), text
 
 
@@ -225,7 +237,7 @@ def test_what_is_refused(tmp_path, models):
     assert message(bert) == "/bert.gguf: its tokenizer.ggml.model is 'bert'; only gpt2, llama, t5 are read"
     wrong = gguf_files.of_ranks(tmp_path / "wrong.gguf", ranks_of(ours()), "llama3-bpe")
     assert "known as 'llama3-bpe', the tokenizer.ggml.pre of the file; did you mean 'llama-bpe'? " in message(wrong)
-    assert "Known are gpt-2, phi-2, " in message(wrong)
+    assert "Known are default, gpt-2, phi-2, " in message(wrong)
     assert load(wrong, pre="gpt-2").encode("low") == ours().encode("low")
     silent_one = gguf_files.of_ranks(tmp_path / "silent.gguf", ranks_of(ours()), None)
     assert "it names no split; Known are" in message(silent_one)

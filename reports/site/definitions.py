@@ -63,7 +63,7 @@ def families(names: Iterable[str]) -> str:
 def _family(spec: MetricFamily) -> str:
     said = notes()[spec.name]
     lines = [
-        f"### {spec.name} {{#{spec.name}}}",
+        f"### {spec.name} {{#family-{spec.name}}}",
         "",
         f"{_sentence(spec.summary)} In a configuration: `metrics: [{spec.comes_with or spec.name}]`.",
         "",

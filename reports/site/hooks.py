@@ -70,8 +70,6 @@ class Site:
         for page, kind, path, anchor in found:
             if kind == "stands for":
                 self.owners[path, anchor] = (page, "")
-            elif kind == "families":
-                self.owners.update({(METRICS, name): (page, name) for name in path.split()})
         parts = [
             (len(inside), path, anchor, page, inside)
             for page, kind, path, anchor in found
@@ -84,6 +82,9 @@ class Site:
                 self.owners.setdefault((path, heading.anchor), (page, "" if title else heading.anchor))
         for _, path, anchor, page, _inside in sorted(parts, key=lambda part: bool(part[2])):
             self.owners.setdefault((path, ""), (page, anchor))
+        for page, kind, names, _ in found:
+            for name in names.split() if kind == "families" else ():
+                self.owners.setdefault((METRICS, name), (page, f"family-{name}"))
 
     def place(self, target: str, file: str, page: str) -> str | None:
         """Return the target of a link as a page has it.

@@ -115,13 +115,12 @@ def included(path: Path, anchor: str = "", title: str = "") -> str:
         title: the title of the page.
     """
     lines, inside = section(path, anchor)
-    if not anchor and inside and inside[0].level == 1:
+    if inside and (inside[0].title == title or (not anchor and inside[0].level == 1)):
         lines[inside[0].line] = ""
         inside = inside[1:]
     shift = min((heading.level for heading in inside), default=2) - 2
     for heading in inside:
-        written = f"{'#' * (heading.level - shift)} {heading.title} {{#{heading.anchor}}}"
-        lines[heading.line] = f'<span id="{heading.anchor}"></span>\n' if heading.title == title else written
+        lines[heading.line] = f"{'#' * (heading.level - shift)} {heading.title} {{#{heading.anchor}}}"
     return _for_python_markdown(lines)
 
 

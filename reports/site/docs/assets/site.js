@@ -4,13 +4,15 @@ for (const part of document.querySelectorAll("nav.md-nav nav.md-nav")) {
   part.setAttribute("role", "presentation");
   for (const name of ["aria-label", "aria-labelledby", "aria-expanded"]) part.removeAttribute(name);
 }
-for (const code of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) code.tabIndex = 0;
 
-// The theme adds these bars while it starts.
-function nameBars() {
+// The theme adds the bars of code while it starts, and takes the keyboard away from blocks that are out of sight.
+function mend() {
+  for (const code of document.querySelectorAll("pre > code:not([tabindex])")) code.tabIndex = 0;
   for (const bar of document.querySelectorAll(".md-code__nav:not([aria-label])")) {
     bar.setAttribute("aria-label", `Code ${bar.parentElement.id.replace(/\D+/g, "")}`);
   }
 }
-nameBars();
-new MutationObserver(nameBars).observe(document.body, { childList: true, subtree: true });
+mend();
+new MutationObserver(mend).observe(document.body, {
+  childList: true, subtree: true, attributes: true, attributeFilter: ["tabindex"],
+});

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
+from tokbench.corpus.words.units import default_unit
 from tokbench.foundation.errors import InputError
 from tokbench.leaderboard.board import read_board
 from tokbench.leaderboard.measure import drawn, read_ranks
@@ -246,6 +247,15 @@ def test_the_published_board_is_whole():
         assert (place is None) == (exact < 1 or board.entries[name].baseline), name
     assert {path.stem for path in (REAL / "results").glob("*.csv")} == set(board.names)
     assert sum(path.stat().st_size for path in REAL.rglob("*.csv")) < 500_000
+
+
+def test_no_number_depends_on_what_else_is_installed():
+    """Words of languages without spaces would be those of ICU's dictionaries where PyICU is installed."""
+    board = read_board(REAL)
+    [options] = [family["fertility"] for family in board.settings.run["metrics"] if "fertility" in family]
+    groups = {row.group for row in read_numbers(board.results("bytes")) if row.corpus == "languages"} - {"*"}
+    depends = {group for group in groups if default_unit(group, icu=True) != default_unit(group, icu=False)}
+    assert depends == set(options["units"])
 
 
 @pytest.mark.slow

@@ -9,10 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
+from tokbench.corpus.words.units import default_unit
 from tokbench.foundation.errors import InputError
 from tokbench.leaderboard.board import read_board
 from tokbench.leaderboard.measure import drawn, read_ranks
 from tokbench.leaderboard.numbers import NumberRow, moved, read_numbers
+from tokbench.leaderboard.site import write_site
 
 REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
 
@@ -246,6 +248,25 @@ def test_the_published_board_is_whole():
         assert (place is None) == (exact < 1 or board.entries[name].baseline), name
     assert {path.stem for path in (REAL / "results").glob("*.csv")} == set(board.names)
     assert sum(path.stat().st_size for path in REAL.rglob("*.csv")) < 500_000
+
+
+def test_no_number_depends_on_what_else_is_installed():
+    """Words of languages without spaces would be those of ICU's dictionaries where PyICU is installed."""
+    board = read_board(REAL)
+    [options] = [family["fertility"] for family in board.settings.run["metrics"] if "fertility" in family]
+    groups = {row.group for row in read_numbers(board.results("bytes")) if row.corpus == "languages"} - {"*"}
+    depends = {group for group in groups if default_unit(group, icu=True) != default_unit(group, icu=False)}
+    assert depends == set(options["units"])
+
+
+def test_a_page_has_the_numbers_of_published_studies_and_says_what_each_is(tmp_path):
+    write_site(read_board(REAL), tmp_path)
+    page = (tmp_path / "gpt-4o.html").read_text(encoding="utf-8")
+    text = page[page.index("NTREX, as the study vocabularies published it") :]
+    assert "7198a2c31ede94b7e9324d82b864b83decca55351a076c083ea51b373308ebfd" in text
+    assert re.search(r'scope="row">Amharic</th><td>[\d.]+</td><td>5\.6\d+</td>', text)
+    assert "family: " not in text
+    assert "ids that no text gives, special tokens aside" in page
 
 
 @pytest.mark.slow

@@ -28,7 +28,8 @@ class _RunsOrFolder(click.Group):
 def leaderboard() -> None:
     """Show the best over many runs (leaderboard RUNS...), or keep a leaderboard in a folder.
 
-    The folder has a file for what is measured, one for each entry, and one for the numbers of each.
+    The folder has a file for what is measured, one for each entry, and one for the numbers of each. A run whose folder
+    is named like a command follows the word runs.
     """
 
 

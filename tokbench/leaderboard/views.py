@@ -8,15 +8,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from tokbench.corpus.languages import language_names, slices
 from tokbench.foundation.files import read_regular
 from tokbench.leaderboard.board import Board, BoardEntry
 from tokbench.leaderboard.measure import Rank, read_ranks
-from tokbench.leaderboard.numbers import DIGEST, IDS, VOCABULARY, NumberRow, read_numbers
+from tokbench.leaderboard.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
 from tokbench.measuring.metric import Metric
 from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import WHOLE
+
+_COUNTS: Final = {
+    IDS: "ids of the vocabulary",
+    DEAD: "ids that no text gives, special tokens aside",
+    SPECIAL: "ids that the tokenizer lists as special tokens",
+}
+"""The meaning of each count of ids."""
+
+_SLICE: Final = ": "
+"""The part that the names of slices have, such as ``script: Latin``, which are no groups."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +198,11 @@ class BoardView:
         known = self.definitions.get(metric)
         return (known and (known.short_label or known.label)) or metric.replace("_", " ")
 
+    def formula(self, metric: str) -> str:
+        """Return the formula of a metric, or the meaning of a count of ids; empty if it is not known."""
+        known = self.definitions.get(metric)
+        return known.formula if known else _COUNTS.get(metric, "")
+
     @cached_property
     def _published(self) -> dict[str, list[StudyNumbers]]:
         by_entry: dict[str, list[StudyNumbers]] = {}
@@ -218,10 +234,11 @@ def _table(path: Path) -> list[dict[str, str]]:
 def _by_group(rows: Iterable[dict[str, str]], metrics: Sequence[str]) -> list[tuple[str, ...]]:
     groups: dict[str, dict[str, str]] = {}
     for row in rows:
-        if row["metric"] in metrics:
+        if row["metric"] in metrics and _SLICE not in row["group"]:
             groups.setdefault(row["group"], {})[row["metric"]] = row["value"]
+    names = language_names(set(groups) - {WHOLE}) | {WHOLE: "all"}
     return [
-        ("all" if group == WHOLE else group, *(_short(numbers.get(metric, "")) for metric in metrics))
+        (names.get(group, group), *(_short(numbers.get(metric, "")) for metric in metrics))
         for group, numbers in sorted(groups.items())
     ]
 

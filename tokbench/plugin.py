@@ -30,8 +30,9 @@ if TYPE_CHECKING:
         CountsDetours as CountsDetours, WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
     )
     from tokbench.tokenizers.engine_contract import (
-        DecodesStream as DecodesStream, EncodesChat as EncodesChat, ReportsSpans as ReportsSpans,
-        TokenSpans as TokenSpans,
+        CountsAlone as CountsAlone, CountsTokens as CountsTokens, DecodesStream as DecodesStream,
+        EncodesChat as EncodesChat, NamesOutput as NamesOutput, ReportsSpans as ReportsSpans,
+        TokenSpans as TokenSpans, output_of as output_of,
     )
     from tokbench.tokenizers.backend import (
         BackendSpec as BackendSpec, FileKind as FileKind, GroupedText as GroupedText, TrainProgress as TrainProgress,
@@ -140,8 +141,8 @@ if TYPE_CHECKING:
     from tokbench.foundation.jit import worth_compiling as worth_compiling
     from tokbench.tokenizers.batch import (
         check_encoded as check_encoded, check_id as check_id, check_ids as check_ids, check_span as check_span,
-        decode_batch as decode_batch, encode_batch as encode_batch, from_buffers as from_buffers,
-        from_lists as from_lists, offsets_of as offsets_of, fresh_copies as fresh_copies,
+        count_batch as count_batch, decode_batch as decode_batch, encode_batch as encode_batch,
+        from_buffers as from_buffers, from_lists as from_lists, offsets_of as offsets_of, fresh_copies as fresh_copies,
         valid_unicode as valid_unicode, vocab_size_of as vocab_size_of,
     )
     from tokbench.foundation.memory import (
@@ -242,7 +243,9 @@ _NAMES: Final = {
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
         "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
-    "tokenizers.engine_contract": "DecodesStream EncodesChat ReportsSpans TokenSpans",
+    "tokenizers.engine_contract": (
+        "CountsAlone CountsTokens DecodesStream EncodesChat NamesOutput ReportsSpans TokenSpans output_of"
+    ),
     # backends
     "tokenizers.backend": "BackendSpec FileKind GroupedText TrainProgress",
     # options
@@ -307,7 +310,7 @@ _NAMES: Final = {
     "foundation.jit": "compiled has_numba inlined worth_compiling",
     # many documents at a time
     "tokenizers.batch": (
-        "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists "
+        "check_encoded check_id check_ids check_span count_batch decode_batch encode_batch from_buffers from_lists "
         "offsets_of fresh_copies valid_unicode vocab_size_of"
     ),
     # files

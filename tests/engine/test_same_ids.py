@@ -179,8 +179,8 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
         shards = [Shard("c", "q", first, documents[first : first + 2], by_key=False) for first in (0, 2)]
         got = np.array([[7, 2], [3, 4]], dtype=np.uint64)
         for number in order:
-            same_ids.take(shards[number], "first", np.array([7, 9], dtype=np.uint64))
-            same_ids.take(shards[number], "second", got[number])
+            same_ids.take(shards[number], "first", np.array([[7, 1], [9, 1]], dtype=np.uint64))
+            same_ids.take(shards[number], "second", np.column_stack([got[number], [1, 1]]).astype(np.uint64))
         same_ids.finish(pool, StoredWork(None, registry, plan, 0))
     [difference] = same_ids.differences
     assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)

@@ -146,6 +146,11 @@ class SwappedBatch(Batches):
         return tokbench.plugin.Encoded(ids, offsets)
 
 
+class CountsWords(Bytes):
+    def count_batch(self, texts, /):
+        return [len(text.split()) for text in texts]
+
+
 class RecognisesSpecial(Bytes):
     vocab_size = 257
     special_ids = MappingProxyType({"<end>": 256})
@@ -340,6 +345,7 @@ BROKEN = [
     (SignedBatch, "encode_batch", "encode_batch([])"),
     (StrippedBatch, "encode_batch", r"encode_batch(['\n'])"),
     (SwappedBatch, "encode_batch", "encode_batch(['b'])"),
+    (CountsWords, "count_batch", None),
     (RecognisesSpecial, "special_tokens", "encode('<end>')"),
     (SpecialOutside, "special_tokens", "special_ids"),
     (SpecialAsText, "encode_with_special", "encode_with_special('<end>', allowed_special=['<end>'])"),

@@ -158,6 +158,29 @@ class OtherIds(Bytes):
         return [swapped.get(byte, byte) for byte in text.encode()]
 
 
+class Counts(tokbench.plugin.CountsAlone):
+    """Counts the bytes, and gives no ids."""
+
+    vocab_size = 256
+
+    def count_batch(self, texts, /):
+        return [len(text.encode()) for text in texts]
+
+
+class CountsWrong(Counts):
+    """Counts one byte too many beside a b."""
+
+    def count_batch(self, texts, /):
+        return [len(text.encode()) + ("b" in text) for text in texts]
+
+
+class CountsFew(Counts):
+    """Gives one count, however many texts there are."""
+
+    def count_batch(self, texts, /):
+        return [1]
+
+
 class LeavesSession(Bytes):
     """Starts a daemon, in a session of its own and without the variables of its parent, and hangs."""
 
@@ -311,7 +334,7 @@ def register_backends(register):
         Exits,
         Kills,
     ]
-    kinds += [Bytes, Leaks, LeavesSession, OtherIds, Hogs, Prints, Complains]
+    kinds += [Bytes, Counts, CountsFew, CountsWrong, Leaks, LeavesSession, OtherIds, Hogs, Prints, Complains]
     for kind in kinds:
         register(
             tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())

@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.counting import Counting
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import MAX_PIECE, slices_of
 from tokbench.metrics.speed.timing import calibrate, median_interval, median_spread, seconds
+from tokbench.plugin import CountsAlone, from_lists, output_of
 
 
 def silent(step, done, total):
@@ -75,7 +78,7 @@ def test_calibration_reaches_the_time():
 
 def test_every_round_sees_text_for_the_first_time():
     class Remembers:
-        vocab_size = 1 << 21
+        vocab_size, returns = 1 << 21, "arrays"
 
         def __init__(self):
             self.seen = []
@@ -98,7 +101,7 @@ def test_every_round_sees_text_for_the_first_time():
     }
     assert set(tokenizer.seen) == set(documents)
     assert any("noise floor" in note for note in outcome.notes)
-    assert "speed on c: same ids, so speeds compare directly: a, b" in outcome.notes
+    assert "speed on c: same ids, returned as arrays, so speeds compare directly: a, b" in outcome.notes
 
 
 @pytest.mark.parametrize(("cores", "told"), [(1.0, False), (1.9, True)])
@@ -115,3 +118,95 @@ def test_too_little_text_is_a_reason_not_a_number():
     outcome = metric.measure({"a": tokbench.load("utf8_bytes")}, [TimedText("c", True, 2, ["x", "y"])], silent)
     assert {cell.status.value for cell in outcome.cells} == {"failed"}
     assert "the text gives 2 slices, 4 rounds need one more" in outcome.cells[0].reason
+
+
+class Lists:
+    """The characters of a text, as a list that takes its time."""
+
+    vocab_size = 1 << 21
+
+    def encode(self, text, /):
+        return [ord(c) for c in text]
+
+    def decode(self, ids, /):
+        return "".join(map(chr, ids))
+
+
+class Arrays(Lists):
+    """The same, and arrays in no time: as an engine whose buffers are handed on."""
+
+    def encode_batch(self, texts, /):
+        return from_lists([self.encode(text) for text in texts])
+
+
+def measured(tokenizers, same_as=None, family=Speed, **options):
+    metric = family(SpeedOptions(rounds=4, min_time=1e-9, **options))
+    metric.refer(same_as or {})
+    documents = [f"document {k}" for k in range(50)]
+    outcome = metric.measure(tokenizers, [TimedText("c", True, 600, documents)], silent)
+    return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}, outcome
+
+
+def test_what_an_engine_returns_is_told_by_its_members():
+    class Says(Lists):
+        returns = "lists"
+        encode_batch = Arrays.encode_batch
+
+    class Counts(CountsAlone):
+        vocab_size = 9
+
+    assert [output_of(kind()) for kind in (Lists, Arrays, Says, Counts)] == ["lists", "arrays", "lists", "counts"]
+
+
+def test_a_ratio_has_the_reference_return_what_the_tokenizer_returns():
+    """The arrays of the reference are asked for where the tokenizer gives arrays, and its lists where it gives lists."""
+
+    class Asked(Arrays):
+        asked: ClassVar = []
+
+        def encode(self, text, /):
+            self.asked.append("lists")
+            return super().encode(text)
+
+        def encode_batch(self, texts, /):
+            self.asked.append("arrays")
+            return from_lists([Lists.encode(self, text) for text in texts])
+
+    cells, _ = measured({"ref": Asked(), "lists": Lists()}, {"lists": "ref"})
+    assert cells["lists", "encode_ratio"].n == 4
+    assert set(Asked.asked) == {"lists", "arrays"}
+    Asked.asked.clear()
+    cells, outcome = measured({"ref": Asked(), "arrays": Arrays()}, {"arrays": "ref"})
+    assert cells["arrays", "encode_ratio"].n == 4
+    assert set(Asked.asked) == {"arrays"}
+    assert "speed on c: same ids, returned as arrays, so speeds compare directly: ref, arrays" in outcome.notes
+
+
+def test_there_is_no_ratio_where_the_reference_cannot_return_the_same():
+    cells, _ = measured({"ref": Lists(), "arrays": Arrays()}, {"arrays": "ref"})
+    ratio = cells["arrays", "encode_ratio"]
+    assert (ratio.status.value, ratio.reason) == (
+        "not_applicable",
+        "ref returns lists, and this tokenizer arrays",
+    )
+
+
+def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
+    class Counts(CountsAlone):
+        vocab_size = 1 << 21
+
+        def count_batch(self, texts, /):
+            return list(map(len, texts))
+
+    cells, outcome = measured({"lists": Lists(), "counts": Counts()}, {"counts": "lists"}, Counting)
+    assert {name: (cell.n, cell.status.value) for name, cell in cells.items()} == {
+        ("lists", "count_mb_per_s"): (4, "ok"),
+        ("counts", "count_mb_per_s"): (4, "ok"),
+        ("counts", "count_ratio"): (4, "ok"),
+    }
+    assert "counting on c: same counts, returned as counts, so speeds compare directly: lists, counts" in outcome.notes
+    speed, _ = measured({"lists": Lists(), "counts": Counts()})
+    assert (speed["counts", "encode_mb_per_s"].status.value, speed["counts", "encode_mb_per_s"].reason) == (
+        "not_applicable",
+        "it counts tokens and gives no ids",
+    )

@@ -121,7 +121,7 @@ def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
     for name, message in (
         (
             "nobody",
-            r"unknown tokenizer 'nobody'; write backend:value, a file \(.json, .*, or a published name: codellama,",
+            r"unknown tokenizer 'nobody'; write backend:value, a file \(.json, .*, or a published name: claude-3, .*codellama,",
         ),
         ("gpt4o", "unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'"),
         ("tiktokn:gpt2", "unknown backend 'tiktokn'; did you mean 'tiktoken'"),

@@ -74,6 +74,8 @@ LOADED = [
     ("utf16_units", {}, 0),
     ("utf32_units", {}, 0),
     *((engine, {"encoding": encoding}, 0) for engine, encoding in ENGINES.items()),
+    ("toktok", {"encoding": "cl100k_base"}, 0),
+    ("ctok", {"vocabulary": "v3"}, 0),
     ("mistral", {"vocabulary": "v1"}, 0),
     ("mistral", {"vocabulary": "tekken_240911"}, 0),
     ("tiktoken", {"encoding": "cl100k_base"}, 0),

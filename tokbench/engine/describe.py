@@ -160,6 +160,7 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
         state=tokenizer.state,
         reason=tokenizer.reason,
         vocab_size=tokenizer.facts.vocab_size if tokenizer.facts else None,
+        returns=tokenizer.facts.returns if tokenizer.facts else "",
         load_s=tokenizer.load_s,
         train=train if planned.train_on else None,
         sha256={**_digests(tokenizer.planned), "vocabulary": tokenizer.vocabulary} if tokenizer.facts else {},
@@ -243,6 +244,7 @@ def describe_metrics(
             role=metric.role or "",
             curve=metric.curve,
             timed=family.clocked,
+            by_output=metric.by_output,
             corpora=list(bound.get(family.name, ())),
             ratio_of=list(ratios.get(metric.id, ())),
         )

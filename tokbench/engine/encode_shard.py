@@ -24,23 +24,31 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.plain_data import NotPlain, packed
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job, Unread
-from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
+from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import Encoded, Tokenizer
+from tokbench.tokenizers.engine_contract import CountsAlone
 from tokbench.tokenizers.options import Options
 
 
 def digests(encoded: Encoded) -> NDArray[np.uint64]:
-    """uint64[d], eight bytes of a hash of the ids of each document.
+    """uint64[d, 2], eight bytes of a hash of the ids of each document, and their number.
 
     >>> one = Encoded(np.array([1, 2, 1, 2, 3], dtype=np.uint32), np.array([0, 2, 4, 5]))
     >>> a, b, c = digests(one).tolist()
-    >>> a == b, a == c
-    (True, False)
+    >>> a == b, a == c, c[1]
+    (True, False, 1)
     """
     data = np.ascontiguousarray(encoded.ids, dtype="<u4").tobytes()
     ends = (np.asarray(encoded.offsets) * 4).tolist()
     hashes = b"".join(hashlib.blake2b(data[start:end], digest_size=8).digest() for start, end in pairwise(ends))
-    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
+    return np.column_stack([np.frombuffer(hashes, dtype="<u8").astype(np.uint64), np.diff(encoded.offsets)]).astype(
+        np.uint64
+    )
+
+
+def counted(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """uint64[d, 2], what stands for :func:`digests` where there are no ids: zeros, and the number of tokens."""
+    return np.column_stack([np.zeros_like(counts), counts]).astype(np.uint64)
 
 
 def can_be_searched(died: WorkerDied) -> bool:
@@ -120,7 +128,7 @@ class EncodeShard(Job):
                 )
             if on_place:
                 placed.add(family)
-            if isinstance(state, Failure):
+            if isinstance(state, Failure) and not state.no_ids:
                 document = f", {encoded.undecodable}" if encoded.undecodable else ""
                 where = f"{family} of {_place(self.shard)}{document}"
                 state = state._replace(reason=f"{state.reason} ({where})")
@@ -134,7 +142,8 @@ class EncodeShard(Job):
             metric = context.metric(family, self.options[family])
             state, kind = metric.map(encoded), returned(metric.map)
         else:  # the comparison of ids, which no metric makes
-            state, kind = digests(encoded.arrays), Any
+            state = digests(encoded.arrays) if encoded.counts is None else counted(encoded.counts)
+            kind = Any
         try:
             return packed(state, kind)
         except NotPlain:
@@ -223,10 +232,12 @@ def _place(shard: Shard) -> str:
     return f"corpus {shard.corpus}, group {shard.group}"
 
 
-def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
-    """Return the checked ids of a shard; a failure names the first document that fails by itself."""
+def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] | Failure:
+    """Return the checked ids of a shard, or the counts; a failure names the first document that fails by itself."""
 
-    def encoded(texts: list[str]) -> Encoded:
+    def encoded(texts: list[str]) -> Encoded | NDArray[np.int64]:
+        if isinstance(tokenizer, CountsAlone):
+            return count_batch(tokenizer, texts)
         answer = encode_batch(tokenizer, texts)
         check_encoded(answer, len(texts), vocab_size_of(tokenizer))
         return answer

@@ -252,7 +252,10 @@ class _Finisher:
             yield from self._by_script(prepared, corpus)
 
     def _compared(self, prepared: MeasuredTokenizer, corpus: str) -> Metric | None:
-        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
+        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there.
+
+        Where there are no ids, it is the metric of equal counts.
+        """
         names = self._scope.names_on(corpus)
         others = {
             tokenizer.name: tokenizer.same_as
@@ -261,7 +264,8 @@ class _Finisher:
         }
         compared = any(other in names for other in others.values())
         lacking = prepared.name in others and others[prepared.name] not in names
-        return self._scope.metric(Role.SAME_IDS) if compared and not lacking else None
+        counts = prepared.facts is not None and prepared.facts.returns == "counts"
+        return self._scope.metric(Role.SAME_COUNTS if counts else Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,

@@ -23,6 +23,7 @@ from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.batch import bytes_of, vocab_size_of
 from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
+from tokbench.tokenizers.engine_contract import output_of
 from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.members import check_members
 
@@ -52,7 +53,7 @@ def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
     short_notes = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
     engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
     identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
-    return TokenizerFacts(vocab_size_of(tokenizer), short_notes, lacks, engine, identity)
+    return TokenizerFacts(vocab_size_of(tokenizer), short_notes, lacks, engine, output_of(tokenizer), identity)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:

@@ -242,7 +242,8 @@ class _MergedTokenizer:
         if away:
             return replace(about, state=away.state, failure=Failure(away.reason))
         notes, lacks = tuple(first.notes), frozenset(first.lacks)
-        return replace(about, facts=TokenizerFacts(first.vocab_size or 0, notes, lacks, first.engine))
+        facts = TokenizerFacts(first.vocab_size or 0, notes, lacks, first.engine, first.returns)
+        return replace(about, facts=facts)
 
 
 def _families(results: Results, registry: Registry) -> Iterator[tuple[MetricFamily, Options]]:

@@ -1,7 +1,7 @@
 """The comparison of tokenizers that are declared the same (``same_as``), id by id, on every document.
 
-Workers send eight bytes a document, so that nobody has to keep ids. The first document that differs is encoded again
-to show the difference.
+Workers send a hash and a number of ids for each document, so that nobody has to keep ids; of a tokenizer that gives no
+ids the numbers are compared. The first document that differs is encoded again to show the difference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.study import Kept
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
+from tokbench.tokenizers.batch import count_batch
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
+from tokbench.tokenizers.engine_contract import CountsAlone
 
 if TYPE_CHECKING:  # workers import this file, and need neither
     from tokbench.engine.stored import StoredWork
@@ -59,6 +61,8 @@ class SameIds:
         """By tokenizer, the one that it is declared the same as, if both are in the run."""
         self.compared = frozenset(self.references) | frozenset(self.references.values())
         """All tokenizers of which digests are wanted."""
+        self.by_counts = set[str]()
+        """The tokenizers of which numbers of tokens were compared, because there are no ids."""
         self._compared_on = {corpus: self._pairs_on(scope.names_on(corpus)) for corpus in scope.measured}
         self.differences: list[Difference] = []
         """Of each tokenizer, corpus and group with documents that differ how many do, and the first."""
@@ -81,7 +85,11 @@ class SameIds:
         known[name] = digests
         for one, other in self.references.items():
             if name in {one, other} and one in known and other in known:
-                self._compare(shard, one, known[one] == known[other])
+                by_ids = known[one][:, 0].all() and known[other][:, 0].all()
+                if not by_ids:
+                    self.by_counts.add(one)
+                column = 0 if by_ids else 1
+                self._compare(shard, one, known[one][:, column] == known[other][:, column])
 
     def close(self, shard: Shard | ShardMark) -> None:
         """Forget a shard of which no more digests will come."""
@@ -159,6 +167,9 @@ class SameIds:
 
 def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
     """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
+    if isinstance(one, CountsAlone) or isinstance(other, CountsAlone):
+        mine, theirs = (int(count_batch(tokenizer, [text])[0]) for tokenizer in (one, other))
+        return Failure(f"it counts {mine:,} tokens, and {theirs:,} are right; there are no ids to compare")
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
     shared = _shared(got, expected)
     if shared == len(got) == len(expected):

@@ -330,7 +330,7 @@ class StoredWork:
             self._types[family] = returned(metric.map) if metric else _DIGESTS
         kind = self._types[family]
         state = unpacked(data, kind)
-        if kind is _DIGESTS and state.shape != (documents,):
+        if kind is _DIGESTS and state.shape != (documents, 2):
             raise NotPlain("it is a state of other documents")
         return state
 

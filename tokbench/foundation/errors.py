@@ -6,6 +6,7 @@
     ├── InputError           the input is refused, before anything is measured (exit code 2)
     ├── BackendUnavailable   a tokenizer cannot be used on this machine: no library, no network
     ├── BackendError         a tokenizer did not load, train, encode or decode
+    │   └── NoIds            it counts tokens and gives no ids
     ├── ContractError        a plugin broke a sentence of the contract
     ├── WorkersLost          the workers of a run are out of reach for good; what there is is written
     └── ResultsError         a results file cannot be read
@@ -59,6 +60,10 @@ class BackendUnavailable(TokbenchError):  # noqa: N818 - a state of the machine,
 
 class BackendError(TokbenchError):
     """A tokenizer did not load, train, encode or decode."""
+
+
+class NoIds(BackendError):  # noqa: N818 - what an engine offers, not a fault
+    """A tokenizer counts tokens and gives no ids: what needs them does not apply to it."""
 
 
 class ContractError(TokbenchError):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
-from tokbench.foundation.errors import TokbenchError, WorkersLost, one_line, shortened
+from tokbench.foundation.errors import NoIds, TokbenchError, WorkersLost, one_line, shortened
 
 T = TypeVar("T")
 
@@ -34,6 +34,8 @@ class Failure(NamedTuple):
     left out; empty if a process died."""
     foreign: bool = False
     """``True`` if an exception was raised that is none of tokbench, whose words do not say what was done."""
+    no_ids: bool = False
+    """``True`` if the tokenizer counts tokens alone, so that the step does not apply to it."""
 
     def during(self, activity: str) -> Failure:
         """Return it with the activity before its reason, unless the words of tokbench or a backend say it.
@@ -68,6 +70,8 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         _Now.raised = None  # or the frames that it came through would stay in memory
         parts = (what, _named(error), one_line(error))
         reason = ": ".join(part for part in parts if part)
+        if isinstance(error, NoIds):
+            return Failure(str(error), no_ids=True)
         return Failure(reason, traceback=_traceback(error), foreign=not isinstance(error, TokbenchError))
 
 

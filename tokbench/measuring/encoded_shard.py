@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.foundation.errors import BackendError, ContractError, one_line
+from tokbench.foundation.errors import BackendError, ContractError, NoIds, one_line
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import worth_compiling
 from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
@@ -25,6 +25,7 @@ from tokbench.tokenizers.contract import (
     Tokenizer,
     WarmsUp,
 )
+from tokbench.tokenizers.engine_contract import NO_IDS
 
 T = TypeVar("T")
 
@@ -124,15 +125,16 @@ class EncodedShard:
     Attributes:
         loaded: the tokenizer under its name.
         shard: the documents, with counts of their text.
-        arrays: the ids of all documents, with their offsets.
+        counts: int64[d], the number of tokens of each document, of a tokenizer that gives no ids; else ``None``.
         decode_seconds: CPU time that decoding has taken so far.
         undecodable: if decoding has failed since this was emptied, the document at which it fails, in words.
     """
 
-    def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
+    def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded | NDArray[np.int64]) -> None:
         self.loaded = loaded
         self.shard = shard
-        self.arrays = arrays
+        self._arrays = arrays if isinstance(arrays, Encoded) else None
+        self.counts = None if isinstance(arrays, Encoded) else arrays
         self._cached: dict[Hashable, Any] = {}
         self.decode_seconds = 0.0
         self.undecodable = ""
@@ -152,6 +154,17 @@ class EncodedShard:
         return self.loaded.tokenizer
 
     @property
+    def arrays(self) -> Encoded:
+        """The ids of all documents, with their offsets.
+
+        Raises:
+            NoIds: the tokenizer counts tokens alone.
+        """
+        if self._arrays is None:
+            raise NoIds(NO_IDS)
+        return self._arrays
+
+    @property
     def ids(self) -> NDArray[np.uint32]:
         """uint32[n], the ids of all documents, one after the other."""
         return self.arrays.ids
@@ -164,7 +177,7 @@ class EncodedShard:
     @cached_property
     def tokens(self) -> NDArray[np.int64]:
         """int64[d], the number of tokens of each document."""
-        return np.diff(self.offsets)
+        return np.diff(self.offsets) if self.counts is None else self.counts
 
     @cached_property
     def decoded(self) -> list[str]:

@@ -98,6 +98,7 @@ class Role(StrEnum):
     PREMIUM_RANGE = "dearest over cheapest language"
     RANK = "rank among the tokenizers"
     SAME_IDS = "same ids as the reference"
+    SAME_COUNTS = "same counts as the reference"
     ID_COUNTS = "counts of ids"
 
 
@@ -122,6 +123,8 @@ class Metric:
         role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
         curve: the place of the metric on a curve that reports draw, such as tokens over the strength of a change;
             ``None`` if it lies on no curve.
+        by_output: ``True`` if only tokenizers whose engines return the same are compared, see
+            :func:`tokbench.tokenizers.engine_contract.output_of`.
     """
 
     id: str
@@ -138,6 +141,7 @@ class Metric:
     loss_cannot_help: str = ""
     role: Role | None = None
     curve: CurvePoint | None = None
+    by_output: bool = False
 
 
 class _MapsShards(Protocol):

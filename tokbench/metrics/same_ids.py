@@ -21,6 +21,17 @@ SPEC: Final = MetricFamily(
             ),
             role=Role.SAME_IDS,
         ),
+        Metric(
+            id="same_counts",
+            unit="share of documents",
+            direction="higher",
+            formula="documents with as many tokens / documents",
+            definition=(
+                "Share of documents of which a tokenizer that gives no ids counts as many tokens as the one that "
+                "'same_as' names. Where it is not 1, the tokenizer is not timed. Equal counts do not prove equal ids."
+            ),
+            role=Role.SAME_COUNTS,
+        ),
     ),
 )
 """Measured where a tokenizer is declared the same as another; nobody asks for it by name."""

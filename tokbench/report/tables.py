@@ -344,6 +344,14 @@ class CellTables:
     def _find_level(self, metric: str, corpus: str, group: str) -> set[str]:
         info = self.metric(metric)
         pool = self.competing(metric, corpus, group) if info.direction != "none" else []
+        if not info.by_output:
+            return self._level_in(pool)
+        shapes = dict.fromkeys(self.tokenizer(cell.tokenizer).returns for cell in pool)
+        level = (self._level_in([c for c in pool if self.tokenizer(c.tokenizer).returns == shape]) for shape in shapes)
+        return set[str]().union(*level)
+
+    def _level_in(self, pool: Sequence[Cell]) -> set[str]:
+        """Return those of some cells, the best first, that are level with the first."""
         if len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool
@@ -353,7 +361,8 @@ class CellTables:
             return set()
         # Holm's correction multiplies the p-values of the nearest ones, which are the largest, by their own number.
         nearest = others[: MOST_TOKENIZERS - 1]
-        differences = {} if info.timed else {cell.tokenizer: self.paired(top, cell) for cell in nearest}
+        timed = self.metric(top.metric).timed
+        differences = {} if timed else {cell.tokenizer: self.paired(top, cell) for cell in nearest}
         return level_with(top.tokenizer, {cell.tokenizer: cell for cell in (top, *nearest)}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:

@@ -203,6 +203,9 @@ class TokenizerInfo:
     """Versions of the packages that the backend needs, by name."""
     engine: str = ""
     """The engine that encodes, and was timed, with its version; empty if it was not ready."""
+    returns: str = ""
+    """The shape of what its engine returns: ``arrays``, ``lists`` or ``counts``; speeds are compared among equals.
+    Empty if it was not ready, and in files of earlier versions."""
     options: dict[str, Any] = field(default_factory=dict)
     """The backend's options, as they were written."""
     optional: bool = False
@@ -269,6 +272,8 @@ class MetricInfo:
     """Its place on a curve that reports draw; ``None`` if it lies on no curve."""
     timed: bool = False
     """``True`` if it was timed, so that its cells rest on rounds and not on documents."""
+    by_output: bool = False
+    """``True`` if only tokenizers whose engines return the same are compared."""
     corpora: list[str] = field(default_factory=list)
     """The corpora on which alone it was measured; empty for all that were evaluated."""
     ratio_of: list[str] = field(default_factory=list)

@@ -31,6 +31,8 @@ class Status(StrEnum):
         >>> Status.of(Failure("no answer within 600 s", timed_out=True)).value
         'timeout'
         """
+        if failure.no_ids:
+            return cls.NOT_APPLICABLE
         return cls.TIMEOUT if failure.timed_out else cls.FAILED
 
 

@@ -12,9 +12,10 @@ from tokbench.foundation.errors import BackendUnavailable, InputError, TokbenchE
 from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
 from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
-from tokbench.testing.rules import RULES
+from tokbench.testing.rules import OF_COUNTS, RULES
 from tokbench.testing.under_test import BUILDING_ON, EXAMPLES, CheckRequest, TokenizerUnderTest
 from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.engine_contract import NO_IDS, CountsAlone
 
 TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""
@@ -24,6 +25,8 @@ _TRIES: Final = 4
 
 def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
     """Check a rule."""
+    if isinstance(subject.tokenizer, CountsAlone) and rule not in OF_COUNTS:
+        return Verdict(State.NOT_APPLICABLE, NO_IDS)
     try:
         return Verdict(State.OK, RULES[rule].check(subject))
     except Broken as broken:

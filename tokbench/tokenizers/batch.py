@@ -20,6 +20,7 @@ from tokbench.tokenizers.contract import (
     HasTokenBytes,
     Tokenizer,
 )
+from tokbench.tokenizers.engine_contract import CountsTokens
 
 _MOST_IDS: Final = 1 << 32
 """Ids that fit into 32 bits."""
@@ -45,6 +46,24 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     else:
         encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
     return encoded if Copies.number == copies else end_copy()
+
+
+def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return int64[d], the number of tokens of each text: by the tokenizer's own count, else by encoding.
+
+    Raises:
+        ContractError: what it returns are not as many counts as there are texts.
+
+    >>> import tokbench
+    >>> count_batch(tokbench.load("utf8_bytes"), ["né", ""]).tolist()
+    [3, 0]
+    """
+    if not isinstance(tokenizer, CountsTokens):
+        return np.diff(encode_batch(tokenizer, texts).offsets)
+    counts = np.asarray(tokenizer.count_batch(texts))
+    if counts.shape != (len(texts),) or (len(texts) and (counts.dtype.kind not in "iu" or counts.min() < 0)):
+        raise ContractError(f"count_batch must return a number of tokens for each text, but returned {shown(counts)}")
+    return counts.astype(np.int64)
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:

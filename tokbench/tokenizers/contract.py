@@ -38,6 +38,8 @@ The contract, in numbered sentences:
     outside ``range(vocab_size)`` is refused as ``decode`` refuses it.
 18. ``encode_with_spans`` returns the ids of ``encode``, and for each of them a start and an end in code points, with
     ``0 <= start <= end <= len(text)``.
+19. ``count_batch`` gives an integer for each text: 0 for empty text, the number of ids of ``encode`` where a tokenizer
+    gives ids, and the same for one text in any batch, in a pickled copy and in another process.
 
 ``tokbench check --backend NAME`` tests every sentence for any backend, and so does :mod:`tokbench.testing`.
 """

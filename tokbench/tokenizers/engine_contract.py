@@ -1,4 +1,4 @@
-"""Capabilities that show what an engine itself does: its spans in the text, its streams of ids, its chat template.
+"""Capabilities that show what an engine itself does: its spans in the text, its streams of ids, its counts.
 
 They go with :mod:`tokbench.tokenizers.contract`, which has their sentences.
 """
@@ -6,11 +6,17 @@ They go with :mod:`tokbench.tokenizers.contract`, which has their sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.foundation.errors import NoIds
 from tokbench.foundation.failures import name_in_reasons
+from tokbench.tokenizers.contract import EncodesBatch
 
-__all__ = ["DecodesStream", "EncodesChat", "ReportsSpans", "TokenSpans"]
+__all__ = ["CountsAlone", "CountsTokens", "DecodesStream", "EncodesChat", "NamesOutput", "ReportsSpans", "TokenSpans"]
+
+
+NO_IDS: Final = "it counts tokens and gives no ids"
+"""The reason why much does not apply to a tokenizer that counts alone."""
 
 
 class TokenSpans(NamedTuple):
@@ -90,9 +96,95 @@ class EncodesChat(Protocol):
         """
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """Capability: its engine counts the tokens of texts without making their ids.
+
+    >>> class Letters:
+    ...     def count_batch(self, texts: Sequence[str], /) -> list[int]:
+    ...         return [len(text) for text in texts]
+    >>> isinstance(Letters(), CountsTokens)
+    True
+    """
+
+    def count_batch(self, texts: Sequence[str], /) -> Sequence[int]:
+        """Return the number of tokens of each text, on one thread: as many as ``encode`` gives ids, if it gives any.
+
+        Raises:
+            ValueError: a text has a lone surrogate, and the tokenizer does not read it as U+FFFD.
+        """
+
+
+@runtime_checkable
+class NamesOutput(Protocol):
+    """Capability: says what its engine hands over, if its members do not: see :func:`output_of`.
+
+    >>> class Letters:
+    ...     returns = "lists"
+    >>> isinstance(Letters(), NamesOutput)
+    True
+    """
+
+    @property
+    def returns(self) -> Literal["arrays", "lists"]:
+        """``arrays`` if ids come in buffers, or ``lists`` if each is a Python integer, from which arrays are made."""
+
+
+def output_of(tokenizer: Any) -> str:
+    """Return what the engine of a tokenizer hands over: ``arrays``, ``lists`` or ``counts``.
+
+    Speeds are compared among tokenizers that hand over the same. One that says nothing hands over arrays if it encodes
+    batches, else lists.
+
+    >>> import tokbench
+    >>> output_of(tokbench.load("utf8_bytes"))
+    'arrays'
+    """
+    if isinstance(tokenizer, CountsAlone):
+        return "counts"
+    if isinstance(tokenizer, NamesOutput):
+        return str(tokenizer.returns)
+    return "arrays" if isinstance(tokenizer, EncodesBatch) else "lists"
+
+
+class CountsAlone:
+    """Base of a tokenizer that counts tokens and gives no ids: it has ``vocab_size`` and ``count_batch``.
+
+    Whatever needs ids or text that comes back does not apply to it, and reports say so. Tokens, bytes per token and
+    tokens per word are measured as of any other.
+
+    >>> class Letters(CountsAlone):
+    ...     vocab_size = 128
+    ...
+    ...     def count_batch(self, texts: Sequence[str], /) -> list[int]:
+    ...         return [len(text) for text in texts]
+    >>> Letters().encode("hat")
+    Traceback (most recent call last):
+    tokbench.foundation.errors.NoIds: it counts tokens and gives no ids
+    """
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        """Refuse: there are no ids.
+
+        Raises:
+            NoIds: always.
+        """
+        del text
+        raise NoIds(NO_IDS)
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """Refuse: there are no ids.
+
+        Raises:
+            NoIds: always.
+        """
+        del ids
+        raise NoIds(NO_IDS)
+
+
 name_in_reasons(
     member
-    for protocol in (DecodesStream, EncodesChat, ReportsSpans)
+    for protocol in (CountsTokens, DecodesStream, EncodesChat, ReportsSpans)
     for member in vars(protocol)
     if not member.startswith("_")
 )

@@ -16,5 +16,7 @@ class TokenizerFacts(NamedTuple):
     """Ids of the metrics whose capabilities the tokenizer lacks."""
     engine: str = ""
     """The engine that it names; empty if it names none."""
+    returns: str = ""
+    """The shape of what its engine hands over: ``arrays``, ``lists`` or ``counts``, see :func:`.output_of`."""
     identity: str | None = None
     """As it gives it, see :class:`tokbench.tokenizers.contract.HasIdentity`; ``None`` if it gives none."""

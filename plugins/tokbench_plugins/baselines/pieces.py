@@ -38,6 +38,8 @@ class _Pieces(ABC):
     thread_safe = True
     file_suffix = ".pieces.json"
 
+    returns = "lists"
+
     def __init__(self, pieces: Sequence[str]) -> None:
         # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
         self._texts = dict(enumerate((_UNKNOWN, *pieces)))

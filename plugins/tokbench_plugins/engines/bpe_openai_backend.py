@@ -21,7 +21,7 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
         from bpe_openai import _bindings
 
     native = _bindings.tokenizer_for_encoding(vocabulary.encoding)
-    return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()), notes=(_NOTE,))
+    return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()), count=native.count, notes=(_NOTE,))
 
 
 register_backends = registers_engine(

@@ -53,6 +53,7 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
         native.decode_bytes,
         encode_many,
         given=len(vocabulary.ranks or ()),
+        count=native.count,
         notes=(newer_unicode("quicktok"), *((_LLAMA_NOTE,) if vocabulary.encoding == "llama3" else ())),
     )
 

@@ -10,7 +10,7 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     from rs_bpe.bpe import openai
 
     native = getattr(openai, vocabulary.encoding)()
-    return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()))
+    return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()), count=native.count)
 
 
 register_backends = registers_engine("rs_bpe", "OpenAI's vocabularies in rs-bpe", _engine, PackageOptions)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
@@ -50,6 +50,9 @@ class Engine:
     detours: Callable[[], int] = lambda: 0
     """Counts the texts that the engine cannot encode and that were encoded in another way."""
 
+    count: Callable[[str], int] | None = None
+    """The number of ids of a text, where there is such a call."""
+
     notes: tuple[str, ...] = ()
     """The notes that a reader of a report needs."""
 
@@ -67,6 +70,8 @@ class EngineTokenizer(EncodesAroundSpecial):
         origin: a function and its arguments that make this tokenizer again, for pickle.
     """
 
+    count_batch: Callable[[Sequence[str]], list[int]]
+    """Set where the engine has a count of its own, see :class:`tokbench.plugin.CountsTokens`."""
     lossless = True
     """Every byte has an id: all text comes back."""
     thread_safe = True
@@ -88,6 +93,13 @@ class EngineTokenizer(EncodesAroundSpecial):
         self.vocab_size = len(self._tokens)
         self.special_ids: Mapping[str, int] = dict(vocabulary.special)
         self.notes = (*vocabulary.notes, *engine.notes)
+        if engine.count is not None:
+            self.count_batch = self._count_batch
+
+    @property
+    def returns(self) -> Literal["arrays", "lists"]:
+        """See :class:`tokbench.plugin.NamesOutput`."""
+        return "arrays" if self._engine.encode_many else "lists"
 
     @property
     def detours(self) -> int:
@@ -110,6 +122,17 @@ class EngineTokenizer(EncodesAroundSpecial):
             valid = valid_unicode(text)
             if valid != text:
                 return self.encode(valid)
+            raise _failure(self._name, error) from error
+
+    def _count_batch(self, texts: Sequence[str], /) -> list[int]:
+        count = self._engine.count
+        assert count is not None
+        try:
+            return list(map(count, texts))
+        except BaseException as error:
+            valid = list(map(valid_unicode, texts))
+            if valid != list(texts):
+                return self._count_batch(valid)
             raise _failure(self._name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:

@@ -63,6 +63,7 @@ class HuggingFaceTokenizer:
     """Set by :meth:`with_chat` alone, see :class:`tokbench.plugin.EncodesChat`."""
 
     file_suffix = ".tokenizer.json"
+    returns = "lists"
     thread_safe = True
     _chat: JinjaChat | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from itertools import pairwise, takewhile
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import splintr
@@ -112,6 +112,11 @@ class SplintrTokenizer(EncodesAroundSpecial):
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._engine.encode_ordinary(text)
         return ids[self._head : len(ids) - self._tail] if self._head or self._tail else ids
+
+    @property
+    def returns(self) -> Literal["arrays", "lists"]:
+        """See :class:`tokbench.plugin.NamesOutput`."""
+        return "arrays" if self._byte_level else "lists"
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on one thread.

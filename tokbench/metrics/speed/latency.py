@@ -80,6 +80,7 @@ def _throughput(size: SizeName, mode: str) -> Metric:
         unit="MB/s",
         direction="higher",
         label=f"{mode} {size}",
+        by_output=mode == "batch",
         formula="median over rounds of bytes / seconds / 10^6",
         definition=f"UTF-8 bytes of documents of {size} encoded per second, {calls}, on one thread, unseen text.",
     )

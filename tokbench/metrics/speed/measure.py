@@ -12,9 +12,11 @@ from __future__ import annotations
 import hashlib
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -33,6 +35,7 @@ from tokbench.metrics.speed.timing import (
 from tokbench.plugin import (
     WHOLE,
     Cell,
+    Encoded,
     Failure,
     Metric,
     Options,
@@ -45,6 +48,8 @@ from tokbench.plugin import (
     check_encoded,
     decode_batch,
     encode_batch,
+    from_lists,
+    output_of,
 )
 
 
@@ -72,11 +77,13 @@ VALUES = (
         label="encode",
         headline=True,
         role=Role.ENCODING_SPEED,
+        by_output=True,
         formula="median over rounds of bytes / seconds / 10^6",
         definition=(
             "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
-            "times a slice of text that was not seen before, once. Compare with what the tokens hold: a tokenizer "
-            "that makes fewer tokens of a text does less work."
+            "times a slice of text that was not seen before, once. Of engines that return Python lists the time in "
+            "which arrays are made of them counts, so that only those that return the same are ranked. Compare with "
+            "what the tokens hold: a tokenizer that makes fewer tokens of a text does less work."
         ),
     ),
     Metric(
@@ -93,27 +100,38 @@ RATIO = Metric(
     unit="x",
     direction="higher",
     label="encode, reference = 1",
+    by_output=True,
     formula="median over rounds of MB/s / MB/s of the reference in the same round",
     definition=(
         "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
         "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
-        "slows down does not move the ratio."
+        "slows down does not move the ratio. One contract only: where a tokenizer returns lists and its reference "
+        "arrays, the reference is timed a second time through its lists, and that is 1."
     ),
 )
 
 
 @dataclass
-class _Raced(Contender):
+class Raced(Contender):
     """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
 
+    once: ClassVar[str] = VALUES[0].id
+    """The value that is timed once a round, because a text that was seen before may come from a cache."""
+    same: ClassVar[str] = "ids"
+    """The answer of the calls, of which the digest is made."""
     loops: dict[str, int] = field(default_factory=dict)
-    speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
+    speeds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
     """Seconds that encoding took in all rounds."""
     cpu: float = 0.0
     """Seconds of processor time that all threads used meanwhile."""
+
+    @property
+    def returns(self) -> str:
+        """The shape of what its engine hands over."""
+        return output_of(self.tokenizer)
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield the calls to time, by metric.
@@ -131,7 +149,7 @@ class _Raced(Contender):
         """Warm the tokenizer up, and find the repetitions of decoding."""
         self.get_ready()
         for value, call in self.calls(part):
-            if value == _ENCODE:  # encoding is never repeated: a text seen twice may come from a cache
+            if value == self.once:  # encoding is never repeated: a text seen twice may come from a cache
                 call()
                 self.loops[value] = 1
             else:
@@ -142,15 +160,43 @@ class _Raced(Contender):
         for value, call in self.calls(part):
             begun, used = time.perf_counter(), time.process_time()
             took = seconds(call, self.loops[value])
-            if value == _ENCODE:  # both clocks are read at the same places, since one slice may take microseconds
+            if value == self.once:  # both clocks are read at the same places, since one slice may take microseconds
                 self.wall += time.perf_counter() - begun
                 self.cpu += time.process_time() - used
             self.seconds.append(took)
             self.speeds[value].append(part.n_bytes / took / 1e6)
 
 
+class _AsLists:
+    """A tokenizer that hands over arrays, asked for lists: what those are compared with that have nothing else."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.vocab_size, self.encode, self.decode = tokenizer.vocab_size, tokenizer.encode, tokenizer.decode
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """Encode into lists, and make arrays of them."""
+        return from_lists([self.encode(text) for text in texts])
+
+
+class RacedAsLists(Raced):
+    """A reference that is timed a second time, through its lists, for the ratios of tokenizers that return lists."""
+
+    returns = "lists"
+
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield the call of encoding alone."""
+        yield self.once, partial(encode_batch, self.tokenizer, part.texts)
+
+
 class Speed:
     """Times every tokenizer on every corpus, and on every group if that is wanted."""
+
+    name = "speed"
+    values: ClassVar[tuple[Metric, ...]] = VALUES
+    ratio: ClassVar[Metric] = RATIO
+    raced: ClassVar[type[Raced]] = Raced
+    as_lists: ClassVar[bool] = True
+    """``True`` if the shape of what an engine hands over decides what it is compared with."""
 
     def __init__(self, options: SpeedOptions) -> None:
         self._options = options
@@ -174,25 +220,29 @@ class Speed:
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
         """Time every tokenizer on every corpus; see :class:`tokbench.measuring.metric.TimedMetric`."""
-        outcome, failures = TimedOutcome([], machine_notes("speed")), []
+        outcome, failures = TimedOutcome([], machine_notes(self.name)), []
         copies = FreshCopies(tokenizers)
         controls = FreshCopies(dict(list(tokenizers.items())[:1]))
+        references = FreshCopies({name: tokenizers[name] for name in self._as_lists(tokenizers)})
         for text in texts:
-            contenders = [_Raced(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
-            control = [_Raced(name, tokenizer, text) for name, tokenizer in controls.for_text(text).items()]
+            contenders = [self.raced(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
+            control = [self.raced(name, tokenizer, text) for name, tokenizer in controls.for_text(text).items()]
+            listed = [
+                RacedAsLists(name, _AsLists(tokenizer), text) for name, tokenizer in references.for_text(text).items()
+            ]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():
-                notes = self._rounds(contenders, control, parts, f"timing on {text.corpus}", progress)
-            outcome.notes.extend(f"speed on {text_name(text)}: {note}" for note in notes)
+                notes = self._rounds(contenders, control, listed, parts, progress)
+            outcome.notes.extend(f"{self.name} on {text_name(text)}: {note}" for note in notes)
             for contender in contenders:
-                outcome.cells.extend(_cells(contender))
-                outcome.cells.extend(self._ratio(contender, contenders))
+                outcome.cells.extend(_cells(contender, self.values))
+                outcome.cells.extend(self._ratio(contender, [*contenders, *listed]))
                 failures += [contender.failure] if contender.failure else []
         return outcome._replace(failures=failures)
 
     def combine(self, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
         """See :class:`tokbench.measuring.metric.RepeatsInProcesses`."""
-        return combined("speed", outcomes)
+        return combined(self.name, outcomes)
 
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
         """Return the size of the slices times the tokenizers, in all processes; the first tokenizer is timed twice."""
@@ -200,10 +250,10 @@ class Speed:
 
     def _rounds(
         self,
-        contenders: list[_Raced],
-        control: list[_Raced],
+        contenders: list[Raced],
+        control: list[Raced],
+        listed: list[RacedAsLists],
         parts: list[TimedSlice],
-        step: str,
         progress: Progress,
     ) -> list[str]:
         options = self._options
@@ -212,39 +262,53 @@ class Speed:
                 reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
                 contender.failure = Failure(reason)
             return []
+        step = f"timing on {contenders[0].text.corpus}"
         progress(step, 0, options.rounds)
-        field_ = contenders + control
+        field_ = [*contenders, *control, *listed]
         for contender in field_:
             contender.guarded(partial(contender.warm_up, parts[0], options.min_time))
         order = random.Random(options.seed)  # noqa: S311 - an order, not a secret
         for number, part in enumerate(parts[1:], 1):
-            take_turns(field_, order, partial(_Raced.time, part=part))
+            take_turns(field_, order, partial(Raced.time, part=part))
             progress(step, number, options.rounds)
         return _notes(contenders, control)
 
-    def _ratio(self, contender: _Raced, contenders: Sequence[_Raced]) -> Iterator[Cell]:
+    def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
+        """Return the references that return arrays while a tokenizer that is set beside them returns lists."""
+        pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
+        returns = {name: output_of(tokenizer) for name, tokenizer in tokenizers.items()}
+        return {
+            other
+            for name, other in pairs.items()
+            if self.as_lists and returns[name] == "lists" and returns.get(other) == "arrays"
+        }
+
+    def _ratio(self, contender: Raced, contenders: Sequence[Raced]) -> Iterator[Cell]:
         """Yield the cell of the ratio to the reference, if there is one."""
         name = self._options.reference or self._same_as.get(contender.name, "")
-        reference = next((other for other in contenders if other.name == name), None)
         if not name or name == contender.name:
             return
-        place = contender.place(RATIO.id, RATIO.unit)
+        timed = [other for other in contenders if other.name == name]
+        comparable = [other for other in timed if not self.as_lists or other.returns == contender.returns]
+        reference = next(iter(comparable), None)
+        place = contender.place(self.ratio.id, self.ratio.unit)
         if contender.failure:
             yield _without_value(place, contender)
+        elif timed and not reference:
+            yield place.without_value(f"{name} returns {timed[0].returns}, and this tokenizer {contender.returns}")
         elif reference is None or reference.failure:
             yield place.without_value(f"{name} was not timed here")
         else:
-            speeds = zip(contender.speeds[_ENCODE], reference.speeds[_ENCODE], strict=True)
+            speeds = zip(contender.speeds[contender.once], reference.speeds[contender.once], strict=True)
             yield _cell(place, [mine / other for mine, other in speeds])
 
 
-_ENCODE = VALUES[0].id
 _ONE_THREAD = 1.2
 """More cores than these in the mean are more than one thread."""
 
 
-def _cells(contender: _Raced) -> Iterator[Cell]:
-    for value in VALUES:
+def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:
+    for value in values:
         place = contender.place(value.id, value.unit)
         if contender.failure:
             yield _without_value(place, contender)
@@ -252,7 +316,7 @@ def _cells(contender: _Raced) -> Iterator[Cell]:
             yield _cell(place, contender.speeds[value.id])
 
 
-def _without_value(place: Place, contender: _Raced) -> Cell:
+def _without_value(place: Place, contender: Raced) -> Cell:
     """Return the cell of a tokenizer that failed; a group with too little text is not a failure."""
     assert contender.failure
     small = contender.text.group != WHOLE and not contender.loops
@@ -266,14 +330,14 @@ def _cell(place: Place, values: Sequence[float]) -> Cell:
     return place.of_rounds(spread.median, (spread.low, spread.high), len(values))
 
 
-def _notes(contenders: list[_Raced], control: list[_Raced]) -> list[str]:
+def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
     """Return notes that a reader of the speeds must know."""
     notes = []
     sound = [contender for contender in contenders if not contender.failure]
-    speeds = {contender.name: contender.speeds[_ENCODE] for contender in sound}
+    speeds = {contender.name: contender.speeds[contender.once] for contender in sound}
     for copy in control:
         if copy.name in speeds and not copy.failure:
-            floor = noise_floor(speeds[copy.name], copy.speeds[_ENCODE])
+            floor = noise_floor(speeds[copy.name], copy.speeds[copy.once])
             notes.append(
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
@@ -288,10 +352,12 @@ def _notes(contenders: list[_Raced], control: list[_Raced]) -> list[str]:
         notes.append(
             f"the harness' own cost is {cost * 1e6:.2f} us for each timing, {cost / shortest:.2%} of the shortest one"
         )
-    same: dict[str, list[str]] = {}
+    same: dict[tuple[str, str], list[str]] = {}
     for contender in sound:
-        same.setdefault(contender.digest.hexdigest(), []).append(contender.name)
+        same.setdefault((contender.digest.hexdigest(), contender.returns), []).append(contender.name)
     notes.extend(
-        f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
+        f"same {sound[0].same}, returned as {returns}, so speeds compare directly: {', '.join(names)}"
+        for (_, returns), names in same.items()
+        if len(names) > 1
     )
     return notes

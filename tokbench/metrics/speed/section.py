@@ -37,7 +37,8 @@ from tokbench.plugin import (
 _EXPLANATION: Final = (
     "A number is the median of its rounds, documents or processes, with its interval. Times hold for this machine and "
     "these texts; those of different vocabularies are not a ranking by themselves, as they come with different numbers "
-    "of tokens."
+    "of tokens. Engines return flat arrays of ids, Python lists of them or counts alone: only those that return the "
+    "same are ranked against one another."
 )
 
 
@@ -91,6 +92,7 @@ def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequ
         Name(title),
         [
             Column("tokenizer", sort="ascending"),
+            Column("returns", sort="ascending"),
             *(column for head in heads for column in (head, *of_rounds)),
             Column("notes"),
         ],
@@ -102,7 +104,7 @@ def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequ
 
 
 def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
-    """Yield the rows, the fastest tokenizer first, and those of one vocabulary (``same_as``) together."""
+    """Yield the rows: those that return the same together, of these the fastest first, with its vocabulary's others."""
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
     vocabularies = {name: other or name for name, other in declared.items() if other or name in declared.values()}
@@ -110,7 +112,10 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
     places: dict[str, int] = {}
     for number, name in enumerate(ranked):
         places.setdefault(roots[name], number)
-    for name in sorted(ranked, key=lambda tokenizer: places[roots[tokenizer]]):
+    returns = {name: tables.tokenizer(name).returns for name in ranked}
+    apart = tables.metric(columns[0].metric).by_output
+    shapes = {shape: number if apart else 0 for number, shape in enumerate(dict.fromkeys(returns.values()))}
+    for name in sorted(ranked, key=lambda tokenizer: (shapes[returns[tokenizer]], places[roots[tokenizer]])):
         # A tokenizer that was not ready stands in the section on problems.
         if any(tables.cell(column.metric, column.corpus, column.group, name) for column in columns):
             info, vocabulary = tables.tokenizer(name), vocabularies.get(name)
@@ -118,7 +123,7 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
             small += [f"vocabulary of {vocabulary}"] if vocabulary else []
             head = TextCell(line=name, small=small, value=name, title=name)
             numbers = [cell for column in columns for cell in _numbers(tables, column, name)]
-            yield Row([head, *numbers, TextCell(line=plain(info.notes), look="prose")])
+            yield Row([head, returns[name] or "unknown", *numbers, TextCell(line=plain(info.notes), look="prose")])
 
 
 def _numbers(tables: CellTables, column: Series, name: str) -> list[TableCell]:

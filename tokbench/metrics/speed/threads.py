@@ -56,6 +56,7 @@ def _speed(count: int) -> Metric:
         unit="MB/s",
         direction="higher",
         label=f"{count} thread{'s' if count > 1 else ''}",
+        by_output=True,
         formula="median over rounds of MB that all threads encode / seconds",
         definition=(
             f"UTF-8 bytes encoded per second by {count} thread{'s that share' if count > 1 else ' with'} one "

@@ -102,16 +102,19 @@ def _tokens(tokens: Sequence[tuple[int, str]]) -> str:
 
 
 def _sentences(tables: CellTables) -> list[str]:
-    results, metric = tables.results, tables.with_role(Role.SAME_IDS)
-    lines = []
-    for name, other in ((name, info.same_as) for name, info in results.tokenizers.items() if info.same_as):
+    results, lines = tables.results, []
+    for name, info in results.tokenizers.items():
+        if not (other := info.same_as):
+            continue
+        counts = info.returns == "counts"
+        metric, what = tables.with_role(Role.SAME_COUNTS if counts else Role.SAME_IDS), "counts" if counts else "ids"
         cells = [cell for corpus in tables.corpora if (cell := tables.cell(metric, corpus, WHOLE, name))]
         compared = sum(cell.n for cell in cells)
         differing = sum(entry.documents for entry in results.differences if entry.tokenizer == name)
         if differing:
             share = f"{differing:,} of {compared:,} documents"
-            lines.append(f"{name}: other ids than {other} in {share}; not ranked on speed")
+            lines.append(f"{name}: other {what} than {other} in {share}; not ranked on speed")
         elif compared:
-            lines.append(f"{name}: the ids of {other} in all {compared:,} documents that were compared")
+            lines.append(f"{name}: the {what} of {other} in all {compared:,} documents that were compared")
         lines += [f"{name}: not verified on {cell.corpus}: {cell.reason}" for cell in cells if cell.value is None]
     return lines

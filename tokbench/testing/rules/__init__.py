@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tokbench.testing.rules import batches, bytes_, chat, copies, decoding, encoding, refusals, threads
+from tokbench.testing.rules import batches, bytes_, chat, copies, counting, decoding, encoding, refusals, threads
 from tokbench.testing.under_test import TokenizerUnderTest
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["OF_COUNTS", "RULES", "Rule"]
 
 
 class Rule(NamedTuple):
@@ -19,6 +19,9 @@ class Rule(NamedTuple):
     check: Callable[[TokenizerUnderTest], str]
     """Checks a tokenizer and says what it has checked, or raises ``Broken`` or ``RuleNotApplicable``."""
 
+
+OF_COUNTS: Final = frozenset({"vocab_size", "count_batch"})
+"""The rules for a tokenizer that gives no ids; no other applies to it."""
 
 # Rules on which others build come first, so that a text that kills the process is reported by the right rule.
 RULES: Final = {
@@ -48,6 +51,7 @@ RULES: Final = {
     "save": Rule(12, copies.saved),
     "threads": Rule(10, threads.threads),
     "threads_mixed": Rule(10, threads.threads_mixed),
+    "count_batch": Rule(19, counting.count_batch),
     "warm_up": Rule(3, encoding.warm_up),
     "long_text": Rule(13, encoding.long_text),
 }

@@ -1,0 +1,102 @@
+"""Tokenizers that count and give no ids: what they have is measured, all else does not apply to them."""
+
+import pytest
+from conftest import cell
+
+import tokbench
+from tokbench.formats import html, markdown
+from tokbench.foundation.errors import ContractError, NoIds
+from tokbench.foundation.failures import attempt
+from tokbench.results.cells import Status
+from tokbench.tokenizers.batch import count_batch
+
+NO_IDS = "it counts tokens and gives no ids"
+METRICS = (
+    "[compression, fertility, roundtrip, vocabulary, utf8, worst_documents, pairs, "
+    "{speed: {rounds: 3, min_time: 0.0001}}, {counting: {rounds: 3}}]"
+)
+TOKENIZERS = """  bytes: {backend: utf8_bytes}
+  counts: {backend: Counts, same_as: bytes}
+  wrong: {backend: CountsWrong, same_as: bytes}
+  units: {backend: utf16_units}"""
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Two groups of 30 lines; a ``b`` stands in every sixth line of the second alone."""
+    (tmp_path / "p.txt").write_text("".join(f"ac {k}\n" for k in range(30)), encoding="utf-8")
+    (tmp_path / "q.txt").write_text(
+        "".join(f"x{k}{' b' if k % 6 == 5 else ''} ca\n" for k in range(30)), encoding="utf-8"
+    )
+    return "  c: {source: text, path: '?.txt', document: line, parallel: true}"
+
+
+def test_it_is_measured_where_counts_are_enough(write_config, lines, faulty):
+    results = tokbench.run(write_config(lines, TOKENIZERS, METRICS), workers=0)
+    for metric in ("tokens", "compression_ratio", "fertility"):
+        for group in ("p", "q", "*"):
+            one, other = (cell(results, name, metric, group) for name in ("counts", "bytes"))
+            assert (one.status, one.value, one.ci_low) == (Status.OK, other.value, other.ci_low)
+    for metric in ("roundtrip_exact", "vocab_utilization", "encode_mb_per_s", "decode_mb_per_s"):
+        found = cell(results, "counts", metric)
+        assert (found.status, found.reason) == (Status.NOT_APPLICABLE, NO_IDS)
+    assert not [c for c in results.cells if c.tokenizer == "counts" and c.status in {Status.FAILED, Status.TIMEOUT}]
+    assert results.tokenizers["counts"].returns == "counts"
+    assert not results.tracebacks
+    assert NO_IDS in html.render(results)
+
+
+def test_counts_are_compared_with_those_of_the_reference(write_config, lines, faulty):
+    results = tokbench.run(write_config(lines, TOKENIZERS, METRICS), workers=0)
+    assert cell(results, "counts", "same_counts").value == 1
+    assert cell(results, "wrong", "same_counts").value == 55 / 60
+    assert cell(results, "wrong", "same_counts", "q").value == 25 / 30
+    assert [c for c in results.cells if c.metric == "same_ids" and c.tokenizer in {"counts", "wrong"}] == []
+    reason = "not ranked: its counts are not those of bytes in 5 of 60 documents"
+    assert cell(results, "wrong", "count_mb_per_s").reason == reason
+    assert cell(results, "counts", "count_mb_per_s").value > 0
+    assert cell(results, "counts", "count_ratio").value > 0
+    [difference] = results.differences
+    assert (difference.tokenizer, difference.documents, difference.first) == ("wrong", 5, None)
+    assert difference.reason == "it counts 8 tokens, and 7 are right; there are no ids to compare"
+    page = markdown.render(results)
+    assert "- counts: the counts of bytes in all 60 documents that were compared\n" in page
+    assert "- wrong: other counts than bytes in 5 of 60 documents; not ranked on speed\n" in page
+
+
+def test_it_is_never_best(write_config, lines, faulty):
+    results = tokbench.run(write_config(lines, TOKENIZERS, METRICS), workers=0)
+    assert "not known to give every text back here, so that it is never best" in markdown.render(results)
+
+
+def test_states_in_the_store_are_compared_again(write_config, lines, faulty):
+    config = write_config(lines, TOKENIZERS, "[compression]")
+    first, second = (tokbench.run(config, workers=0) for _ in range(2))
+    assert [(c.tokenizer, c.value) for c in first.cells if c.metric == "same_counts"] == [
+        (c.tokenizer, c.value) for c in second.cells if c.metric == "same_counts"
+    ]
+
+
+def test_wrong_numbers_of_counts_are_refused(write_config, lines, faulty):
+    results = tokbench.run(write_config(lines, "  few: {backend: CountsFew}", "[compression]"), workers=0)
+    failed = cell(results, "few", "tokens")
+    assert failed.status == Status.FAILED
+    assert "count_batch must return a number of tokens for each text, but returned" in failed.reason
+
+
+@pytest.mark.parametrize("answer", [[1], [1, -1], [1.5, 2.0], ["a", "b"], [[1], [2]]])
+def test_what_is_no_count_is_refused(answer):
+    class Counts:
+        def count_batch(self, texts, /):
+            return answer
+
+    with pytest.raises(ContractError, match="count_batch must return a number of tokens for each text"):
+        count_batch(Counts(), ["a", "b"])
+
+
+def test_the_absence_of_ids_is_no_failure():
+    def encode():
+        raise NoIds(NO_IDS)
+
+    failure = attempt(encode, "encoding")
+    assert (failure.reason, failure.traceback, Status.of(failure)) == (NO_IDS, "", Status.NOT_APPLICABLE)

@@ -1,0 +1,68 @@
+"""The timed metric ``counting``: the speed of finding the number of tokens, which every tokenizer can tell.
+
+An engine that counts without ids is timed through its own count, all others by encoding. So all give the same, and
+those that give no ids are compared with those that do. It is apart from ``speed``, because a text that was encoded a
+moment ago may be in a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import ClassVar, Final
+
+from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
+from tokbench.metrics.speed.slices import TimedSlice
+from tokbench.plugin import Metric, MetricFamily, count_batch
+
+COUNT: Final = Metric(
+    id="count_mb_per_s",
+    unit="MB/s",
+    direction="higher",
+    label="count",
+    formula="median over rounds of bytes / seconds / 10^6",
+    definition=(
+        "UTF-8 bytes per second of which the tokens are counted, one thread, warm engine, text that was not seen "
+        "before: by the engine's own count where it has one, else by encoding."
+    ),
+)
+COUNT_RATIO: Final = Metric(
+    id="count_ratio",
+    unit="x",
+    direction="higher",
+    label="count, reference = 1",
+    formula="median over rounds of MB/s / MB/s of the reference in the same round",
+    definition="Counting speed over that of the reference, which is found as for `encode_ratio`.",
+)
+
+
+class _Counted(Raced):
+    """A tokenizer that counts."""
+
+    once: ClassVar[str] = COUNT.id
+    same: ClassVar[str] = "counts"
+    returns = "counts"
+
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield the call that counts; the counts go into the digest after that."""
+        yield self.once, partial(count_batch, self.tokenizer, part.texts)
+        self.digest.update(count_batch(self.tokenizer, part.texts).tobytes())
+
+
+class Counting(Speed):
+    """Times the counting of tokens."""
+
+    name = "counting"
+    values = (COUNT,)
+    ratio = COUNT_RATIO
+    raced = _Counted
+    as_lists = False
+
+
+SPEC: Final = MetricFamily(
+    name="counting",
+    summary="MB/s of counting tokens, which engines without ids can do, too",
+    values=(COUNT, COUNT_RATIO),
+    timed=Counting,
+    options=SpeedOptions,
+)

@@ -1,0 +1,49 @@
+"""The rule about counts, which is all that there is to check of a tokenizer that gives no ids."""
+
+from __future__ import annotations
+
+import pickle
+
+from tokbench.foundation.errors import BackendError
+from tokbench.testing.findings import Broken, RuleNotApplicable
+from tokbench.testing.under_test import TokenizerUnderTest, is_id
+from tokbench.tokenizers.engine_contract import CountsAlone, CountsTokens
+
+
+def count_batch(subject: TokenizerUnderTest) -> str:
+    """Counts are those of ``encode``, if there are ids, and do not depend on the batch or the copy."""
+    if not isinstance(subject.tokenizer, CountsTokens):
+        raise RuleNotApplicable("it has no count_batch")
+    texts = subject.more_texts
+    counts = _counts(subject, texts)
+    if any(count != 0 for text, count in zip(texts, counts, strict=True) if not text):
+        raise Broken("count_batch([''])", "0", counts[texts.index("")])
+    if isinstance(subject.tokenizer, CountsAlone):
+        again = pickle.loads(pickle.dumps(subject.tokenizer)).count_batch(list(texts))  # noqa: S301 - made here
+        if list(map(int, again)) != counts:
+            raise Broken("count_batch of a pickled copy", "the counts of the tokenizer", "other counts")
+        _lone_surrogates(subject)
+    for text, count in zip(texts, counts, strict=True):
+        alone = _counts(subject, (text,))[0]
+        if alone != count:
+            raise Broken(f"count_batch([{text!r}])", f"{count}, as in a batch of all texts", alone)
+        if not isinstance(subject.tokenizer, CountsAlone) and len(ids := subject.ids(text)) != count:
+            raise Broken(f"count_batch([{text!r}])", f"{len(ids)}, the number of its ids", count)
+    return f"{len(texts):,} texts"
+
+
+def _counts(subject: TokenizerUnderTest, texts: tuple[str, ...]) -> list[int]:
+    answer = list(subject.answer("count_batch", list(texts), expected="a number for each text"))
+    if len(answer) != len(texts) or not all(is_id(count) and count >= 0 for count in answer):
+        raise Broken("count_batch", f"{len(texts):,} integers, 0 or more", answer[:9])
+    return list(map(int, answer))
+
+
+def _lone_surrogates(subject: TokenizerUnderTest) -> None:
+    """Check that text that is not Unicode is read as U+FFFD or refused."""
+    try:
+        [count] = subject.call("count_batch", ["a\ud800b"])
+    except (ValueError, BackendError):
+        return
+    if count != _counts(subject, ("a\ufffdb",))[0]:
+        raise Broken("count_batch(['a\\ud800b'])", "the count with U+FFFD, or ValueError", count)

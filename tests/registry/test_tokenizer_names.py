@@ -121,7 +121,7 @@ def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
     for name, message in (
         (
             "nobody",
-            r"unknown tokenizer 'nobody'; write backend:value, a file \(.json, .*, or a published name: claude-3, .*codellama,",
+            r"unknown tokenizer 'nobody'; write backend:value, a file \(.gguf, .json, .*, or a published name: claude-3, .*codellama,",
         ),
         ("gpt4o", "unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'"),
         ("tiktokn:gpt2", "unknown backend 'tiktokn'; did you mean 'tiktoken'"),
@@ -130,7 +130,7 @@ def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
         (str(tmp_path / "tekken.json"), "looks like a Tekken file"),
         (str(tmp_path / "list.json"), "not a JSON object"),
         (str(tmp_path / "empty.model"), "the file is empty"),
-        (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .json, .model"),
+        (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .gguf, .json, .model"),
     ):
         with pytest.raises(tokbench.InputError, match=message):
             grammar.resolve(name)

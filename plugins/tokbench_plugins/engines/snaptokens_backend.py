@@ -25,6 +25,11 @@ _SPELLINGS: Final = {
 }
 """Splits that it knows in another spelling."""
 
+_NOTE: Final = (
+    "snaptokens keeps the caches of one tokenizer a thread, and makes them anew where two take turns, which takes ten "
+    "milliseconds or more: time one vocabulary in a run"
+)
+
 
 def _native(vocabulary: EngineVocabulary) -> Any:
     # Its batches are cut over all cores unless this is said before the library is first used.
@@ -52,7 +57,7 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
         encode_many,
         native.decode_batch,
         given=native.vocab_size,
-        notes=(newer_unicode("snaptokens"),),
+        notes=(newer_unicode("snaptokens"), _NOTE),
     )
 
 

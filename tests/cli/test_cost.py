@@ -93,7 +93,7 @@ def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     from tokbench.registry.plugins import load_registry
 
     local = local_names(load_registry())
-    assert local.left_out == {"it would be downloaded; name it with -t to do so": ["gpt-2"]}
+    assert local.left_out["it would be downloaded; name it with -t to do so"] == ["gpt-2"]
 
 
 @pytest.mark.slow

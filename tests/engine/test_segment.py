@@ -130,7 +130,7 @@ def test_a_lone_surrogate_is_no_text():
         (["tiktokn:gpt2"], "tiktokn:gpt2: unknown backend 'tiktokn'; did you mean 'tiktoken'?"),
         (
             ["nobody"],
-            "nobody: unknown tokenizer 'nobody'; write backend:value, a file (.json, .model, .tiktoken, .txt)",
+            "nobody: unknown tokenizer 'nobody'; write backend:value, a file (.gguf, .json, .model, .tiktoken, .txt)",
         ),
         (["lama-3"], "lama-3: unknown tokenizer 'lama-3'; did you mean 'llama-3'?"),
         (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tokbench.leaderboard.board import read_board
-from tokbench.leaderboard.site import write_site
+from tokbench.leaderboards.board import read_board
+from tokbench.leaderboards.site import write_site
 
 webdriver = pytest.importorskip("selenium.webdriver")
 pytestmark = pytest.mark.slow

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from tokbench.cli.main import tokbench as command
 from tokbench.corpus.words.units import default_unit
 from tokbench.foundation.errors import InputError
-from tokbench.leaderboard.board import read_board
-from tokbench.leaderboard.measure import drawn, read_ranks
-from tokbench.leaderboard.numbers import NumberRow, moved, read_numbers
-from tokbench.leaderboard.site import write_site
+from tokbench.leaderboards.board import read_board
+from tokbench.leaderboards.measure import drawn, read_ranks
+from tokbench.leaderboards.numbers import NumberRow, moved, read_numbers
+from tokbench.leaderboards.site import write_site
 
 REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
 

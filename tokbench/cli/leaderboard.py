@@ -97,8 +97,8 @@ def run_(names: tuple[str, ...], folder: Path, workers: int | None, log: str) ->
     Entries that have not changed come from the store. Exit codes: 0 all is written, 1 something could not be measured,
     or a number of another entry is not the published one, 2 bad input.
     """
-    from tokbench.leaderboard.board import read_board
-    from tokbench.leaderboard.measure import run_entries
+    from tokbench.leaderboards.board import read_board
+    from tokbench.leaderboards.measure import run_entries
 
     done = run_entries(read_board(folder), names, workers=_workers(workers), log=log)  # type: ignore[arg-type]
     for problem in done.problems:
@@ -120,8 +120,8 @@ def verify_(number: int, seed: int | None, folder: Path, workers: int | None) ->
     """
     from datetime import UTC, datetime
 
-    from tokbench.leaderboard.board import read_board
-    from tokbench.leaderboard.measure import drawn
+    from tokbench.leaderboards.board import read_board
+    from tokbench.leaderboards.measure import drawn
 
     seed = datetime.now(UTC).toordinal() if seed is None else seed
     names = drawn(read_board(folder), number, seed)
@@ -143,8 +143,8 @@ def check_(names: tuple[str, ...], folder: Path, workers: int | None) -> None:
 
 
 def _check(folder: Path, names: Sequence[str], workers: int | None) -> None:
-    from tokbench.leaderboard.board import read_board
-    from tokbench.leaderboard.measure import verify
+    from tokbench.leaderboards.board import read_board
+    from tokbench.leaderboards.measure import verify
 
     wrong = verify(read_board(folder), names, workers=_workers(workers), say=say)
     for sentence in wrong:
@@ -161,8 +161,8 @@ def build_(folder: Path, output: Path) -> None:
 
     Nothing is measured.
     """
-    from tokbench.leaderboard.board import read_board
-    from tokbench.leaderboard.site import write_site
+    from tokbench.leaderboards.board import read_board
+    from tokbench.leaderboards.site import write_site
 
     say(f"written: {write_site(read_board(folder), output)}")
 

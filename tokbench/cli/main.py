@@ -37,7 +37,7 @@ _FIRST_STEPS: Final = """\b
 Begin with one of these:
   tokbench run quickstart --limit 5        a first report, in reports/quickstart/
   tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
-  tokbench cost FILE                       its tokens under all of today's vocabularies
+  tokbench cost texts/mine.txt             its tokens under all of today's vocabularies
   tokbench serve                           the same on a page, while you type
   tokbench new                             three questions, and a configuration
   tokbench new texts                       a configuration for all texts of a folder

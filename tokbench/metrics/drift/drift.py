@@ -218,7 +218,7 @@ def _turns_metric(template: str, title: str) -> Metric:
         id=_turn_ids()[template],
         unit="share of turns",
         direction="lower",
-        headline=template in {OWN, "chatml"},  # its own, and the one that most models come near to
+        headline=template == "chatml",  # the one that most models come near to
         label="turn drift" if own else f"turn drift, {title}",
         formula="turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
         definition=f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
@@ -285,7 +285,6 @@ SPEC: Final = MetricFamily(
             id="stream_exact",
             unit="share of messages",
             direction="higher",
-            headline=True,
             formula="messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
             definition=(
                 "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
@@ -306,7 +305,6 @@ SPEC: Final = MetricFamily(
             id="span_exact",
             unit="share of tokens",
             direction="higher",
-            headline=True,
             formula="tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
             definition=f"{_SPAN}, and neither is a span without the white space of its token.",
             needs=(ReportsSpans,),

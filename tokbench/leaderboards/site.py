@@ -7,8 +7,8 @@ import hashlib
 from pathlib import Path
 
 from tokbench.foundation.files import write_atomically
-from tokbench.leaderboard.board import Board
-from tokbench.leaderboard.views import BoardView
+from tokbench.leaderboards.board import Board
+from tokbench.leaderboards.views import BoardView
 from tokbench.report.pages import html_environment
 
 
@@ -20,7 +20,7 @@ def write_site(board: Board, folder: Path) -> Path:
         folder: the folder for the pages.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    environment = html_environment("tokbench.leaderboard")
+    environment = html_environment("tokbench.leaderboards")
     environment.filters |= {"short": short, "count": count}
     view = BoardView(board)
     script = environment.get_template("script.js.j2").render()

@@ -13,8 +13,8 @@ from tokbench.foundation.display import Log
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import read_regular, write_atomically
-from tokbench.leaderboard.board import Board
-from tokbench.leaderboard.numbers import (
+from tokbench.leaderboards.board import Board
+from tokbench.leaderboards.numbers import (
     DEAD,
     DIGEST,
     IDS,

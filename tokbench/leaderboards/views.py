@@ -12,9 +12,9 @@ from typing import Final
 
 from tokbench.corpus.languages import language_names, slices
 from tokbench.foundation.files import read_regular
-from tokbench.leaderboard.board import Board, BoardEntry
-from tokbench.leaderboard.measure import Rank, read_ranks
-from tokbench.leaderboard.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
+from tokbench.leaderboards.board import Board, BoardEntry
+from tokbench.leaderboards.measure import Rank, read_ranks
+from tokbench.leaderboards.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
 from tokbench.measuring.metric import Metric
 from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import WHOLE

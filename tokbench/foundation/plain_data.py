@@ -199,8 +199,9 @@ class _Packer:
     def _items(self, value: Any, depth: int) -> list[Json]:
         if isinstance(value, dict):
             return [[self.pack(key, depth), self.pack(item, depth)] for key, item in value.items()]
-        items = [self.pack(item, depth) for item in value]
-        return sorted(items, key=repr) if isinstance(value, set | frozenset) else items
+        if isinstance(value, set | frozenset):  # before they are packed, because arrays are numbered as they come
+            value = sorted(value) if {type(item) for item in value} <= {str} else sorted(value, key=packed)
+        return [self.pack(item, depth) for item in value]
 
     def _of_numpy(self, value: Any) -> Json:
         """Return an array or a number of NumPy; ``None`` if it is neither."""

@@ -5,7 +5,6 @@ import importlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -15,8 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
+from chromium import chromium
 from readme_tables import ROOT
-from report_browser import FLAGS
 from test_readme import anchors, blocks, read
 
 from tokbench.registry.plugins import load_registry
@@ -273,16 +272,7 @@ def test_links_lead_somewhere_and_nothing_comes_from_afar(html, tags):
 
 @pytest.fixture(scope="module")
 def browser(html, tmp_path_factory):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
+    with chromium(tmp_path_factory.mktemp("profile")) as chrome:
         yield chrome
 
 

@@ -44,8 +44,8 @@ def ranges() -> dict[str, list[Range]]:
 def notes() -> dict[str, dict[str, str]]:
     """Return what ``metrics.yaml`` says by family."""
     with (FOLDER / "metrics.yaml").open(encoding="utf-8") as file:
-        found: dict[str, dict[str, str]] = yaml.safe_load(file)
-    return found
+        notes: dict[str, dict[str, str]] = yaml.safe_load(file)
+    return notes
 
 
 @cache
@@ -90,10 +90,10 @@ def _metric(alike: list[Metric]) -> list[str]:
     typical = [
         f"`{metric.id}` "
         * (len(alike) > 1)
-        + f"on {found.corpus}: {found.lowest} ({found.lowest_of}) to {found.highest} ({found.highest_of}), "
-        f"median {found.median}"
+        + f"on {values.corpus}: {values.lowest} ({values.lowest_of}) to {values.highest} ({values.highest_of}), "
+        f"median {values.median}"
         for metric in dict.fromkeys((first, last))
-        for found in ranges().get(metric.id, ())
+        for values in ranges().get(metric.id, ())
     ]
     lines = [
         name,

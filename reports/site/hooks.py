@@ -62,17 +62,17 @@ class Site:
         self.owners: dict[tuple[str, str], tuple[str, str]] = {}
         self.linked: dict[str, str] = {}
         self.broken: set[str] = set()
-        found = [
+        directives = [
             (page, match[1], *match[2].partition("#")[::2])
             for page, text in pages.items()
             for match in DIRECTIVE.finditer(text)
         ]
-        for page, kind, path, anchor in found:
+        for page, kind, path, anchor in directives:
             if kind == "stands for":
                 self.owners[path, anchor] = (page, "")
         parts = [
             (len(inside), path, anchor, page, inside)
-            for page, kind, path, anchor in found
+            for page, kind, path, anchor in directives
             if kind == "include"
             for inside in [section(ROOT / path, anchor)[1]]
         ]
@@ -82,7 +82,7 @@ class Site:
                 self.owners.setdefault((path, heading.anchor), (page, "" if title else heading.anchor))
         for _, path, anchor, page, _inside in sorted(parts, key=lambda part: bool(part[2])):
             self.owners.setdefault((path, ""), (page, anchor))
-        for page, kind, names, _ in found:
+        for page, kind, names, _ in directives:
             for name in names.split() if kind == "families" else ():
                 self.owners.setdefault((METRICS, name), (page, f"family-{name}"))
 

@@ -62,7 +62,7 @@ def headings(lines: list[str]) -> list[Heading]:
     >>> [heading.anchor for heading in headings(["# A b", "```", "# no heading", "```", "## A b"])]
     ['a-b', 'a-b-1']
     """
-    found: list[Heading] = []
+    headings_of_file: list[Heading] = []
     seen: dict[str, int] = {}
     fenced = False
     for number, line in enumerate(lines):
@@ -72,8 +72,8 @@ def headings(lines: list[str]) -> list[Heading]:
             anchor = slug(match[2])
             seen[anchor] = seen.get(anchor, -1) + 1
             unique = f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
-            found.append(Heading(number, len(match[1]), match[2], unique))
-    return found
+            headings_of_file.append(Heading(number, len(match[1]), match[2], unique))
+    return headings_of_file
 
 
 def section(path: Path, anchor: str = "") -> tuple[list[str], list[Heading]]:

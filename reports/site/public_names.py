@@ -21,14 +21,14 @@ def public_names(module: str) -> dict[str, str]:
     """
     path = ROOT / Path(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tokbench."):
-            found.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in found:
+            places.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in places:
             [target] = node.targets
-            found[ast.unparse(target)] = found.pop(node.value.id)
-    return {name: place for name, place in found.items() if not name.startswith("_")}
+            places[ast.unparse(target)] = places.pop(node.value.id)
+    return {name: place for name, place in places.items() if not name.startswith("_")}
 
 
 def reference(module: str, rooms: list[str]) -> str:
@@ -45,11 +45,11 @@ def reference(module: str, rooms: list[str]) -> str:
     for name, place in sorted(public_names(module).items(), key=lambda item: item[0].lower()):
         if place in elsewhere or (rooms and place.split(".")[1] not in rooms):
             continue
-        found = getattr(importlib.import_module(module), name)
-        if inspect.isclass(found) or inspect.isfunction(found):
+        definition = getattr(importlib.import_module(module), name)
+        if inspect.isclass(definition) or inspect.isfunction(definition):
             blocks.append(f"::: {place}\n    options:\n      heading: {name}\n      toc_label: {name}\n")
         else:
-            value = reprlib.repr(found).replace("|", "\\|").replace("`", "'")
+            value = reprlib.repr(definition).replace("|", "\\|").replace("`", "'")
             constants.append(f"| `{name}` | `{value}` |")
     if constants:
         blocks += ["## Constants and types", "", "| name | value |", "|---|---|", *constants, ""]

@@ -18,13 +18,13 @@ def rows(results: tokbench.Results) -> list[tuple[str, str, str, str, str, str, 
     """Return a row for each metric and corpus: the lowest value, the median and the highest, with two tokenizers."""
     table = results.frame
     table = table[(table["group"] == "*") & (table["status"] == "ok")]
-    found = []
+    ranges = []
     for (metric, corpus), part in table.groupby(["metric", "corpus"], sort=True):
         values = part.sort_values(["value", "tokenizer"])
         low, high = values.iloc[0], values.iloc[-1]
         ends = [f"{value:.4g}" for value in (low["value"], values["value"].median(), high["value"])]
-        found.append((metric, corpus, *ends, low["tokenizer"], high["tokenizer"]))
-    return found
+        ranges.append((metric, corpus, *ends, low["tokenizer"], high["tokenizer"]))
+    return ranges
 
 
 def main(arguments: list[str]) -> None:

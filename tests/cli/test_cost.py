@@ -96,6 +96,17 @@ def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     assert local.left_out["it would be downloaded; name it with -t to do so"] == ["gpt-2"]
 
 
+def test_a_tokenizer_that_only_counts_is_counted_and_never_the_measure(files):
+    pytest.importorskip("toktok")
+    names = "toktok:cl100k_base,tiktoken:cl100k_base"
+    body = json.loads(invoke(*files, "-t", names, "--json").stdout)
+    first, second = body["tokenizers"]
+    assert (first["tokenizer"], second["tokenizer"]) == ("tiktoken:cl100k_base", "toktok:cl100k_base")
+    assert first["tokens_of_files"] == second["tokens_of_files"]
+    assert (first["comes_back"], second["comes_back"], body["reference"]) == (True, None, "tiktoken:cl100k_base")
+    assert "?" in invoke(files[0], "-t", "toktok:cl100k_base").stdout.splitlines()[-1].split()
+
+
 @pytest.mark.slow
 def test_twenty_published_vocabularies_are_counted(files):
     body = json.loads(invoke(files[0], "--json").stdout)

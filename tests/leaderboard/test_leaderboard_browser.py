@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from chromium import chromium
 
 from tokbench.leaderboards.board import read_board
 from tokbench.leaderboards.site import write_site
 
-webdriver = pytest.importorskip("selenium.webdriver")
 pytestmark = pytest.mark.slow
 
 REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1400,1000"
-)
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not installed")
-    site = write_site(read_board(REAL), tmp_path_factory.mktemp("site"))
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
-        chrome.set_script_timeout(60)
-        chrome.site = site
+    with chromium(tmp_path_factory.mktemp("profile")) as chrome:
+        chrome.site = write_site(read_board(REAL), tmp_path_factory.mktemp("site"))
         yield chrome
 
 

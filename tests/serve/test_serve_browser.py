@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import resources
 from urllib.parse import quote
 
 import pytest
+from chromium import chromium
 
 pytest.importorskip("starlette")
 import tokbench
@@ -22,11 +22,6 @@ from tokbench.serve.server import address_of, listen, server_of
 webdriver = pytest.importorskip("selenium.webdriver")
 Select = pytest.importorskip("selenium.webdriver.support.select").Select
 pytestmark = pytest.mark.slow
-
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1400,1000"
-)
 NAMES = ("tiktoken:gpt2", "tiktoken:cl100k_base")
 CLASSIC = (
     "127 + 677 = 804\nEgg.\nI have an Egg.\negg.\nEGG.\n만나서 반가워요.\nif number % 15 == 0:\n        print('Fizz')\n"
@@ -62,16 +57,7 @@ def address(data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
-        chrome.set_script_timeout(60)
+    with chromium(tmp_path_factory.mktemp("profile")) as chrome:
         yield chrome
 
 

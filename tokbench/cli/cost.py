@@ -84,7 +84,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "tokens": row.total,
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
-                "comes_back": row.comes_back,
+                "comes_back": None if row.back is None else row.comes_back,
                 "tokens_of_files": list(row.tokens),
                 "reason": row.reason,
             }
@@ -132,7 +132,8 @@ def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
     from tokbench.report.escaping import plain
 
     per, relative = table.bytes_per_token(row), table.relative(row)
-    back = "yes" if row.comes_back else "no" if len(row.back) == 1 else f"{sum(row.back)} of {len(row.back)}"
+    came = row.back or ()
+    back = "yes" if row.comes_back else "no" if len(came) == 1 else f"{sum(came)} of {len(came)}" if came else "?"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     files = [f"{tokens:,}" for tokens in row.tokens] if split else []
     return [plain(row.tokenizer), f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]

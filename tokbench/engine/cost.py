@@ -20,7 +20,8 @@ from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar
-from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
+from tokbench.tokenizers.batch import check_encoded, count_batch, encode_batch, vocab_size_of
+from tokbench.tokenizers.engine_contract import CountsAlone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +34,15 @@ class TextCost:
     """The number of its ids."""
     tokens: tuple[int, ...] = ()
     """The tokens of each text, in the order of the texts."""
-    back: tuple[bool, ...] = ()
-    """``True`` for each text that decoding gives back as it was."""
+    back: tuple[bool, ...] | None = None
+    """``True`` for each text that decoding gives back as it was; ``None`` if that is not known, as without ids."""
     reason: str = ""
     """The reason why nothing could be counted; empty if all was."""
 
     @property
     def comes_back(self) -> bool:
-        """``True`` if every text comes back."""
-        return not self.reason and all(self.back)
+        """``True`` if every text is known to come back."""
+        return self.back is not None and all(self.back)
 
     @property
     def total(self) -> int:
@@ -114,6 +115,9 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
     ((3, 2), True, 256)
     """
     size = vocab_size_of(loaded.tokenizer)
+    if isinstance(loaded.tokenizer, CountsAlone):
+        counts = tuple(count_batch(loaded.tokenizer, texts).tolist())
+        return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts)
     arrays = encode_batch(loaded.tokenizer, list(texts))
     check_encoded(arrays, len(texts), size)
     documents = [Document(text, "texts", str(k), "texts") for k, text in enumerate(texts)]
@@ -133,7 +137,7 @@ class CostTable:
     sizes: tuple[int, ...]
     """The bytes of each text in UTF-8."""
     costs: list[TextCost]
-    """The cheapest first; behind them those that lose text, and those that could not be counted."""
+    """The cheapest first; behind them those not known to give all text back, and those that could not be counted."""
     reference: str = ""
     """The tokenizer that others are compared with, if one was named; else the first one."""
     left_out: dict[str, list[str]] = field(default_factory=dict)

@@ -92,7 +92,7 @@ def write_numbers(path: Path, rows: Sequence[NumberRow]) -> None:
 
 
 def csv_text(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
-    r"""Return a small CSV file.
+    r"""Return a small CSV file. Its numbers are text, so that a minus at the front is no formula, and stays as it is.
 
     >>> csv_text(["a", "b"], iter([("1", "2")]))
     'a,b\n1,2\n'

@@ -124,8 +124,8 @@ class BoardView:
 
     def groups(self, corpus: str) -> list[str]:
         """Return the groups of a corpus that have numbers."""
-        found = {row.group for view in self.entries for row in view.rows if row.corpus == corpus}
-        return sorted(found - {WHOLE})
+        groups = {row.group for view in self.entries for row in view.rows if row.corpus == corpus}
+        return sorted(groups - {WHOLE})
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -137,7 +137,7 @@ class BoardView:
         """The texts that a reader can choose, by the heading under which they stand."""
         site = self.board.settings.site
         languages, code = self.groups(site.languages), self.groups(site.code)
-        found: dict[str, list[TextChoice]] = {
+        choices: dict[str, list[TextChoice]] = {
             "All": [
                 TextChoice(site.languages, f"all {len(languages)} languages", site.languages, tuple(languages)),
                 TextChoice(site.code, f"code in {len(code)} programming languages", site.code, tuple(code)),
@@ -148,9 +148,9 @@ class BoardView:
             if part.value and part.facet != "resource class":
                 label = f"{part.value}: {len(part.groups)}"
                 choice = TextChoice(f"{part.facet}-{part.value}", label, site.languages, part.groups)
-                found.setdefault(part.facet.capitalize(), []).append(choice)
-        found["Code"] = [TextChoice(f"code-{g}", g, site.code, (g,)) for g in code]
-        return found
+                choices.setdefault(part.facet.capitalize(), []).append(choice)
+        choices["Code"] = [TextChoice(f"code-{g}", g, site.code, (g,)) for g in code]
+        return choices
 
     def data(self) -> dict[str, object]:
         """Return what the script of the page needs: of every entry and group tokens, bytes a token, losses, words."""

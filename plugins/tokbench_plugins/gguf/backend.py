@@ -75,7 +75,7 @@ def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Toke
         vocabulary = replace(vocabulary, whole_chunks=not_merged(vocabulary))
     tokens = SpecialTokens(special, vocabulary.tokens).with_more(options.special_tokens, len(content.tokens))
     tokenizer = GGUFByteLevel(vocabulary, split.pattern, tokens, engine=options.engine)
-    tokenizer.told = tuple(_cut_out(content, types))
+    tokenizer.file_notes = tuple(_cut_out(content, types))
     added = [name for token_id, name in sorted(tokens.names.items()) if token_id >= len(content.tokens)]
     tokenizer.content = replace(
         content,

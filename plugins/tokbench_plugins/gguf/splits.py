@@ -9,8 +9,9 @@ U+017F (a long s) alone.
 
 from __future__ import annotations
 
-import difflib
 from typing import Final, NamedTuple
+
+from tokbench.plugin import did_you_mean
 
 _ENDS: Final = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 _CAPITAL: Final = r"(?:(?=\p{L})[^a-z])"
@@ -78,12 +79,10 @@ def split_of(name: str) -> GGUFSplit:
     'gpt2'
     >>> split_of("gpt2")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: no split is known as 'gpt2', the tokenizer.ggml.pre of the file; did you mean 'gpt-2'? Known are ...
+    ValueError: no split is known as 'gpt2', the tokenizer.ggml.pre of the file; did you mean 'gpt-2'? (to say ...
     """
     if name in SPLITS:
         return SPLITS[name]
-    close = difflib.get_close_matches(name, SPLITS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
     said = f"no split is known as {name!r}, the tokenizer.ggml.pre of the file" if name else "it names no split"
-    advice = "To say which one it is, write pre: NAME; llama.cpp itself takes default for a name that it does not know"
-    raise ValueError(f"{said}; {hint}Known are {', '.join(SPLITS)}. {advice}")
+    advice = "to say which one it is, write pre: NAME; llama.cpp itself takes default for a name that it does not know"
+    raise ValueError(f"{said}; {did_you_mean(name, SPLITS)} ({advice})")

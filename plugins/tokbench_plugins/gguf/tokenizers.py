@@ -29,17 +29,17 @@ class _SavedAsGGUF:
 class GGUFByteLevel(_SavedAsGGUF, BPETokenizer):
     """Byte-level BPE of a GGUF file."""
 
-    told: tuple[str, ...] = ()
+    file_notes: tuple[str, ...] = ()
     """Notes on the file."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader of a report."""
-        return (*super().notes, *self.told)
+        return (*super().notes, *self.file_notes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, and what its file says."""
-        return (*super().__reduce__(), {"told": self.told, "content": self.content})
+        return (*super().__reduce__(), {"file_notes": self.file_notes, "content": self.content})
 
 
 class GGUFScored(_SavedAsGGUF, SentencePieceBPE):

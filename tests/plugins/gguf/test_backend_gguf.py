@@ -237,10 +237,9 @@ def test_what_is_refused(tmp_path, models):
     assert message(bert) == "/bert.gguf: its tokenizer.ggml.model is 'bert'; only gpt2, llama, t5 are read"
     wrong = gguf_files.of_ranks(tmp_path / "wrong.gguf", ranks_of(ours()), "llama3-bpe")
     assert "known as 'llama3-bpe', the tokenizer.ggml.pre of the file; did you mean 'llama-bpe'? " in message(wrong)
-    assert "Known are default, gpt-2, phi-2, " in message(wrong)
     assert load(wrong, pre="gpt-2").encode("low") == ours().encode("low")
     silent_one = gguf_files.of_ranks(tmp_path / "silent.gguf", ranks_of(ours()), None)
-    assert "it names no split; Known are" in message(silent_one)
+    assert "it names no split; known: " in message(silent_one)
     short = gguf_files.of_ranks(tmp_path / "short.gguf", ranks_of(ours()), "gpt-2", token_types=[1, 1])
     assert message(short) == "/short.gguf: tokenizer.ggml.token_type has 2 entries, tokenizer.ggml.tokens 340"
     merges = gguf_files.of_ranks(tmp_path / "merges.gguf", ranks_of(ours()), "gpt-2", token_merges=["q z"])

@@ -63,6 +63,7 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert row.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "yes", "18", "23"]
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_loses_text_is_below_and_never_the_measure(files, data):
     t5 = data / "spm" / "t5_base.model"
     body = json.loads(invoke(files[1], "-t", f"{t5},utf8_bytes", "--json").stdout)
@@ -74,6 +75,7 @@ def test_a_tokenizer_that_loses_text_is_below_and_never_the_measure(files, data)
     assert "1.00 is none" in invoke(files[1], "-t", t5).stdout
 
 
+@pytest.mark.slow
 def test_a_package_that_is_missing_is_told_in_one_line(files, without_splintr):  # noqa: F811
     outcome = invoke(files[0], "--json")
     assert outcome.exit_code == 0, outcome.output

@@ -40,6 +40,7 @@ def changed(write_config, faulty, tmp_path, monkeypatch):
     os.sched_setaffinity(0, cores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "workers", "reason"),
     [

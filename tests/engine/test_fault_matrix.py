@@ -272,6 +272,7 @@ def test_the_matrix_is_large():
     assert sum(case.names_document for case in faults) == 170
 
 
+@pytest.mark.slow
 def test_a_slice_of_it(matrix):
     """Each step with an exception of its own, some wrong answers, and one process that ends."""
     some = [case for number, case in enumerate(raised()) if number % 19 == 0]

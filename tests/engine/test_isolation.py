@@ -42,6 +42,7 @@ def run(write_config, corpus, faulty):
     return execute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "reason"),
     [

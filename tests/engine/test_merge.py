@@ -149,6 +149,7 @@ def test_what_does_not_belong_together_is_refused(run, parts):
         tokbench.merge(parts[:1])
 
 
+@pytest.mark.slow
 def test_options_versions_and_trainings_that_differ_are_refused(run, parts, texts):
     plain = "\n  bytes: {backend: utf8_bytes}\n  mine: {backend: naive_bpe, train: {corpus: %s, vocab_size: 270}}"
     one = run("0", plain % "learned", "[{vocabulary: {alpha: 2}}]")

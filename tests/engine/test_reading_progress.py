@@ -10,6 +10,7 @@ from tokbench.foundation.progress import RunProgress
 READING = "reading corpora (MB)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_total_is_that_of_the_files_unless_they_are_packed(write_config, tmp_path, packed):
     text = "a line of some words\n" * 400_000

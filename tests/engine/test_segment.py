@@ -104,6 +104,7 @@ def test_a_loss_is_told(write_config):
     assert json.loads(segmentation.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
 
 
+@pytest.mark.slow
 def test_hostile_text_is_inert():
     texts = tokbench.show([("<b>label</b>", HOSTILE)], ["utf8_bytes", "utf32_units"], merges=True, workers=0)
     page = segmentation.html(texts)

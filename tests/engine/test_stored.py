@@ -105,6 +105,7 @@ def test_what_a_tokenizer_says_of_its_identity_counts(counting, write_config, co
     assert results.from_store == ["one is not kept in the store: its backend cannot tell what it is made of"]
 
 
+@pytest.mark.slow
 def test_one_file_of_a_hundred(counting, write_config, tmp_path):
     for number in range(100):
         (tmp_path / f"{number:03}.txt").write_text(f"text {number}\nmore\n", encoding="utf-8")

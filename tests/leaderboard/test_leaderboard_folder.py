@@ -102,6 +102,7 @@ def test_numbers_are_those_of_the_text(made):
     assert len(numbers["(vocabulary)", "*", "sha256"].value) == 64
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_and_a_second_run_writes_the_same(board):
     before = {path: path.read_bytes() for path in [*(board / "results").iterdir(), board / "ranks.csv"]}
     for path, data in before.items():
@@ -121,6 +122,7 @@ def test_a_baseline_has_no_place(made):
     assert ranks["bytes"].place is None
 
 
+@pytest.mark.slow
 def test_a_planted_number_is_refused_and_named(board):
     path = board / "results" / "gpt-4o.csv"
     row = next(row for row in read_numbers(path) if row.place == ("languages", "de", "tokens"))
@@ -141,6 +143,7 @@ def test_a_planted_number_is_refused_and_named(board):
     assert "written: nothing" in outcome.stdout, "ranks and rows would not belong together"
 
 
+@pytest.mark.slow
 def test_an_entry_goes_in_as_a_contributor_would(board):
     add(board, "mine", "utf16_units", "notes: mine alone\n")
     outcome = called("check", "mine", "--folder", board, "-w", 0)

@@ -21,6 +21,7 @@ ENGINES = ["python", "literal", pytest.param("numba", marks=pytest.mark.skipif(n
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab", max_size=60), st.text(max_size=30)), max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("tie", ["first", "smallest"])
 @pytest.mark.parametrize("pattern", [None, "gpt4", r"[^b]+"])

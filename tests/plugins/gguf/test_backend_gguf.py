@@ -259,6 +259,7 @@ metrics: [compression]
 """
 
 
+@pytest.mark.slow
 def test_a_pin_of_the_original_finds_a_file_with_the_wrong_split(tmp_path):
     original = ours("gpt4")
     original.save(tmp_path / "mine.bpe.json")

@@ -99,6 +99,7 @@ def test_no_token_sees_what_comes_later_or_another_document():
     assert one[1] != pytest.approx(other[1], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_gradients_in_parts_are_those_of_the_plain_loss(monkeypatch):
     rng = np.random.default_rng(0)
     hidden, table = (jnp.asarray(rng.normal(size=shape), dtype=jnp.float32) for shape in ((7, 5), (11, 5)))
@@ -124,6 +125,7 @@ def random_text(seed=0, documents=30):
     return [rng.integers(0, 10, 60).tolist() for _ in range(documents)]
 
 
+@pytest.mark.slow
 def test_a_point_has_seen_its_share_of_the_documents():
     training = part(random_text())
     points = train_curve(training, part(random_text(1, 3)), 10, SMALL, learning_rate=0.01, seed=0, shares=[0.2, 0.5, 1])
@@ -254,6 +256,7 @@ class Remembering(dict):
         return super().pop(name, *default)
 
 
+@pytest.mark.slow
 def test_a_model_s_own_weights_show_the_ids_that_it_never_trained(tmp_path, monkeypatch):
     """A vocabulary of English, and a model of code: 13 ids that UTF-8 never has tell what untrained rows look like."""
     monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0)

@@ -228,6 +228,7 @@ def test_without_probes_there_is_no_section(write_config, corpus):
     assert 'id="probes"' not in html.render(results)
 
 
+@pytest.mark.slow
 def test_a_crash_costs_the_probe_and_those_after_it(write_config, corpus, faulty):
     tokenizers = "  bytes: {backend: utf8_bytes}\n  crashes: {backend: CrashesInEncode}"
     results = tokbench.run(write_config(corpus, tokenizers, "[probes]"))

@@ -91,6 +91,7 @@ def test_intervals_and_ties_hold_the_truth_in_most_of_many_studies(seeds, noise)
     assert sum(each.low >= 512 and each.high <= 1024 for each in studies) >= 40, "an interval that says something"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [2, 3])
 def test_two_draws_of_the_same_truth_are_rarely_called_different(seeds):
     """Ties of two equal sizes hold in 95 % or more, and the best size is said to move in not many more than 5 %."""

@@ -90,6 +90,7 @@ def parts(documents, tokenizer):
     return [np.bincount(np.concatenate([ids[i] for i in some]), minlength=tokenizer.vocab_size) for some in shares]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["english", "russian", "plays", "code"])
 @pytest.mark.parametrize("encoding", ["gpt2", "o200k_base"])
 def test_a_tenth_of_the_text_predicts_the_tail_of_the_whole_within_its_stated_error(texts, text, encoding):

@@ -40,6 +40,7 @@ def documents(texts):
     return [(language, of_language[k]) for k in range(2) for language, of_language in texts.items()]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     texts=TEXTS,

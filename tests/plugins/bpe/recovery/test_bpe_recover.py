@@ -46,6 +46,7 @@ POWERS = BYTES | {b"a" * 2**k: 255 + k for k in range(1, 19)}
 HUGE = POWERS | {b"ab" * 100_000: 300, b"xyz" * 50_000: 301, b"ab": 302}
 
 
+@pytest.mark.slow
 def test_huge_tokens():
     """Half a million bytes in tokens of one letter, and more: recovered, checked and written."""
     vocabulary = vocabulary_of_ranks(HUGE)
@@ -186,6 +187,7 @@ def test_stored_merges_with_wrong_sizes_are_refused(at):
     assert unpacked(b"") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cl100k_base", "llama3"])
 def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, monkeypatch, name):
     """In Llama 3 some tokens are made of halves that come later."""

@@ -20,7 +20,7 @@ from tokbench.results.cells import WHOLE
 # The time that an example takes depends on who else uses the machine, so there is no deadline, and none is too slow.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", **_PATIENT)
-settings.register_profile("quick", **_PATIENT, max_examples=40)
+settings.register_profile("quick", **_PATIENT, max_examples=25)
 settings.register_profile("thorough", **_PATIENT, max_examples=1000)
 
 

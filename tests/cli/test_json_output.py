@@ -71,6 +71,7 @@ def test_check_says_what_is_wrong(write_config):
     assert body["configs"] == []
 
 
+@pytest.mark.slow
 def test_train_says_what_was_trained_and_what_was_not(tmp_path, faulty):
     (tmp_path / "t.txt").write_text("".join(f"low lower {k}\n" for k in range(60)), encoding="utf-8")
     arguments = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")

@@ -80,6 +80,7 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
     assert "weights: {prose: 75.0, code: 25.0}" in Path("mine.yaml").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_draft_runs_and_ranks_what_is_published_and_ones_own(mix, tmp_path):
     new("mix", "--weight", "code=25", "-t", "utf8_bytes", "-t", "tiktoken:gpt2")
     settings = ["tokenizers.mine.train.vocab_size=2000", "report.formats=[md, size_ranking]"]

@@ -100,6 +100,7 @@ def test_nothing_is_timed_on_changed_text(changed):
         assert on_d.value > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("room", "edited"), [(0, Status.FAILED), (1 << 20, Status.OK)])
 def test_text_that_is_kept_in_memory_cannot_change(changed, room, edited):
     # What was read and hashed first is what is measured, whatever becomes of the file.

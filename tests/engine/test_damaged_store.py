@@ -148,7 +148,8 @@ def what_fails_late(store, _):
     rewritten(store, change)
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("damage", [no_numbers, no_files, deep_and_cut_and_huge, other_content, what_fails_late])
 def test_a_damaged_store_costs_nothing_but_time(path, stored, tmp_path, caplog, damage, workers):
     clean = results_json(tokbench.run(path, workers=workers, store=False))

@@ -44,6 +44,7 @@ def gone(pid, tries=100):
     return False
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_worker_in_a_session_of_its_own_ends_after_the_worker_crashed(tmp_path, monkeypatch):
     monkeypatch.setenv("COPY_TO", str(tmp_path / "pid"))
     with pool_of_one() as pool:

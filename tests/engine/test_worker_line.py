@@ -169,6 +169,7 @@ def test_workers_that_do_not_start_end_the_run(monkeypatch):
     assert str(caught.value).startswith("worker processes do not start: the last one took more than 0.01 s; ")
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_read_is_replaced(monkeypatch):
     monkeypatch.setattr(line, "DEAF_S", 0.5)
     with pool_of() as pool:

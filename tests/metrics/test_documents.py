@@ -38,6 +38,7 @@ def test_the_sums_of_the_rows_are_the_cells(write_config, tmp_path):
     assert [int(row["document"]) for row in rows[: groups["en"]]] == list(range(1, groups["en"] + 1))
 
 
+@pytest.mark.slow
 def test_the_table_in_parquet_has_the_same_rows(write_config):
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

@@ -161,6 +161,7 @@ def grown(engine, *shapes, **options):
     return metric.finish({"a": found}, {})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(
     ("engine", "exponent", "word"),

@@ -159,6 +159,7 @@ def unchecked() -> Results:
     return replace(RESULTS, metrics=metrics, cells=cells)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_round_trip_declares_no_best():
     results = unchecked()
     tables = CellTables(results)

@@ -125,6 +125,7 @@ def follows(value, schema, root, place=""):
         yield from follows(each, items[k] if k < len(items) else schema.get("items", {}), root, f"{place}.{k}")
 
 
+@pytest.mark.slow
 def test_a_run_follows_the_schema(write_config, tmp_path):
     tokenizers = (
         "  bytes: {backend: utf8_bytes}\n"

@@ -64,10 +64,10 @@ class PeakMemory:
     The peak of the process itself is exact on Linux. Where it has started others, it is looked for ten times a second,
     and a page that two processes share counts once. On macOS it is the peak since the process began, without others.
 
-    >>> import gc
-    >>> _ = gc.collect()  # what is freed meanwhile would make room for the text
+    >>> import mmap
     >>> with PeakMemory() as memory:
-    ...     text = "x" * 50_000_000
+    ...     pages = mmap.mmap(-1, 50_000_000)  # a text might take memory that was freed before, and is still here
+    ...     _ = pages.write(b"x" * 50_000_000)
     >>> memory.n_bytes is None or memory.n_bytes > 40_000_000
     True
     """

@@ -84,6 +84,7 @@ def nats(ids, document, n_ids=10, body=SMALL):
     return np.asarray(transformer_model._nats(parameters, windows, body.heads))
 
 
+@pytest.mark.slow
 def test_probabilities_sum_to_one():
     start = [11, 4, 2, 7]
     costs = [nats([*start, token], [0] * 5)[-1] for token in range(11)]  # ten ids and EOS
@@ -135,6 +136,7 @@ def test_a_point_has_seen_its_share_of_the_documents():
     assert all(point.bits.shape == (3,) for point in points)
 
 
+@pytest.mark.slow
 def test_every_step_and_every_scored_batch_is_a_sign_of_life():
     training, scored, calls = part(random_text()), part(random_text(1, 30)), []
     train_curve(

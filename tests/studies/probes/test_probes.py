@@ -290,6 +290,7 @@ def test_the_composition_of_bytes_by_hand():
     assert sum(share for name, share in found.items() if name.startswith("script_")) == 1
 
 
+@pytest.mark.slow
 def test_a_probe_without_texts_has_no_section():
     config = {
         "schema": "tokbench/1",

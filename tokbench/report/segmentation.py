@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 from tokbench.foundation.visible_text import visible
 from tokbench.report.document import (
@@ -62,6 +62,15 @@ class SegmentationView:
 
     text: SegmentedText
     segmentation: Segmentation
+    shared: set[tuple[int, int]] | None = None
+    """The tokens, by their place, that all tokenizers beside it have; ``None`` if nothing is to be told apart."""
+
+    @classmethod
+    def of_all(cls, text: SegmentedText) -> list[Self]:
+        """Return the lines of all tokenizers below a text."""
+        compared = sum(bool(line.ends) for line in text.segmentations)
+        shared = text.shared_spans() if compared > 1 else None
+        return [cls(text, line, shared) for line in text.segmentations]
 
     @property
     def name(self) -> str:
@@ -92,8 +101,7 @@ class SegmentationView:
     @cached_property
     def tokens(self) -> list[TokenView]:
         """Its tokens."""
-        shared = self._shared
-        return [_view(token, shared) for token in self.segmentation.tokens(self.text.text)]
+        return [_view(token, self.shared) for token in self.segmentation.tokens(self.text.text)]
 
     @property
     def ids(self) -> str:
@@ -113,11 +121,6 @@ class SegmentationView:
         heading = Heading([Name(self.name), " ", Small(self.head)], level)
         tokens = [TokenText(self.boxes, f"Tokens of {self.name}")] if self.tokens else []
         return [heading, *(Paragraph(remark, "bad") for remark in self.remarks), *tokens]
-
-    @cached_property
-    def _shared(self) -> set[tuple[int, int]] | None:
-        compared = sum(bool(line.ends) for line in self.text.segmentations)
-        return self.text.shared_spans() if compared > 1 else None
 
 
 def _view(token: TokenSpan, shared: set[tuple[int, int]] | None) -> TokenView:
@@ -141,7 +144,7 @@ def _readable(data: bytes) -> str:
 
 def views(texts: Sequence[SegmentedText]) -> list[tuple[SegmentedText, list[SegmentationView]]]:
     """Return each text with the line of each tokenizer."""
-    return [(text, [SegmentationView(text, line) for line in text.segmentations]) for text in texts]
+    return [(text, SegmentationView.of_all(text)) for text in texts]
 
 
 def terminal(texts: Sequence[SegmentedText], *, colours: bool) -> Iterator[Text]:

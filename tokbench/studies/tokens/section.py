@@ -177,7 +177,7 @@ class TextView:
         """Return the lines of some tokenizers, or of all; what differs is that between these."""
         segmentations = [line for line in self.shown.segmentations if not names or line.tokenizer in names]
         shown = replace(self.shown, segmentations=segmentations)
-        return [SegmentationView(shown, line) for line in segmentations]
+        return SegmentationView.of_all(shown)
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,7 @@ class TokenViews:
     def _data(self, view: TextView) -> list[object]:
         order = {name: number for number, name in enumerate(self.results.tokenizers)}
         known = [segmentation for segmentation in view.shown.segmentations if segmentation.tokenizer in order]
-        alone = (replace(view.shown, segmentations=[segmentation]) for segmentation in known)
-        lines = (SegmentationView(text, text.segmentations[0]) for text in alone)  # the script finds what differs
+        lines = (SegmentationView(view.shown, segmentation) for segmentation in known)  # the script finds what differs
         rows = [
             [
                 order[line.name],

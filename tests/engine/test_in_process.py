@@ -77,7 +77,6 @@ def test_an_option_called_reference_that_is_plain_text(write_config, corpus, own
     assert cell(results, "bytes", "characters").value == 11
 
 
-@pytest.mark.slow
 def test_a_metric_that_raises_shows_its_line(write_config, corpus, own, tmp_path):
     config = write_config(corpus, metrics="[raises]")
     done = command("run", config, "-o", tmp_path / "out", "--workers", 0, "--debug")

@@ -17,6 +17,9 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+from tokbench.leaderboards.board import read_board
+from tokbench.leaderboards.site import write_site
+
 sys.path.insert(0, str(Path(__file__).parent))
 import definitions
 from included import DIRECTIVE, ROOT, BrokenLinkError, included, relinked, section, slug
@@ -193,3 +196,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if page.file.src_uri.startswith("source/"):
         return markdown
     return Current.site.text(page.file.src_uri, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the leaderboard beside the pages."""
+    write_site(read_board(ROOT / "reports" / "leaderboard"), Path(config.site_dir) / "leaderboard")

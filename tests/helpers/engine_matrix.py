@@ -1,23 +1,33 @@
-"""Writes the published tables beside a run of the engine matrix: README.md and engines.csv, which alone are kept.
+"""Runs the engine matrix and writes its published tables: README.md and engines.csv, which alone are kept.
 
-tokbench run engine_matrix -o reports/engine_matrix && python tests/helpers/engine_matrix.py
+Each vocabulary is a run of its own. Some engines (snaptokens) build their tables anew, 10 ms a call, wherever two of their
+tokenizers take turns, as timing in rounds asks of them; one vocabulary at a time shows what a user of one sees.
+
+    python tests/helpers/engine_matrix.py [FOLDER]
+
+FOLDER keeps the runs (by default a temporary folder); a run that is there already is not repeated.
 """
 
 import csv
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import yaml
 from readme_tables import table
 
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 
-FOLDER = Path(__file__).parents[2] / "reports" / "engine_matrix"
-REFERENCES = ("cl100k", "o200k", "llama3")
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "reports" / "engine_matrix"
+CONFIG = ROOT / "configs" / "engine_matrix.yaml"
 COLUMNS = {
     "encode_mb_per_s": "MB/s",
     "encode_ratio": "times the reference",
     "count_mb_per_s": "counting, MB/s",
+    "appends_per_s": "appends/s",
     "load_s": "load, s",
     "memory_peak_mb": "peak, MB",
 }
@@ -32,57 +42,83 @@ def shown(cell):
     return f"{cell.value:.3g}{ends}"
 
 
-def rows(results):
+def tokenizers_by_reference():
+    """Return the names of the tokenizers, by the one that their ids are compared with."""
+    groups = {}
+    for name, options in yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["tokenizers"].items():
+        groups.setdefault(options.get("same_as", name), []).append(name)
+    return groups
+
+
+def measured(reference, names, folder):
+    """Run the tokenizers of one vocabulary, or read the run that is there."""
+    run = folder / reference
+    if not (run / "results.json").exists():
+        only = [part for name in names for part in ("--only", name)]
+        subprocess.run([sys.executable, "-m", "tokbench", "run", str(CONFIG), *only, "-o", str(run)], check=True)
+    results = Results.read(run / "results.json")
+    if results.config.quick or results.config.limit or set(results.tokenizers) != set(names):
+        sys.exit(f"{run}: a first look is not to be published; run it whole")
+    return results
+
+
+def rows(reference, results):
     """Yield the rows: by corpus, those that return the same together, fastest first; load and memory stand in each."""
     cells = {(c.tokenizer, c.corpus, c.metric): c for c in results.cells if c.group == WHOLE}
-    corpora = list(dict.fromkeys(c.corpus for c in results.cells if c.metric == "encode_mb_per_s"))
-    for reference in REFERENCES:
-        names = [name for name in results.tokenizers if name.split("-")[0] == reference]
-        for corpus in corpora:
-            speed = {name: cells[name, corpus, "encode_mb_per_s"] for name in names}
-            returns = {name: results.tokenizers[name].returns for name in names}
-            for name in sorted(names, key=lambda name: (returns[name], -(speed[name].value or 0))):
-                yield [
-                    reference,
-                    corpus,
-                    results.tokenizers[name].backend,
-                    returns[name],
-                    *(
-                        shown(cells.get((name, corpus, metric)) or cells.get((name, "(own texts)", metric)))
-                        for metric in COLUMNS
-                    ),
-                    speed[name].reason if speed[name].value is None else "",
-                ]
+    for corpus in dict.fromkeys(c.corpus for c in results.cells if c.metric == "encode_mb_per_s"):
+        speed = {name: cells[name, corpus, "encode_mb_per_s"] for name in results.tokenizers}
+        returns = {name: run.returns for name, run in results.tokenizers.items()}
+        for name in sorted(speed, key=lambda name: (returns[name], -(speed[name].value or 0))):
+            yield [
+                reference,
+                corpus,
+                results.tokenizers[name].backend,
+                returns[name],
+                *(
+                    shown(cells.get((name, corpus, metric)) or cells.get((name, "(own texts)", metric)))
+                    for metric in COLUMNS
+                ),
+                speed[name].reason if speed[name].value is None else "",
+            ]
 
 
-def main(run):
-    results = Results.read(run / "results.json" if run.is_dir() else run)
-    if results.config.quick or results.config.limit or results.config.only or results.partial:
-        sys.exit(f"{run}: a first look is not to be published; run it whole")
+def main(folder):
+    groups = tokenizers_by_reference()
+    runs = {reference: measured(reference, names, folder) for reference, names in groups.items()}
     header = ["vocabulary", "text", "backend", "returns", *COLUMNS.values(), "why not ranked"]
-    found = list(rows(results))
+    lines = [row for reference, results in runs.items() for row in rows(reference, results)]
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "engines.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *found])
-    machine = results.environment
-    packages = ", ".join(f"{name} {version}" for name, version in sorted(machine.packages.items()))
-    notes = "\n".join(f"- {note}" for note in results.notes if note.startswith(("speed", "counting", "footprint")))
+        csv.writer(file, lineterminator="\n").writerows([header, *lines])
+    first = next(iter(runs.values()))
+    machine = first.environment
+    packages = {name: version for results in runs.values() for name, version in results.environment.packages.items()}
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
+    said = (note for results in runs.values() for note in results.notes)
+    notes = "\n".join(
+        f"- {note}" for note in dict.fromkeys(said) if note.startswith(("speed", "counting", "appending", "footprint"))
+    )
     page = f"""# Engines for three vocabularies
 
-`tokbench run engine_matrix`, {results.created}, on {machine.cpu}, {machine.cores} cores, {machine.system}, {machine.python}.
-Ids were compared on every document, and counts of engines without ids. Only engines that return the same are ranked against
-one another; the reference is timed through its lists, too, for those that return lists. In brackets are 95 % intervals over processes.
+`python tests/helpers/engine_matrix.py`, {first.created}, on {machine.cpu}, {machine.cores} cores, {machine.system}, {machine.python}:
+`configs/engine_matrix.yaml`, one vocabulary after the other. Ids were compared on every document, and counts of engines without
+ids. Only engines that return the same are ranked against one another; the reference is timed through its lists, too, for those
+that return lists. In brackets are 95 % intervals over processes.
 
-{table(header, found)}
+{table(header, lines)}
 
 ## What to distrust
 
 {notes}
 
-Versions: {packages}.
+Versions: {versions}.
 """
     (FOLDER / "README.md").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            main(Path(temporary))

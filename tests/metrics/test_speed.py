@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.appending import Appending, grown
 from tokbench.metrics.speed.counting import Counting
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import MAX_PIECE, slices_of
@@ -210,3 +211,31 @@ def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
         "not_applicable",
         "it counts tokens and gives no ids",
     )
+
+
+@given(st.text(max_size=60))
+def test_a_text_grows_to_the_whole_in_steps_of_equal_size(text):
+    steps = grown(text)
+    assert len(steps) == min(16, len(text))
+    assert all(text.startswith(step) for step in steps)
+    assert steps[-1:] == ([text] if text else [])
+    sizes = [len(after) - len(before) for before, after in zip(["", *steps], steps, strict=False)]
+    assert not sizes or max(sizes) - min(sizes) <= 1
+
+
+def test_appends_are_the_texts_that_an_engine_encodes_while_each_grows():
+    class Seen(Lists):
+        seen: ClassVar = []
+
+        def encode(self, text, /):
+            self.seen.append(text)
+            return super().encode(text)
+
+    cells, outcome = measured({"seen": Seen(), "arrays": Arrays()}, {"arrays": "seen"}, Appending)
+    assert {name: (cell.n, cell.unit, cell.value > 0) for name, cell in cells.items()} == {
+        ("seen", "appends_per_s"): (4, "appends/s", True),
+        ("arrays", "appends_per_s"): (4, "appends/s", True),
+        ("arrays", "appends_ratio"): (4, "x", True),
+    }
+    assert {"d", "do", "docume", "document", "document 7"} <= set(Seen.seen)
+    assert any(note.startswith("appending on c: same ids, ") for note in outcome.notes)

@@ -113,7 +113,7 @@ RATIO = Metric(
 
 @dataclass
 class Raced(Contender):
-    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
+    """A tokenizer on one text, with the repetitions of each call and its speed in each round, by metric."""
 
     once: ClassVar[str] = VALUES[0].id
     """The value that is timed once a round, because a text that was seen before may come from a cache."""
@@ -145,6 +145,10 @@ class Raced(Contender):
         self.digest.update(encoded.ids.tobytes())
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
+    def amount(self, part: TimedSlice) -> float:
+        """Return how much work one call of a slice is: MB of UTF-8."""
+        return part.n_bytes / 1e6
+
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
         """Warm the tokenizer up, and find the repetitions of decoding."""
         self.get_ready()
@@ -156,7 +160,7 @@ class Raced(Contender):
                 self.loops[value] = calibrate(call, min_time)
 
     def time(self, part: TimedSlice) -> None:
-        """Time each call once, and keep its MB/s."""
+        """Time each call once, and keep its speed."""
         for value, call in self.calls(part):
             begun, used = time.perf_counter(), time.process_time()
             took = seconds(call, self.loops[value])
@@ -164,7 +168,7 @@ class Raced(Contender):
                 self.wall += time.perf_counter() - begun
                 self.cpu += time.process_time() - used
             self.seconds.append(took)
-            self.speeds[value].append(part.n_bytes / took / 1e6)
+            self.speeds[value].append(self.amount(part) / took)
 
 
 class _AsLists:

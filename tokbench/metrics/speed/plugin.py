@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.metrics.speed import counting, footprint, growth, latency, threads
+from tokbench.metrics.speed import appending, counting, footprint, growth, latency, threads
 from tokbench.metrics.speed.measure import RATIO, VALUES, Speed, SpeedOptions
 from tokbench.plugin import MetricFamily, SectionSpec, hookimpl
 
@@ -21,7 +21,7 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
             options=SpeedOptions,
         )
     )
-    for module in (counting, latency, threads, growth, footprint):
+    for module in (counting, appending, latency, threads, growth, footprint):
         register(module.SPEC)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
+from tokbench.plugin import EncodesChat
 from tokbench.tokenizers.contract import (
     EncodesBatch,
     EncodesWithOffsets,
@@ -135,6 +136,52 @@ def test_special_ids_of_tekken(name):
     for beyond in (-1, tokenizer.vocab_size):
         with pytest.raises(ValueError, match="is not in the vocabulary of 131072 ids"):
             tokenizer.token_bytes(beyond)
+
+
+SYSTEM, ASK, ANSWER, AGAIN = (
+    {"role": role, "content": content}
+    for role, content in [("system", "Be brief."), ("user", "How many?"), ("assistant", "Three."), ("user", "Sure?")]
+)
+
+
+def by_hand(tokenizer, *parts):
+    """The ids of parts that follow one another: special tokens by name, and text that is encoded by itself."""
+    special = tokenizer.special_ids
+    return [i for part in parts for i in ([special[part]] if part in special else tokenizer.encode(part))]
+
+
+@pytest.mark.filterwarnings("ignore")  # of the library's own imports
+@pytest.mark.parametrize("name", ["v2", "v3", "tekken_240718"])
+def test_the_system_prompt_goes_with_the_last_message_of_the_user(name):
+    """So all that follows its old place has other ids after each turn: no prefix of a conversation stays."""
+    tokenizer = load(name)
+    asked = ["<s>", "[INST]", "How many?", "[/INST]"]
+    assert isinstance(tokenizer, EncodesChat)
+    assert tokenizer.encode_chat([ASK], reply=True) == by_hand(tokenizer, *asked)
+    assert tokenizer.encode_chat([ASK, ANSWER], reply=False) == by_hand(tokenizer, *asked, "Three.", "</s>")
+    assert tokenizer.encode_chat([SYSTEM, ASK], reply=True) == by_hand(
+        tokenizer, "<s>", "[INST]", "Be brief.\n\nHow many?", "[/INST]"
+    )
+    assert tokenizer.encode_chat([SYSTEM, ASK, ANSWER, AGAIN], reply=True) == by_hand(
+        tokenizer, *asked, "Three.", "</s>", "[INST]", "Be brief.\n\nSure?", "[/INST]"
+    )
+
+
+@pytest.mark.filterwarnings("ignore")  # of the library's own imports
+def test_a_later_version_begins_with_the_system_prompt():
+    tokenizer = load("v7")
+    assert tokenizer.encode_chat([SYSTEM, ASK, ANSWER, AGAIN], reply=True) == by_hand(
+        tokenizer,
+        *("<s>", "[SYSTEM_PROMPT]", "Be brief.", "[/SYSTEM_PROMPT]", "[INST]", "How many?", "[/INST]"),
+        *("Three.", "</s>", "[INST]", "Sure?", "[/INST]"),
+    )
+
+
+@pytest.mark.filterwarnings("ignore")  # of the library's own imports
+@pytest.mark.parametrize("messages", [[], [{"role": "nobody", "content": None}], [3]])
+def test_a_conversation_is_refused(messages):
+    with pytest.raises(ValueError, match="mistral-common refuses the conversation: "):
+        load("v3").encode_chat(messages, reply=True)
 
 
 INCOMPLETE = (

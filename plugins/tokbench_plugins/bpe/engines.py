@@ -75,6 +75,9 @@ _log = logging.getLogger("tokbench")
 class BulkEncoder(Protocol):
     """An encoder of batches."""
 
+    shortest: int
+    """Characters from which on it encodes one text faster than Python does."""
+
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Return the ids of all texts."""
 

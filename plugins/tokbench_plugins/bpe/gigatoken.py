@@ -97,6 +97,9 @@ class GigatokenEncoder:
         ValueError: gigatoken cannot be given this vocabulary or pattern, or its ids are not ours.
     """
 
+    shortest = 1000
+    """See :class:`.engines.BulkEncoder`: 118 us a call."""
+
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         if (reason := refusal(vocabulary, pattern)) is not None:
             raise ValueError(reason)

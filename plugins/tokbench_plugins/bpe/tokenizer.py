@@ -35,7 +35,7 @@ class Encodes(Protocol):
         """Return the ids of a text."""
 
 
-_LONG: Final = 4096  # characters; a text of this length or more is encoded as a batch
+_LONG: Final = 4096  # characters; a text of this length or more is encoded as a batch, engine or not
 _LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
 _SLOW: Final = ("python", "literal")  # engines without another one for batches
 
@@ -183,7 +183,8 @@ class BPETokenizer(EncodesAroundSpecial):
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; special tokens are not recognised."""
-        return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()
+        shortest = _LONG if self._bulk is None else self._bulk.shortest
+        return self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts into two arrays.

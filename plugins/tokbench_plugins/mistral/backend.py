@@ -1,34 +1,19 @@
 """The backend ``mistral``: the vocabularies that lie inside the package ``mistral-common``; no network.
 
 SentencePiece models go through the class of the backend ``sentencepiece``, Tekken's through tiktoken, which is what
-``mistral-common`` itself does. Only its files are read: it is not imported.
+``mistral-common`` itself does. Only its files are read: it is imported where a conversation is encoded.
 """
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
+from tokbench_plugins.mistral.files import vocabularies
 from tokbench_plugins.registration import registers
-
-
-def vocabularies() -> dict[str, Path]:
-    """Return the files of the installed package by the name of their vocabulary.
-
-    ``tokenizer.model.v1`` is called v1, ``tekken_240911.json`` is called tekken_240911.
-    """
-    spec = importlib.util.find_spec("mistral_common")
-    folders = spec.submodule_search_locations if spec else None
-    files = [file for folder in folders or () for file in sorted(Path(folder, "data").glob("*"))]
-    models = {file.name.rpartition(".model.")[2]: file for file in files if ".model." in file.name}
-    tekken = {file.stem: file for file in files if file.match("tekken_*.json")}
-    return dict(sorted(models.items())) | tekken
-
 
 if TYPE_CHECKING:
     Vocabulary = str
@@ -49,12 +34,12 @@ def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
     data = plugin.read_file(path)
     try:
         if path.suffix == ".json":
-            from tokbench_plugins.mistral.tekken import TekkenTokenizer
+            from tokbench_plugins.mistral.tekken import MistralTekken
 
-            return with_added_special(TekkenTokenizer(data), options.special_tokens)
-        from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
+            return with_added_special(MistralTekken(data, options.vocabulary), options.special_tokens)
+        from tokbench_plugins.mistral.pieces import MistralPieces
 
-        return with_added_special(make_tokenizer(data), options.special_tokens)
+        return with_added_special(MistralPieces(data, options.vocabulary), options.special_tokens)
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error
 

@@ -12,6 +12,7 @@ import numpy as np
 from tokbench.plugin import BackendError, Encoded, TokenSpans, check_id, check_ids, parse_json
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.mistral.chat import EncodesMistralChat
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 _NAMED: Final = (
@@ -22,13 +23,14 @@ _NAMED: Final = (
 """The names of the first ids where the file gives none; the other ids have numbers for names."""
 
 
-class TekkenTokenizer(EncodesAroundSpecial):
+class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
     """Ordinary text in a Tekken vocabulary, without a beginning or an end.
 
     Special tokens have the first ids. No ordinary text gives them, and they decode to nothing.
 
     Args:
         data: the content of a ``tekken.json``.
+        vocabulary: the name of its vocabulary in the package.
 
     Raises:
         ValueError: ``data`` is not a Tekken file.
@@ -37,8 +39,9 @@ class TekkenTokenizer(EncodesAroundSpecial):
     lossless = True
     thread_safe = True
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, vocabulary: str) -> None:
         self._data = data
+        self.vocabulary = vocabulary
         try:
             content = parse_json(data)
             config = content["config"]
@@ -60,9 +63,9 @@ class TekkenTokenizer(EncodesAroundSpecial):
         except BackendError as error:
             raise ValueError(str(error)) from error
 
-    def __reduce__(self) -> tuple[Callable[..., TekkenTokenizer], tuple[bytes]]:
-        """Pickle the file that it was made from."""
-        return TekkenTokenizer, (self._data,)
+    def __reduce__(self) -> tuple[Callable[..., MistralTekken], tuple[bytes, str]]:
+        """Pickle the file that it was made from, and its name."""
+        return MistralTekken, (self._data, self.vocabulary)
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; a lone surrogate is read as U+FFFD."""

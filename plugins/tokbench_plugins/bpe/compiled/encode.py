@@ -51,6 +51,9 @@ class CompiledEncoder:
     ([257, 32, 257, 98], [0, 3, 3, 4])
     """
 
+    shortest = 20
+    """See :class:`..engines.BulkEncoder`: 11 us a call, and 2 us for each 300 characters."""
+
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._split = Splitter(pattern)
         self._scanner = None if pattern is None else scanner(pattern)

@@ -1,0 +1,44 @@
+"""Conversations as Mistral's models see them: encoded by ``mistral-common`` itself, which has no templates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from tokbench_plugins.mistral.files import vocabularies
+
+
+@cache
+def _library(vocabulary: str, mode: str) -> Any:
+    """Return the library's tokenizer for conversations that end with a user (mode test) or assistant (finetuning)."""
+    from mistral_common.protocol.instruct.validator import ValidationMode
+    from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
+
+    return MistralTokenizer.from_file(str(vocabularies()[vocabulary]), mode=ValidationMode(mode))
+
+
+class EncodesMistralChat:
+    """A vocabulary of the package, of which the library encodes the conversations."""
+
+    vocabulary: str
+    """The name of the vocabulary."""
+
+    def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:  # noqa: ARG002
+        """Encode a conversation. No mark opens a reply: what follows a message of the user is one.
+
+        Raises:
+            ValueError: the library refuses the conversation.
+        """
+        from mistral_common.protocol.instruct.request import ChatCompletionRequest
+
+        try:
+            copied = json.loads(json.dumps(list(messages)))  # the library may change what it is given
+            answered = bool(copied) and copied[-1]["role"] == "assistant"
+            library = _library(self.vocabulary, "finetuning" if answered else "test")
+            request = ChatCompletionRequest.from_openai(copied)
+            ids: list[int] = library.encode_chat_completion(request).tokens
+        except Exception as error:  # the library's own errors, pydantic's, and what damaged messages raise in it
+            raise ValueError(f"mistral-common refuses the conversation: {error}") from error
+        return ids

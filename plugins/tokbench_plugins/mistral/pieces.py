@@ -1,0 +1,22 @@
+"""Mistral's SentencePiece models, which are BPE with byte fallback."""
+
+from __future__ import annotations
+
+from tokbench_plugins.mistral.chat import EncodesMistralChat
+from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE
+
+
+class MistralPieces(EncodesMistralChat, SentencePieceBPE):
+    """One of the models that the package holds.
+
+    Args:
+        model: the content of its file.
+        vocabulary: its name.
+
+    Raises:
+        ValueError: ``model`` is not a SentencePiece model.
+    """
+
+    def __init__(self, model: bytes, vocabulary: str) -> None:
+        super().__init__(model)
+        self.vocabulary = vocabulary

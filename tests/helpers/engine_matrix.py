@@ -82,6 +82,45 @@ def rows(reference, results):
             ]
 
 
+def standing(reference, results):
+    """Yield the places of tokbench's own engine on each text: in speed among engines that return arrays, in all else."""
+    ours, cells = (
+        f"{reference}-tokbench",
+        {(c.tokenizer, c.corpus, c.metric): c.value for c in results.cells if c.group == WHOLE},
+    )
+    arrays = [name for name, run in results.tokenizers.items() if run.returns == "arrays"]
+
+    def place(names, corpus, metric, *, high):
+        values = {name: cells.get((name, corpus, metric)) for name in names}
+        values = {name: value for name, value in values.items() if value is not None}
+        best = sorted(values, key=values.__getitem__, reverse=high)
+        first = next(name for name in best if name != ours)
+        return (
+            f"{best.index(ours) + 1} of {len(best)}",
+            results.tokenizers[first].backend,
+            f"{values[ours] / values[first]:.2f}",
+        )
+
+    for label, corpus, metric, names, high in (
+        ("MB/s on languages", "languages", "encode_mb_per_s", arrays, True),
+        ("MB/s on the library", "library", "encode_mb_per_s", arrays, True),
+        ("appends/s", "library", "appends_per_s", results.tokenizers, True),
+        ("load", "(own texts)", "load_s", results.tokenizers, False),
+        ("peak memory", "(own texts)", "memory_peak_mb", results.tokenizers, False),
+    ):
+        yield [reference, label, *place(names, corpus, metric, high=high)]
+
+
+NOTES = ("every value", "this is a virtual machine", "noise floor")
+"""The notes that are published: how the values were made, and how far a tokenizer differs from itself."""
+
+
+def kept_notes(runs):
+    """Return the notes of all runs that say what to distrust, each once."""
+    notes = (note.partition(" (process ")[0] for results in runs for note in results.notes)
+    return [note for note in dict.fromkeys(notes) if any(f": {start}" in note for start in NOTES)]
+
+
 def main(folder):
     groups = tokenizers_by_reference()
     runs = {reference: measured(reference, names, folder) for reference, names in groups.items()}
@@ -94,10 +133,8 @@ def main(folder):
     machine = first.environment
     packages = {name: version for results in runs.values() for name, version in results.environment.packages.items()}
     versions = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
-    said = (note for results in runs.values() for note in results.notes)
-    notes = "\n".join(
-        f"- {note}" for note in dict.fromkeys(said) if note.startswith(("speed", "counting", "appending", "footprint"))
-    )
+    notes = "\n".join(f"- {note}" for note in kept_notes(runs.values()))
+    places = [row for reference, results in runs.items() for row in standing(reference, results)]
     page = f"""# Engines for three vocabularies
 
 `python tests/helpers/engine_matrix.py`, {first.created}, on {machine.cpu}, {machine.cores} cores, {machine.system}, {machine.python}:
@@ -106,6 +143,12 @@ ids. Only engines that return the same are ranked against one another; the refer
 that return lists. In brackets are 95 % intervals over processes.
 
 {table(header, lines)}
+
+## Where tokbench's own engine stands
+
+In speed it is ranked among the engines that return arrays, in all else among all.
+
+{table(["vocabulary", "number", "place of tokbench_bpe", "best other", "ours / its"], places)}
 
 ## What to distrust
 

@@ -315,6 +315,20 @@ def test_a_search_without_links_finds_what_glob_finds(tmp_path):
         assert found.notes == ()
 
 
+def test_a_name_that_exists_is_no_pattern(tmp_path):
+    folder = tmp_path / "env[fast]*"
+    folder.mkdir()
+    (folder / "x[1].txt").write_text("text", encoding="utf-8")
+    (folder / "x1.txt").write_text("text", encoding="utf-8")
+    for pattern, expected in {
+        "x[1].txt": ["x[1].txt"],
+        "*.txt": ["x1.txt", "x[1].txt"],
+        "x[12].txt": ["x1.txt"],
+    }.items():
+        assert [path.name for path in find_files(folder / pattern).paths] == expected
+    assert find_files(tmp_path / "**" / "x[1].txt").paths == [folder / "x1.txt"]
+
+
 def test_notes_of_links_stand_in_the_results(write_config, tmp_path):
     (tmp_path / "z.txt").write_text("text", encoding="utf-8")
     (tmp_path / "a.txt").symlink_to("z.txt")

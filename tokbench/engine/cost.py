@@ -81,7 +81,7 @@ def local_names(registry: Registry) -> LocalNames:
             usable.append(name)
         else:
             left_out.setdefault(reason, []).append(name)
-    return LocalNames(usable, left_out)
+    return LocalNames(usable, dict(sorted(left_out.items(), key=lambda entry: -len(entry[1]))))
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ def cost_of(
     """
     local = LocalNames(list(names), {}) if names else local_names(registry)
     if not local.usable:
-        reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in local.left_out.items())
-        raise InputError(f"no published vocabulary is installed: {reasons}")
+        reasons = "; ".join(f"{reason} ({', '.join(names)})" for reason, names in local.left_out.items())
+        raise InputError(f"no published vocabulary is installed; most come first: {reasons}")
     if reference and reference not in local.usable:
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]

@@ -53,6 +53,7 @@ class FoundFiles(NamedTuple):
 def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
     """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
+    A name that exists as it is written is that file or folder, with ``[``, ``*`` and ``?`` in it.
     A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
     links that lead in a circle do no harm.
 
@@ -67,7 +68,7 @@ def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
         return FoundFiles(fetch(pattern), ())
     links: list[str] = []
     by_target: dict[str, list[Path]] = {}
-    for path in sorted({Path(name) for name in _matches(str(pattern), links)}):
+    for path in sorted({Path(name) for name in _matches(_names_escaped(pattern), links)}):
         if path.is_file():
             by_target.setdefault(os.path.realpath(path), []).append(path)
     if not by_target:
@@ -79,6 +80,14 @@ def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
         taken.append(first)
         links += map(str, others)
     return FoundFiles(sorted(taken), tuple(_linked(pattern, links)))
+
+
+def _names_escaped(pattern: Path) -> str:
+    """Return a pattern in which the folders at its beginning that exist by that name are not patterns."""
+    for start in (pattern, *pattern.parents):
+        if start.exists():
+            return os.path.join(glob.escape(str(start)), *pattern.parts[len(start.parts) :])  # noqa: PTH118
+    return str(pattern)
 
 
 def _linked(pattern: Path, links: list[str]) -> Iterator[str]:

@@ -254,6 +254,14 @@ def test_every_page_is_built(html, tags):
 
 
 @pytest.mark.slow
+def test_formulas_and_definitions_are_read_as_they_stand(html):
+    page = read(html / "metrics" / "speed.html")
+    assert "median over rounds of bytes / seconds / 10^6." in page
+    assert "the tokenizer of the option <code>reference</code>" in page
+    assert not [path for path in (html / "metrics").glob("*.html") if re.search(r"\\[~^]", read(path))]
+
+
+@pytest.mark.slow
 def test_links_lead_somewhere_and_nothing_comes_from_afar(html, tags):
     broken, afar = [], []
     for path, page in tags.items():

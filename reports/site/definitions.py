@@ -112,5 +112,10 @@ def _sentence(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text in which nothing is markup, so that a formula is read as it stands."""
-    return re.sub(r"([\\`*_{}\[\]<>#|^~])", r"\\\1", text).replace("\\<", "&lt;").replace("\\>", "&gt;")
+    """Text in which nothing but code in backquotes is markup, so that a formula is read as it stands."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(part if part.startswith("`") else _plain(part) for part in parts)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text).replace("\\<", "&lt;").replace("\\>", "&gt;")

@@ -153,6 +153,14 @@ def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
     assert "**" not in markdown(board)
 
 
+def test_an_interval_of_the_first_alone_is_no_evidence():
+    """Another one must have an interval, too: a number without one is level with everything."""
+    numbers = {"a": (3.0, 2.9, 3.1), "b": (2.9, None, None), "c": (1.0, None, None)}
+    board = leaderboard([run("one", numbers, states=RawStates())])
+    assert standing(board).best == []
+    assert standing(board).without_best == "no number can be compared with the best"
+
+
 def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
     one = run("one", {"a": (3.0, 2.9, 3.1), "b": (3.0, 2.9, 3.1), "c": (1.0, 0.9, 1.1)})
     two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.bin"))

@@ -53,6 +53,15 @@ metrics: [compression]
     return path
 
 
+@pytest.mark.parametrize(("groups", "notes"), [(200, 0), (201, 1)])
+def test_from_which_number_on_it_is_said(groups, notes, write_config, tmp_path):
+    lines = (f'{{"text": "a", "g": "g{k}"}}\n' for k in range(groups))
+    (tmp_path / "c.jsonl").write_text("".join(lines), encoding="utf-8")
+    path = write_config(corpora="  c: {source: jsonl, path: c.jsonl, group: '{g}'}", metrics="[compression]")
+    done = CliRunner().invoke(command, ["check", str(path)], catch_exceptions=False)
+    assert done.output.count("groups, each with a row of its own") == notes, done.output
+
+
 def test_check_says_what_very_many_groups_cost_and_names_the_line(grouped):
     done = CliRunner().invoke(command, ["check", str(grouped)], catch_exceptions=False)
     assert "note: corpus c has 301 groups, each with a row of its own in every table: 3,010 cells" in done.output

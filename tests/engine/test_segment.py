@@ -92,6 +92,12 @@ def test_without_colours_signs_tell_what_differs():
     assert partial == [True, True, False, False, False]
 
 
+def test_a_page_has_the_ids_of_every_text_that_has_tokens():
+    page = segmentation.html(tokbench.show([("one", "é b"), ("none", "")], ["utf8_bytes"], workers=0))
+    assert page.count('<p class="ids">') == 1
+    assert '<p class="ids">195 169 32 98</p>' in page
+
+
 def test_a_loss_is_told(write_config):
     path = write_config(
         tokenizers="  words: {backend: huggingface, model: wordpiece, normalizer: [lowercase], "

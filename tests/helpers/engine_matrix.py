@@ -38,8 +38,13 @@ def shown(cell):
         return ""
     if cell.value is None:
         return cell.status.value if cell.status.value != "not_applicable" else ""
-    ends = "" if cell.ci_low is None else f" [{cell.ci_low:.3g}, {cell.ci_high:.3g}]"
-    return f"{cell.value:.3g}{ends}"
+    ends = "" if cell.ci_low is None else f" [{rounded(cell.ci_low)}, {rounded(cell.ci_high)}]"
+    return f"{rounded(cell.value)}{ends}"
+
+
+def rounded(value):
+    """Return three digits, in full."""
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def tokenizers_by_reference():
@@ -142,13 +147,15 @@ def main(folder):
 ids. Only engines that return the same are ranked against one another; the reference is timed through its lists, too, for those
 that return lists. In brackets are 95 % intervals over processes.
 
-{table(header, lines)}
-
 ## Where tokbench's own engine stands
 
 In speed it is ranked among the engines that return arrays, in all else among all.
 
 {table(["vocabulary", "number", "place of tokbench_bpe", "best other", "ours / its"], places)}
+
+## All engines
+
+{table(header, lines)}
 
 ## What to distrust
 

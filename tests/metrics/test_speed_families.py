@@ -216,11 +216,14 @@ def test_hostile_texts_have_their_size(shape):
 
 
 class Large(Sleeps):
-    """Keeps 60 MB, and takes 90 MB for a moment."""
+    """Keeps 60 MB, as much again once it is warm, and takes 90 MB for a moment."""
 
     def __init__(self):
         super().__init__()
         self.kept = b"x" * 60_000_000
+
+    def warm_up(self):
+        self.tables = b"z" * 60_000_000
 
     def encode_batch(self, texts, /):
         moment = b"y" * 90_000_000
@@ -239,7 +242,7 @@ def test_footprint_counts_what_is_kept_and_what_is_used_for_a_moment():
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         answer = executor.submit(footprint_of_large).result()
     assert answer.loaded == pytest.approx(60e6, rel=0.2)
-    assert answer.peak == pytest.approx(150e6, rel=0.2)
+    assert answer.peak == pytest.approx(210e6, rel=0.15)
 
 
 def test_processes_are_one_value_each():

@@ -349,6 +349,6 @@ def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
     bold = [name for name, cell in shown.items() if cell.best]
     assert bold == [], "nothing is known of d, which lies nearest to the best: no number is called best"
     for some, marked in ((results, True), (RESULTS, False)):
-        assert bool(_legends(CellTables(some), "grey, without an interval")) == marked
-        assert ("grey, without an interval" in html.render(some)) == marked
-        assert ("grey, without an interval" in markdown.render(some)) == marked
+        assert bool(_legends(CellTables(some), "grey has no interval")) == marked
+        assert ("grey has no interval" in html.render(some)) == marked
+        assert ("grey has no interval" in markdown.render(some)) == marked

@@ -24,7 +24,7 @@ LEGENDS: Final[Mapping[str, str]] = {
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
 UNBOUND: Final = "–"
-_NO_INTERVAL_LEGEND: Final = "grey, without an interval: too few documents for one"
+_NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (

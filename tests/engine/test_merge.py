@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError, ResultsError
+from tokbench.results.cells import TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.segmentation import shown_texts
 
@@ -197,6 +198,23 @@ def test_a_failure_of_a_part_is_that_of_the_whole(run, texts, tmp_path):
     merged = tokbench.merge([one, path])
     assert cell(merged, "bytes", "tokens", "lines").reason == "it broke"
     assert cell(merged, "bytes", "tokens", "pairs").value > 0
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_was_away_in_a_part_is_away_in_the_whole(run, tmp_path):
+    simple = "\n  bytes: {backend: utf8_bytes}", "[compression]"
+    one, two = run("1", *simple), run("2", *simple)
+    results = Results.read(two / "results.json")
+    [info] = results.tokenizers.values()
+    away = dataclasses.replace(info, state=TokenizerState.UNAVAILABLE, reason="no such package")
+    results.tokenizers["bytes"] = away
+    results.states, results.states_file = [], None
+    results.cells = [dataclasses.replace(row, value=None, status="unavailable", reason="away") for row in results.cells]
+    path = tmp_path / "results.json"
+    path.write_text(results.to_json(), encoding="utf-8")
+    for order in ([one, path], [path, one]):
+        merged = tokbench.merge(order).tokenizers["bytes"]
+        assert (merged.state, merged.reason) == (TokenizerState.UNAVAILABLE, "no such package")
 
 
 @pytest.mark.slow

@@ -115,6 +115,9 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
     >>> change = paired_quotient(*sums, ("tokens", "bytes"))
     >>> round(change.low, 3), round(change.high, 3)
     (0.178, 0.222)
+    >>> nothing = Sums(12, {"bytes": np.full(12, 20.0), "tokens": np.zeros(12)})
+    >>> paired_quotient(nothing, sums[0], ("tokens", "bytes")).reason
+    'the first is 0'
     """
     pair = _Pair.of(one, two, ratio_of)
     if isinstance(pair, str):

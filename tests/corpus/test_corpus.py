@@ -329,6 +329,13 @@ def test_a_name_that_exists_is_no_pattern(tmp_path):
     assert find_files(tmp_path / "**" / "x[1].txt").paths == [folder / "x1.txt"]
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "x.txt/y"])
+def test_a_name_that_the_system_refuses_matches_nothing(tmp_path, name):
+    (tmp_path / "x.txt").write_text("text", encoding="utf-8")
+    with pytest.raises(tokbench.InputError, match="no file matches"):
+        find_files(tmp_path / name)
+
+
 def test_notes_of_links_stand_in_the_results(write_config, tmp_path):
     (tmp_path / "z.txt").write_text("text", encoding="utf-8")
     (tmp_path / "a.txt").symlink_to("z.txt")

@@ -89,10 +89,8 @@ def rows(reference, results):
 
 def standing(reference, results):
     """Yield the places of tokbench's own engine on each text: in speed among engines that return arrays, in all else."""
-    ours, cells = (
-        f"{reference}-tokbench",
-        {(c.tokenizer, c.corpus, c.metric): c.value for c in results.cells if c.group == WHOLE},
-    )
+    ours = f"{reference}-tokbench"
+    cells = {(c.tokenizer, c.corpus, c.metric): c.value for c in results.cells if c.group == WHOLE}
     arrays = [name for name, run in results.tokenizers.items() if run.returns == "arrays"]
 
     def place(names, corpus, metric, *, high):

@@ -195,7 +195,7 @@ def cost_of(
     local = LocalNames(list(names), {}) if names else local_names(registry)
     if not local.usable:
         reasons = "; ".join(f"{reason} ({', '.join(names)})" for reason, names in local.left_out.items())
-        raise InputError(f"no published vocabulary is installed; most come first: {reasons}")
+        raise InputError(f"no published vocabulary is installed: {reasons}")
     if reference and reference not in local.usable:
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]

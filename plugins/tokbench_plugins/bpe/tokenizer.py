@@ -35,7 +35,7 @@ class Encodes(Protocol):
         """Return the ids of a text."""
 
 
-_LONG: Final = 4096  # characters; a text of this length or more is encoded as a batch, engine or not
+_LONG: Final = 4096  # characters from which on a text is a batch while the engine of batches is not there yet
 _LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
 _SLOW: Final = ("python", "literal")  # engines without another one for batches
 

@@ -108,6 +108,13 @@ def data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session")
+def tiktoken_files() -> None:
+    """Skip a test that needs tiktoken's own files where no folder has them: nothing is downloaded."""
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+
+
 @pytest.fixture
 def write_config(tmp_path):
     """Write a configuration from its parts; what is not given is small and right."""

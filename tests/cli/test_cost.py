@@ -28,6 +28,7 @@ def invoke(*arguments, **more):
     return outcome
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_tokens_are_those_of_tiktoken_in_every_file(files):
     outcome = invoke(*files, "-t", "utf8_bytes,gpt-4o", "-t", "utf16_units", "--json")
     assert outcome.exit_code == 0, outcome.output
@@ -98,6 +99,7 @@ def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     assert local.left_out["it would be downloaded; name it with -t to do so"] == ["gpt-2"]
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_a_tokenizer_that_only_counts_is_counted_and_never_the_measure(files):
     pytest.importorskip("toktok")
     names = "toktok:cl100k_base,tiktoken:cl100k_base"

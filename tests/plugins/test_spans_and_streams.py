@@ -15,6 +15,7 @@ def parts(tokenizer, text):
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_tiktoken():
     tokenizer = tokbench.load("tiktoken", encoding="cl100k_base")
     assert parts(tokenizer, "Hello world") == ["Hello", " world"]
@@ -67,6 +68,7 @@ def test_splintr_shows_all_that_it_decodes(vocabulary):
     assert list(tokenizer.decode_stream(cut))[-1].endswith("\ufffd")
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_tokenizers_keeps_what_is_left_at_the_end():
     tokenizer = tokbench.load("huggingface", encoding="gpt2")
     ids = tokenizer.encode(f"né {RARE}")

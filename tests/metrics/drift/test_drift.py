@@ -118,6 +118,7 @@ def test_a_model_s_own_template_by_hand(model):
     assert (total(both, "turns_own"), total(both, "turns_chatml")) == (3, 5)
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_turns_with_tiktoken_alone():
     names = ("<|im_start|>", "<|im_end|>", "<|im_sep|>")
     cl100k = tiktoken.get_encoding("cl100k_base")
@@ -146,6 +147,7 @@ def test_turns_with_tiktoken_alone():
     assert 0 < drifted < turns
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_joins_continuations_and_windows_with_tiktoken_alone():
     library = tiktoken.get_encoding("o200k_base")
     encode = library.encode_ordinary

@@ -303,6 +303,7 @@ def test_what_the_note_of_quicktok_tells_of_llama3_is_so():
     assert " считал" in tokenizer.notes[-1]
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_gigatoken_encodes_one_text_while_another_thread_encodes_batches():
     tokenizer = tokbench.load("gigatoken", encoding="r50k_base")
     text = "Hello wörld, this is a test of threads. " * 20

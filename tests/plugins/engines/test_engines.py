@@ -235,9 +235,12 @@ def test_a_batch_is_encoded_on_one_thread(name):
     texts = [joined[start : start + 4000] for start in range(0, len(joined), 4000)]
     tokenizer.encode_batch(texts[:10])
     before = processor_time_by_thread()
-    tokenizer.encode_batch(texts)
-    used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
-    assert max(used.values()) >= 0.9 * sum(used.values())
+    used = {"": 0}
+    while sum(used.values()) < 100:  # a second: of a few ticks one more or less would decide
+        tokenizer.encode_batch(texts)
+        used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
+    # Two threads at a time would have half each. The one thread of snaptokens hands its ids to the caller's, which takes a seventh.
+    assert max(used.values()) >= 0.7 * sum(used.values())
 
 
 @pytest.mark.slow

@@ -24,9 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def sizes(data, shared_store):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def sizes(data, shared_store, tiktoken_files):
     # The others are measured for the table of the README.
     only = [*ENCODINGS, "gpt-neox", "mistral-7b", "mistral-nemo", "qwen-3", "kimi-k2"]
     return SizeLines(tokbench.run(ROOT / "configs" / "equal_size-pud.yaml", workers=0, only=only))

@@ -1,6 +1,5 @@
 """The ten PUD languages, through the configuration that ships: token counts equal the published ones."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -27,9 +26,7 @@ def published(data):
 
 
 @pytest.fixture(scope="module")
-def results(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def results(data, tiktoken_files):
     # No test here looks at speed, nor at the tokenizers that are trained, beyond that they do not fail.
     settings = [
         "metrics=[compression, fertility, continued_words, roundtrip, vocabulary]",

@@ -1,6 +1,5 @@
 """Premiums of published vocabularies: the configuration that ships, and NTREX beside the published study."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -30,11 +29,9 @@ ENCODINGS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
 
 
 @pytest.fixture(scope="module")
-def ntrex(data, tmp_path_factory):
+def ntrex(data, tmp_path_factory, tiktoken_files):
     """Thirteen languages, 1,997 sentences each, and premiums from a plain count with tiktoken."""
     pytest.importorskip("splintr")
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     path = tmp_path_factory.mktemp("ntrex") / "ntrex.yaml"
     path.write_text(
         "schema: tokbench/1\nname: ntrex\ncorpora:\n"

@@ -1,6 +1,5 @@
 """Gold words of ten languages: fertility equals tokens over surface words of the tables that come with the data."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -41,9 +40,8 @@ def test_the_words_of_icu_are_mostly_gold(data, language):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
 def test_fertility_is_tokens_over_gold_words(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     tokens = {}
     for row in (data / "MANIFEST.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in row.split("|")]

@@ -1,7 +1,5 @@
 """The backend of GPT-2's own files: tiktoken's ids, the contract, and every refusal."""
 
-import os
-
 import pytest
 import tiktoken
 from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, pud, specs_of
@@ -29,9 +27,7 @@ def files(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def gpt2(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def gpt2(data, tiktoken_files):
     rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
     named = {row[1]: data / "tiktoken_cache" / row[0] for row in rows}
     return load(encoder=named["encoder.json"], vocab=named["vocab.bpe"])

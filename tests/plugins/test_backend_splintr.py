@@ -1,6 +1,5 @@
 """splintr's vocabularies: no special token in or out, and the ids of two other engines where they share one."""
 
-import os
 from functools import cache
 from typing import get_args
 
@@ -141,9 +140,8 @@ def test_damaged_utf8_of_byte_pieces():
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+@pytest.mark.usefixtures("tiktoken_files")
 def test_ids_are_those_of_tiktoken(name, data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     reference = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.TiktokenLoadOptions(encoding=name))
     same_ids(load(name), reference, pud(data) + TEXTS + hostile() + spelled(name))
 

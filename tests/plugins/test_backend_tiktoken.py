@@ -1,7 +1,6 @@
 """tiktoken behind the contract: encodings by name, files, ranks trained here, and every refusal."""
 
 import base64
-import os
 from functools import cache
 
 import pytest
@@ -37,9 +36,7 @@ def tiny(tmp_path, *lines, name="tiny.tiktoken", **options):
 
 
 @pytest.fixture(scope="module")
-def cl100k(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def cl100k(data, tiktoken_files):
     return load(encoding="cl100k_base")
 
 

@@ -1,6 +1,5 @@
 """OpenAI's vocabularies in our engines: the ids of tiktoken, on real text and on strings made to trip it up."""
 
-import os
 import random
 import sysconfig
 import unicodedata
@@ -76,9 +75,7 @@ AWKWARD += [
 
 
 @pytest.fixture(scope="module", params=VOCABULARIES)
-def encoding(request, data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def encoding(request, data, tiktoken_files):
     return tiktoken.get_encoding(request.param)
 
 

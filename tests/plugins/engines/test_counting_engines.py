@@ -1,6 +1,5 @@
 """Engines that count: toktok held against tiktoken's ids, ctok against the figures that its authors print."""
 
-import os
 import pickle
 
 import pytest
@@ -15,9 +14,7 @@ SURROGATES = ["a\ud800b", "\ud83d\ude00"]
 
 
 @pytest.fixture
-def encoding(request):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def encoding(request, tiktoken_files):
     return tiktoken.get_encoding(request.param)
 
 

@@ -264,9 +264,8 @@ def test_four_threads_at_a_time(name):
 
 
 @pytest.mark.parametrize("encoding", sorted(ENCODINGS.keys() & tiktoken.list_encoding_names()))
+@pytest.mark.usefixtures("tiktoken_files")
 def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     reference = tiktoken.get_encoding(encoding)
     special = ENCODINGS[encoding].special
     assert special == {token: reference.encode_single_token(token) for token in reference.special_tokens_set}

@@ -1,6 +1,5 @@
 """Model files of llama.cpp: the ids of the original, the contract, every refusal, and a wrong split that a pin finds."""
 
-import os
 import pickle
 import random
 import unicodedata
@@ -50,9 +49,8 @@ def ranks_of(tokenizer):
 
 @pytest.mark.parametrize(("encoding", "pre"), [("gpt2", "gpt-2"), ("cl100k_base", "dbrx")])
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
 def test_the_ids_are_those_of_tiktoken(encoding, pre, tmp_path):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     oracle = tiktoken.get_encoding(encoding)
     special = {name: oracle.encode_single_token(name) for name in oracle.special_tokens_set}
     path = gguf_files.of_ranks(tmp_path / "model.gguf", oracle._mergeable_ranks, pre, special)

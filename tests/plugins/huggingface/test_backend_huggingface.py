@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import unicodedata
 from functools import cache
 
@@ -117,9 +116,8 @@ def test_any_text(name, texts, data):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
 def test_roberta_is_gpt2_under_other_ids(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     gpt2 = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.TiktokenLoadOptions(encoding="gpt2"))
     roberta, texts = load(data, "roberta-base"), pud(data)
     of_bytes = {gpt2.token_bytes(i): i for i in range(50256)}

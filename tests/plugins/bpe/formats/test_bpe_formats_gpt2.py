@@ -1,7 +1,6 @@
 """``encoder.json`` and ``vocab.bpe``: the original files come back byte for byte, and give tiktoken's ids."""
 
 import json
-import os
 
 import pytest
 import tiktoken
@@ -25,9 +24,7 @@ def paths(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def published(data):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+def published(data, tiktoken_files):
     rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
     named = {row[1]: data / "tiktoken_cache" / row[0] for row in rows}
     return named["encoder.json"], named["vocab.bpe"]

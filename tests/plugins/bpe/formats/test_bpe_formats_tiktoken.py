@@ -1,6 +1,5 @@
 """``.tiktoken`` files: tiktoken loads them and gives the same ids; what they cannot say is refused."""
 
-import os
 import pickle
 
 import pytest
@@ -147,9 +146,8 @@ def test_published_files_come_back_byte_for_byte(data, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
 def test_published_ranks_are_implied_by_their_merges(data, tmp_path):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     ranks = tiktoken.get_encoding("gpt2")._mergeable_ranks
     assert ranks_of(vocabulary_of_ranks(ranks)) == ranks
 

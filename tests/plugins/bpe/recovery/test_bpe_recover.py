@@ -1,6 +1,5 @@
 """Merges recovered from bare ranks."""
 
-import os
 import random
 from dataclasses import replace
 
@@ -124,9 +123,8 @@ def test_ranks_that_are_no_vocabulary(ranks, reason):
 @pytest.mark.parametrize(
     ("name", "count"), [("gpt2", 50_000), ("p50k_base", 50_024), ("cl100k_base", 100_000), ("o200k_base", 199_742)]
 )
+@pytest.mark.usefixtures("tiktoken_files")
 def test_published_vocabularies(data, name, count):
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     ranks = tiktoken.get_encoding(name)._mergeable_ranks
     merges, whole = recover(ranks)
     assert (len(merges), whole) == (count, [])

@@ -10,7 +10,7 @@ import numpy as np
 from tokbench.plugin import InputError, Progress, silent
 from tokbench.studies.language_models.body import LEARNING_RATES, SHARES, Body, Point
 from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
-from tokbench.studies.language_models.transformer_model import release_memory, train_curve
+from tokbench.studies.language_models.transformer_model import train_curve, training_memory
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
@@ -67,13 +67,7 @@ def train_seeds(
     def shown(step: str) -> Progress:
         return lambda _, done, total: progress(step, done, total)
 
-    tried: dict[float, float] = {}
-    if len(rates) > 1:
-        search = shown("trying learning rates")
-        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
-    rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
-
-    def trained(seed: int, step: str) -> list[Point]:
+    def trained(seed: int, rate: float, step: str) -> list[Point]:
         return train_curve(
             training,
             scored,
@@ -86,10 +80,16 @@ def train_seeds(
             progress=shown(step),
         )
 
-    curves = [
-        trained(seed, f"training transformers, seed {number} of {len(seeds)}") for number, seed in enumerate(seeds, 1)
-    ]
-    release_memory()
+    tried: dict[float, float] = {}
+    with training_memory():
+        if len(rates) > 1:
+            search = shown("trying learning rates")
+            tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+        rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
+        curves = [
+            trained(seed, rate, f"training transformers, seed {number} of {len(seeds)}")
+            for number, seed in enumerate(seeds, 1)
+        ]
     return SeedCurves(rate, tried, curves)
 
 

@@ -62,12 +62,12 @@ def test_check_tells_what_training_models_takes(write_config):
     )
     output = CliRunner().invoke(command, ["check", str(path)]).output
     # 100 seeds on 90 % of 10,024 bytes, 6 * tokens * (12 * 8 * 64 * 64 + (ids + 1) * 64 + 8 * window * 64) operations
-    # each, 6e9 to 2e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
+    # each, 6e9 to 3e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
     said = """
-transformer on sample, bytes with 256 ids: about 364 MB of memory, 2.4 to 8.1 minutes of CPU time; more than the 300 MB \
+transformer on sample, bytes with 256 ids: about 364 MB of memory, 1.6 to 8.1 minutes of CPU time; more than the 300 MB \
 that there are: take a smaller preset, width or step_bytes
-transformer on sample, n with 300 ids: about 85 MB of memory, 0.7 to 2.3 minutes of CPU time
-models in all: 3.1 to 10.4 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+transformer on sample, n with 300 ids: about 85 MB of memory, 0.5 to 2.3 minutes of CPU time
+models in all: 2.1 to 10.4 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
 """
     assert said in output
 
@@ -83,10 +83,10 @@ def test_check_tells_what_training_at_every_size_takes(write_config):
     output = CliRunner().invoke(command, ["check", str(path)]).output
     # As above, on 80 % of the text. The vocabulary cannot be cut to 400, and bytes are not trained.
     said = """
-measured sizes on sample, n, body width 64, layers 8 with 256 ids: about 364 MB of memory, 2.2 to 7.2 minutes of CPU time; \
+measured sizes on sample, n, body width 64, layers 8 with 256 ids: about 364 MB of memory, 1.4 to 7.2 minutes of CPU time; \
 more than the 300 MB that there are: take a smaller body or step_bytes, or leave the size out
-measured sizes on sample, n, body width 64, layers 8 with 300 ids: about 85 MB of memory, 0.6 to 2.0 minutes of CPU time
-models in all: 2.8 to 9.3 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+measured sizes on sample, n, body width 64, layers 8 with 300 ids: about 85 MB of memory, 0.4 to 2.0 minutes of CPU time
+models in all: 1.9 to 9.3 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
 """
     assert said in output
     assert output.count("measured sizes on") == 2

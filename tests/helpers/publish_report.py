@@ -44,6 +44,7 @@ KEPT = {
     "validity_code": VALIDITY,
     "validity_languages": VALIDITY,
     "validity_narrow": (VALIDITY[0], r"bits-per-byte-text-3|validity-text-transformer(-\d)?"),
+    "validity_cpu": (VALIDITY[0], r"bits-per-byte-text(-\d)?|measured-sizes-.*"),
     "size_measured": (rf"{COUNTS}", r"measured-sizes-.*"),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""

@@ -78,7 +78,7 @@ def of_both_bodies(*studies):
 
 
 def of_the_fed(study):
-    """Return the figures of tokenizers whose ids have training tokens enough, and the training tokens of all."""
+    """Return the figures of tokenizers whose ids have training tokens enough."""
     figures = {}
     if not (SHELF / study / FED).exists():
         return figures
@@ -86,8 +86,16 @@ def of_the_fed(study):
         place = f"{row['class']}, {LEAST:g} training tokens an id", "text", "transformer"
         for end in ("rho", "ci_low", "ci_high"):
             figures[*place, f"{row['metric']} with {row['model']}, {end}"] = row[end]
-    for row in rows(SHELF / study / TRAINING_TOKENS):
-        figures |= {(row["tokenizer"], "text", "transformer", name): row[name] for name in OF_IDS[1:]}
+    return figures
+
+
+def of_the_ids(study):
+    """Return the training tokens of every tokenizer: of a file that was made later, or of the run's own."""
+    figures = {}
+    for path in (SHELF / study / TRAINING_TOKENS, SHELF / study / "validity_tokenizers.csv"):
+        for row in rows(path) if path.exists() else []:
+            place = row["tokenizer"], "text", row.get("family", "transformer")
+            figures |= {(*place, name): row[name] for name in OF_IDS[1:]}
     return figures
 
 
@@ -115,7 +123,7 @@ def test_figures_stand_in_the_tables(study):
             metric = f"{row['metric']} with {row['model']}"
             for end in ("rho", "ci_low", "ci_high"):
                 known[row["class"], row["corpus"], row["family"], f"{metric}, {end}"] = row[end] or "nan"
-    known |= of_the_fed(study)
+    known |= of_the_fed(study) | of_the_ids(study)
     if study == "validity_narrow":
         known |= of_both_bodies(SHELF / study, SHELF / "validity")
     if (SHELF / study / "sizes.csv").exists():

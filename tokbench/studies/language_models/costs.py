@@ -19,9 +19,10 @@ _BYTE_IDS: Final = 256
 _SWEEP_SHARE: Final = 0.1
 """The share of the training text on which a learning rate is tried."""
 
-_OPERATIONS_PER_SECOND: Final = (6e9, 2e10)
+_OPERATIONS_PER_SECOND: Final = (6e9, 3e10)
 """Floating-point operations of training in a second of CPU time, the compilation and the scoring included. The suite
-``validity`` did 1.8e10 on two cores that had nothing else to do, and half of it on shared ones."""
+``validity_cpu`` did 3e10 on two cores, and ``validity``, whose vocabularies are smaller, 1.8e10; on cores with other
+work it did half of that."""
 
 
 class ModelCost(NamedTuple):
@@ -51,7 +52,7 @@ class ModelCost(NamedTuple):
 
         >>> cost = ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)
         >>> print(cost.sentence(None))
-        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 2.5 to 8.3 minutes of CPU time
+        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 1.7 to 8.3 minutes of CPU time
         >>> print(cost.sentence(10**8).partition("; ")[2])
         more than the 100 MB that there are: take a smaller preset, width or step_bytes
         """
@@ -104,7 +105,7 @@ def in_all(costs: Sequence[ModelCost]) -> str:
     """Return a line on the time of all models, and on what the costs count.
 
     >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
-    models in all: 5.0 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+    models in all: 3.3 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
     """
     time = _minutes(sum(cost.operations for cost in costs))
     return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"

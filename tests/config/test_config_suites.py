@@ -4,8 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import tokbench
+from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config, find_configs, shipped_suites
 from tokbench.foundation.errors import InputError
@@ -41,6 +43,22 @@ def test_a_suite_is_right_and_its_copy_says_the_same_anywhere(name, tmp_path, mo
     assert copied.located.data == suite.located.data
     local = [entry.options.get("path", "") for entry in [*suite.corpora.values(), *suite.tokenizers.values()]]
     assert all(not path or path.startswith("${TOKBENCH_TEST_DATA}/") for path in local), "a path needs no folder"
+
+
+WITH_STUDIES = [name for name in shipped_suites() if {"quick", "study"} <= read_config(Path(name)).located.data.keys()]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
+@pytest.mark.parametrize("name", WITH_STUDIES)
+def test_a_study_asks_for_nothing_that_a_first_look_leaves_out(name, data, tmp_path, monkeypatch):
+    if name == "validity_cpu":  # its texts are packages that a user downloads
+        (tmp_path / "python").mkdir()
+        for number in range(3):
+            (tmp_path / "python" / f"{number}.py").write_text(f"x = {number}\n", encoding="utf-8")
+        monkeypatch.setenv("TOKBENCH_TEST_DATA", str(tmp_path))
+    outcome = CliRunner().invoke(command, ["check", name, "--quick"])
+    assert (outcome.exit_code, f"{name}: nothing wrong" in outcome.output) == (0, True), outcome.output
 
 
 def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch, write_config):

@@ -7,6 +7,7 @@ import tiktoken
 from click.testing import CliRunner
 from test_missing_library import without, without_splintr  # noqa: F401 - fixtures
 
+import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 
@@ -45,6 +46,19 @@ def test_tokens_are_those_of_tiktoken_in_every_file(files):
     assert second["tokens"] == len((MINE + YOURS).encode("utf-16-le")) // 2
     assert body["files"] == [{"file": str(path), "bytes": path.stat().st_size} for path in files]
     assert body["reference"] == "gpt-4o"
+
+
+def test_wide_names_lose_no_numbers(files, tmp_path):
+    model = tmp_path / f"{'folder' * 12}.bpe.json"
+    tokbench.train("regex_bpe", [MINE], 260, pattern="gpt4").save(model)
+    outcome = CliRunner(env={"COLUMNS": "80"}).invoke(command, ["cost", str(files[0]), "-t", f"utf8_bytes,{model}"])
+    _, _, *lines = outcome.stdout.splitlines()
+    rows = [line.split() for line in lines]
+    [mine, plain] = rows
+    assert mine[0].startswith("…")
+    assert mine[0].endswith("folder.bpe.json")
+    assert (mine[1], plain[1:3]) == ("260", ["256", "18"])
+    assert all(len(row) == 6 and len(line) <= 80 for row, line in zip(rows, lines, strict=True))
 
 
 def test_a_named_tokenizer_is_the_measure(files):

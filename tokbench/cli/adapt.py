@@ -94,21 +94,17 @@ def adapt(
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:
     """Print a few of the steps, and the files."""
-    from rich.console import Console
-    from rich.table import Table
+    from tokbench.cli.number_table import print_numbers
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column(adapted.name)
-    for column in ("rows", "bytes/token", "tokens"):
-        table.add_column(column, justify="right")
+    rows = []
     gone = len(adapted.removed)
     last = gone + adapted.added
     shown = {0, gone, last} | {gone + first * 10**power for first in _SHOWN for power in range(9)}
-    for number, (step, rows, tokens, value) in enumerate(adapted.steps()):
+    for number, (step, more, tokens, value) in enumerate(adapted.steps()):
         if number in shown:
             words = {"before": "as it is", "remove": f"{gone:,} removed", "add": f"{number - gone:,} added"}
-            table.add_row(words[step], f"{adapted.vocab_size + rows:,}", f"{value:.3f}", f"{tokens:,}")
-    Console().print(table)
+            rows.append([words[step], f"{adapted.vocab_size + more:,}", f"{value:.3f}", f"{tokens:,}"])
+    print_numbers([adapted.name, "rows", "bytes/token", "tokens"], rows)
     if adapted.added < asked:
         say(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
     for path in adapted.files:

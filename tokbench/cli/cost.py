@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _WIDTH = 58
 """Columns of a terminal that the table takes without those of files, for names of the usual length."""
 
+_BASE = 40
+"""The longest name of the cheapest tokenizer above the table."""
+
 _FILE_WIDTH = 9
 """Columns that the tokens of one file take at least; where there is no room, the table has those of all files alone."""
 
@@ -97,27 +100,18 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
     """Print the table, and what could not be counted."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    from tokbench.report.escaping import plain
+    from tokbench.cli.number_table import print_numbers, shortened
 
     counted = [row for row in table.costs if not row.reason]
-    console = Console()
-    room = console.width - _WIDTH
+    room = Console().width - _WIDTH
     of_files = paths if len(paths) > 1 and len(paths) * (_FILE_WIDTH + 2) <= room else ()
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
-    shown = Table(title=f"{size}; 1.00 is {plain(base)}", title_justify="left", box=None, pad_edge=False)
-    shown.add_column("tokenizer", no_wrap=True)
-    for head in ("ids", "tokens", "B/token", "relative", "back"):
-        shown.add_column(head, justify="right", no_wrap=True)
-    for path in of_files:
-        shown.add_column(plain(Path(path).name), justify="right", overflow="fold", min_width=_FILE_WIDTH)
-    for row in counted:
-        shown.add_row(*map(Text, _cells(row, table, split=bool(of_files))))
+    heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "back", *(Path(path).name for path in of_files)]
     if counted:
-        console.print(shown)
+        rows = [_cells(row, table, split=bool(of_files)) for row in counted]
+        print_numbers(heads, rows, f"{size}; 1.00 is {shortened(base, _BASE)}")
         if len(paths) > 1 and not of_files:
             say("the tokens of each file: --json")
     for row in table.costs:
@@ -129,11 +123,9 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
 def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
     """Return a row of the table as text; with ``split``, the tokens of each file, too."""
-    from tokbench.report.escaping import plain
-
     per, relative = table.bytes_per_token(row), table.relative(row)
     came = row.back or ()
     back = "yes" if row.comes_back else "no" if len(came) == 1 else f"{sum(came)} of {len(came)}" if came else "?"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     files = [f"{tokens:,}" for tokens in row.tokens] if split else []
-    return [plain(row.tokenizer), f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]
+    return [row.tokenizer, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]

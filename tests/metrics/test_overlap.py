@@ -159,6 +159,29 @@ def test_a_corpus_of_one_group_has_reasons():
     assert all("needs two" in each.reason for each in outcome.values["bytes", "a"].values())
 
 
+def test_corpora_of_one_group_say_how(tmp_path):
+    (tmp_path / "texts").mkdir()
+    for name in ("en", "de", "fr"):
+        (tmp_path / "texts" / f"{name}.txt").write_text(f"{name} low lower lowest", encoding="utf-8")
+    whole = {
+        "schema": "tokbench/1",
+        "name": "x",
+        "tokenizers": {"b": {"backend": "utf8_bytes"}},
+        "metrics": ["overlap"],
+    }
+    alone = {name: {"source": "text", "path": tmp_path / "texts" / f"{name}.txt"} for name in ("en", "de", "fr")}
+    reasons = {cell.reason for cell in tokbench.run(whole | {"corpora": alone}, workers=0, store=False).cells}
+    [advice] = {reason.rpartition(" with ")[2] for reason in reasons if "needs two" in reason}
+    path, group = (part.partition(": ")[2].strip("'") for part in advice.split(" and "))
+    together = {"all": {"source": "text", "path": tmp_path / path, "group": group}}
+    cells = tokbench.run(whole | {"corpora": together}, workers=0, store=False).cells
+    assert {cell.group for cell in cells if cell.metric == "shared_ids" and cell.value is not None} >= {
+        "en",
+        "de",
+        "fr",
+    }
+
+
 def test_little_text_diverges_from_itself_and_the_noise_says_so():
     """Words of one source in two groups: the divergence falls with the text, and never beyond the noise of halves."""
     rng = random.Random(5)

@@ -172,7 +172,9 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
 
 
 def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
-    """Return the options that prevent losses, by cause, without those that the tokenizer has."""
+    """Return the options of a training that prevent losses, by cause, without those that it has."""
+    if not planned.train_on:
+        return {}
     repairs = {
         cause: ", ".join(
             f"{name}: {str(value).lower()}"

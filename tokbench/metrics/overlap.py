@@ -34,7 +34,10 @@ _SHARED: Final = "shared_ids"
 _GROUPS: Final = "groups_per_id"
 _UNEVEN: Final = "utilization_cov"
 
-_ALONE: Final = "the corpus has one group with tokens; a comparison needs two"
+_ALONE: Final = (
+    "the corpus has one group with tokens; a comparison needs two: make the texts groups of one corpus, for example "
+    "with path: 'texts/*.txt' and group: '{stem}'"
+)
 _MEAN: Final = "it is a mean over pairs of groups; overlap.csv has the interval of each pair"
 
 

@@ -245,6 +245,25 @@ def test_losses_name_the_options_that_prevent_them(tmp_path):
     assert set(SPEC.repairs) <= {cause.value for cause in Cause}
 
 
+def test_a_loaded_model_has_no_options_of_training(tmp_path):
+    model = train(BASE, 60, hard_vocab_limit=False, normalization_rule_name="identity")
+    model.save(tmp_path / "identity.model")
+    (tmp_path / "lossy.txt").write_text("\n".join(LOSSY) + "\n", encoding="utf-8")
+    results = tokbench.run(
+        {
+            "schema": "tokbench/1",
+            "name": "loaded",
+            "corpora": {"lossy": {"source": "text", "path": tmp_path / "lossy.txt", "document": "line"}},
+            "tokenizers": {"sp": {"backend": "sentencepiece", "path": tmp_path / "identity.model"}},
+            "metrics": ["roundtrip"],
+        },
+        workers=0,
+        store=False,
+    )
+    assert results.losses
+    assert results.tokenizers["sp"].repairs == {}
+
+
 def test_the_options_that_losses_name_prevent_them(tmp_path):
     options = {name: value for repair in SPEC.repairs.values() for name, value in repair.items()}
     results = _run_on_lossy_texts(tmp_path, *(f"{name}: {str(value).lower()}" for name, value in options.items()))

@@ -16,7 +16,9 @@ from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
+from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import PeakMemory
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan, PlannedTokenizer
@@ -46,6 +48,8 @@ class TrainTokenizer(Job):
     corpora: tuple[str, ...]
     alone: bool
     """Train in a process in which no other tokenizers have been, so that its memory can be measured."""
+    second: bool = False
+    """Train to the end. The first time, training alone ends once something was compiled, which must not be measured."""
 
     @property
     def apart(self) -> bool:
@@ -60,7 +64,7 @@ class TrainTokenizer(Job):
     def run(self, context: WorkerContext) -> Iterator[Training]:
         """See :class:`tokbench.measuring.job.Job`."""
         documents = n_bytes = 0
-        step, steps = f"training {self.name}", self.vocab_size
+        step, steps, compiled_before = f"training {self.name}", self.vocab_size, compilations()
 
         def counted() -> Iterator[tuple[str, str]]:
             nonlocal documents, n_bytes
@@ -69,6 +73,8 @@ class TrainTokenizer(Job):
                 documents += 1
                 n_bytes += len(text.encode())
                 yield group, text
+                if self.alone and not self.second and compilations() > compiled_before:
+                    raise BackendError("the training begins again, because its time includes that of compiling")
 
         def report(done: int, total: int) -> None:
             nonlocal steps
@@ -91,7 +97,8 @@ class TrainTokenizer(Job):
                 packed = packed.during("training")
             context.inspect()  # while the heartbeat says that it is a training
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
-        yield Training(facts, pickled, seconds, memory.n_bytes if self.alone else None, documents, n_bytes)
+        most, compiled = memory.n_bytes if self.alone else None, compilations() > compiled_before
+        yield Training(facts, pickled, seconds, most, documents, n_bytes, compiled=compiled)
 
     def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
         """Return what the parent needs of the tokenizer, which stays here, too."""
@@ -209,7 +216,8 @@ def train_one(
 ) -> PreparedTokenizer:
     """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so.
 
-    One that is trained ``alone`` has a fresh process, and its memory is measured.
+    One that is trained ``alone`` has a fresh process, and its memory is measured. If something was compiled for this
+    machine there, it is trained once more, with the machine code that was kept.
     """
     pool.progress(f"training {tokenizer.name}", 0, None)
     job, texts = _training(tokenizer.planned, alone=alone), list[Reading]()
@@ -218,7 +226,10 @@ def train_one(
         texts.append(_training_text(plan, job))
         return {_TRAINING: texts[-1]}
 
-    answer = pool.ask(job, feeds)
+    answer: Training | WorkerDied = pool.ask(job, feeds)
+    if alone and isinstance(answer, Training) and answer.compiled:
+        pool.end()
+        answer = pool.ask(replace(job, second=True), feeds)
     return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 

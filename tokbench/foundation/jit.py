@@ -42,6 +42,8 @@ class _SoFar:
     """The bytes of text that it has been asked about."""
     compiles = False
     """``True`` once something was worth it."""
+    compilations = 0
+    """The functions whose machine code was made in this process, for others to read."""
 
 
 def worth_compiling(n_bytes: int) -> bool:
@@ -54,6 +56,11 @@ def worth_compiling(n_bytes: int) -> bool:
     """
     _SoFar.n_bytes += n_bytes
     return (_SoFar.compiles or _SoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
+
+
+def compilations() -> int:
+    """Return how many functions this process has compiled that it would otherwise have read from the cache."""
+    return _SoFar.compilations
 
 
 def compiled(function: _Function) -> _Function:
@@ -113,7 +120,11 @@ def _announce_compilation() -> set[str]:
     ours: set[str] = set()
 
     def on_start(_listener: Any, event: Any) -> None:
-        if not announced and event.data["dispatcher"].py_func.__module__ in ours:
+        dispatcher = event.data["dispatcher"]
+        if dispatcher.py_func.__module__ not in ours:
+            return
+        _SoFar.compilations += getattr(dispatcher._cache, "cache_path", None) is not None  # noqa: SLF001
+        if not announced:
             announced.append(True)
             _log.info("compiling for this machine; this is done once and takes some seconds")
 

@@ -90,3 +90,5 @@ class Training(NamedTuple):
     """The most memory in bytes that the process, and those below it, took above that before; ``None`` if unknown."""
     documents: int
     n_bytes: int
+    compiled: bool = False
+    """``True`` if functions were compiled for this machine meanwhile, which the cost includes."""

@@ -17,7 +17,10 @@ SECONDS: Final = Metric(
     direction="lower",
     label="train",
     formula="wall time of the training",
-    definition="Seconds that the training of the tokenizer took, on the text that the configuration names for it.",
+    definition=(
+        "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
+        "which tokbench does once on a machine, is not part of it."
+    ),
     loss_cannot_help=_SAME_TEXT,
 )
 MEMORY: Final = Metric(

@@ -272,7 +272,7 @@ class ChunkCounter:
         first, chunks = 0, offsets.size - 1
         while first < chunks:
             last = min(first + _BLOCK, chunks)
-            self._make_room(last - first, int(offsets[last] - offsets[first]))
+            self.make_room(last - first, int(offsets[last] - offsets[first]))
             store = Store(self._data, self._offsets, self._table)
             first, self.known = _add_chunks(given, first, store, self.known)
 
@@ -282,7 +282,7 @@ class ChunkCounter:
         _read_counts(self._table, counts)
         return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
 
-    def _make_room(self, chunks: int, size: int) -> None:
+    def make_room(self, chunks: int, size: int) -> None:
         """Make room for ``chunks`` more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self.known])
         if used + size > self._data.size:

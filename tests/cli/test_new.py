@@ -69,3 +69,11 @@ def test_a_file_that_exists_is_left_alone(ask, tmp_path):
 
 def test_the_command_alone_says_where_to_begin():
     assert "Begin with one of these:" in CliRunner().invoke(command, []).output
+
+
+def test_code_is_read_by_file(ask, tmp_path):
+    for number in range(50):
+        (tmp_path / f"{number}.py").write_text("a = 1\n", encoding="utf-8")
+    outcome, path = ask("size", "*.py", "utf8_bytes")
+    assert outcome.exit_code == 0, outcome.output
+    assert read_config(path).corpora["texts"].options["document"] == "file"

@@ -63,6 +63,8 @@ left out:
 convert the file, for example with: iconv -f LATIN1 -t UTF-8
   image.bin: binary
   table.csv: a table, which no source reads; write its texts as JSON Lines: {{'text': \u2026}}
+prose: each line is a document; training sees the line ends
+code: each paragraph is a document; training sees the blank lines between them
 written: mine.yaml; run it with: tokbench run mine.yaml
 """
 

@@ -84,7 +84,7 @@ def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
         "-o",
         tmp_path / "out",
     )
-    assert "asked for 900 tokens, the text gave 258: its real size counts" in outcome.output
+    assert "asked for 900 tokens, the text gave 260: its real size counts" in outcome.output
     assert "nothing held out" in outcome.output
 
 
@@ -231,3 +231,32 @@ def test_an_empty_corpus(tmp_path):
     )
     assert isinstance(outcome.exception, tokbench.InputError)
     assert str(outcome.exception) == "corpus 'text' is empty: its files hold no text"
+
+
+def code_files(folder, number):
+    folder.mkdir()
+    for k in range(number):
+        code = "".join(f"def low_{k}_{n}():\n    return {n}\n\n\n" for n in range(4))
+        (folder / f"{k}.py").write_text(code, encoding="utf-8")
+    return folder / "*.py"
+
+
+@pytest.mark.parametrize(("number", "document"), [(200, "file"), (20, "paragraph")])
+def test_code_keeps_its_line_ends(tmp_path, number, document):
+    pattern = code_files(tmp_path / "py", number)
+    outcome = invoke(
+        *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "-o", tmp_path / "out"),
+    )
+    found = json.loads(outcome.stdout)
+    assert found["document"] == document
+    [made] = found["tokenizers"]
+    tokenizer = tokbench.load("regex_bpe", path=made["files"][0])
+    assert any(tokenizer.token_bytes(number).endswith(b":\n") for number in range(tokenizer.vocab_size))
+    assert any(tokenizer.token_bytes(number) == b"\n\n\n" for number in range(tokenizer.vocab_size))
+
+
+def test_lines_are_trained_with_line_ends(text, tmp_path):
+    invoke("--backend", "regex_bpe:gpt4", "--text", text, "--vocab-size", 300, "--holdout", 0, "-o", tmp_path / "out")
+    by_line = tokbench.load("regex_bpe", path=tmp_path / "out" / "trained.bpe.json")
+    whole = tokbench.train("regex_bpe", [text.read_text() + "\n"], 300, pattern="gpt4")
+    assert by_line.merges == whole.merges

@@ -1,7 +1,9 @@
 """Corpora: documents, parts, shards, and the sample that ships."""
 
 import glob
+import hashlib
 import random
+import re
 import unicodedata
 from collections import Counter
 from pathlib import Path
@@ -86,7 +88,10 @@ def test_text_keeps_line_ends_in_files_and_drops_them_from_lines(tmp_path):
     [whole] = TextSource(TextOptions(path=tmp_path / "a.txt")).documents()
     assert whole.text == "\ufeffone\r\n\r\ntwo\n"
     lines = list(TextSource(TextOptions(path=tmp_path / "*.txt", document="line", group="g-{name}")).documents())
-    assert lines == [Document("\ufeffone", "g-a.txt", "1", "a.txt:1"), Document("two", "g-a.txt", "3", "a.txt:3")]
+    assert lines == [
+        Document("\ufeffone", "g-a.txt", "1", "a.txt:1", line_end="\r\n\r\n"),
+        Document("two", "g-a.txt", "3", "a.txt:3", line_end="\n"),
+    ]
 
 
 @given(text=st.text(alphabet="aé \r\n", max_size=30))
@@ -95,15 +100,49 @@ def test_documents_lose_nothing_but_line_ends(tmp_path_factory, text):
     path.write_bytes(text.encode())
     for how in ("file", "line", "paragraph"):
         documents = list(read_documents(path, how))
-        kept = "".join(document for _, document in documents)
+        kept = "".join(document for _, document, _ in documents)
         assert kept.translate(str.maketrans("", "", "\r\n ")) == text.translate(str.maketrans("", "", "\r\n "))
         lines = text.split("\n")
-        for number, document in documents:
+        for number, document, _ in documents:
             assert "\n".join(lines[number - 1 :]).startswith(document)
             assert document if how == "file" else document.strip() or how == "line"
-    assert [line for _, line in read_documents(path, "line")] == [
+    assert [line for _, line, _ in read_documents(path, "line")] == [
         line for line in (line.removesuffix("\r") for line in text.split("\n")) if line
     ]
+    ended = "".join(line + end for _, line, end in read_documents(path, "line"))
+    assert ended.rstrip("\r\n") == re.sub(r"\A(\r?\n)+", "", text).rstrip("\r\n")
+
+
+def texts_of(options, **more):
+    return [document.text for document in Corpus("c", TextSource(options), **more).training_text()]
+
+
+@pytest.mark.parametrize("how", ["file", "line", "paragraph"])
+def test_training_sees_files_as_they_are(tmp_path, how):
+    code = "def a():\r\n    return 1\n\n\ndef b():\n    return 2\n"
+    (tmp_path / "a.py").write_bytes(code.encode())
+    options = TextOptions(path=tmp_path / "a.py", document=how)
+    assert "".join(texts_of(options)) == code
+    kept = texts_of(options, holdout=0.5) if how == "line" else []
+    assert all(text in code.splitlines(keepends=True) or text.endswith("\n\n\n") for text in kept)
+    assert not any(document.text.endswith("\n") for document in TextSource(options).documents()) or how == "file"
+
+
+def test_parallel_lines_have_no_ends(tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    assert texts_of(TextOptions(path=tmp_path / "a.txt", document="line"), parallel=True) == ["one", "two"]
+    assert not any(document.line_end for document in SampleSource(SampleOptions(part="languages")).documents())
+
+
+def test_line_ends_tell_texts_apart(tmp_path):
+    hashes = []
+    for name, data in (("lf", b"a\nb\n"), ("crlf", b"a\r\nb\r\n"), ("blank", b"a\n\nb\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.txt").write_bytes(data)
+        source = TextSource(TextOptions(path=tmp_path / name / "x.txt", document="line"))
+        hashes.append(Corpus("c", source).survey().sha256)
+    assert len(set(hashes)) == 3
+    assert hashes[0] == hashlib.sha256(b"x\0001\0a\0x\0002\0b\0").hexdigest()  # as it always was
 
 
 def test_jsonl_groups_from_fields(tmp_path):

@@ -69,7 +69,11 @@ def test_a_bomb_takes_no_memory(tmp_path, how):
 def test_a_document_up_to_the_limit_is_read(tmp_path):
     lines = ["a" * (MB - 1), "é" * (MB // 2 - 1) + "x", "", "b"]
     (tmp_path / "x.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert list(read_documents(tmp_path / "x.txt", "line", MB)) == [(1, lines[0]), (2, lines[1]), (4, "b")]
+    assert list(read_documents(tmp_path / "x.txt", "line", MB)) == [
+        (1, lines[0], "\n"),
+        (2, lines[1], "\n\n"),
+        (4, "b", "\n"),
+    ]
 
 
 class Listed:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from tokbench.cli.folder_texts import PACKED, ROWS
+from tokbench.cli.folder_texts import PACKED, ROWS, documents_of
 from tokbench.tokenizers.options import GivenOptions
 
 _HELD: Final = 0.2
@@ -50,14 +50,14 @@ def draft(name: str, purpose: str, corpora: DraftCorpora, tokenizers: Mapping[st
     )
 
 
-def holds_out(purpose: str) -> bool:
-    """Tell whether a draft trains a tokenizer, so that a part of each corpus is held out."""
-    return purpose == "size"
+def holds_out(purpose: str) -> float:
+    """Return the share of each corpus that is held out; 0 unless the draft trains a tokenizer."""
+    return _HELD if purpose == "size" else 0.0
 
 
 def held_out(keys: Mapping[str, Any], purpose: str) -> GivenOptions:
     """Return the keys of a corpus with a part that is held out, if the draft trains a tokenizer."""
-    return {**keys, "holdout": _HELD} if holds_out(purpose) else dict(keys)
+    return {**keys, "holdout": holdout} if (holdout := holds_out(purpose)) else dict(keys)
 
 
 def one_corpus(purpose: str, texts: str) -> DraftCorpora:
@@ -69,7 +69,7 @@ def one_corpus(purpose: str, texts: str) -> DraftCorpora:
     source = ROWS.get(endings[-1][1:] if endings else "", "text")
     keys = {"source": source, "path": texts}
     if source == "text":
-        keys["document"] = "file" if purpose == "code" else "line"
+        keys["document"] = "file" if purpose == "code" else documents_of(texts, holds_out(purpose))
     return DraftCorpora({"texts": held_out(keys, purpose)})
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.cli.folder_texts import NAMES, FolderTexts, TextFile, is_language, open_source
+from tokbench.cli.folder_texts import NAMES, FolderTexts, TextFile, documents_of_code, is_language, open_source
 from tokbench.report.number_format import byte_size
 from tokbench.tokenizers.options import GivenOptions
 
@@ -18,9 +18,6 @@ _GROUPS: Final = 20
 
 _NAMES: Final = 5
 """The most files that are named for a reason why they are left out."""
-
-_SPLIT: Final = 50
-"""From so many files of code on, a fifth of the files can be held out; fewer are cut at blank lines."""
 
 
 @dataclass(frozen=True)
@@ -169,14 +166,14 @@ def _named(corpora: Sequence[FolderCorpus]) -> list[FolderCorpus]:
     return named
 
 
-def entry(corpus: FolderCorpus, texts: FolderTexts, base: Path, *, holdout: bool) -> GivenOptions:
+def entry(corpus: FolderCorpus, texts: FolderTexts, base: Path, *, holdout: float) -> GivenOptions:
     """Return the keys of a corpus in a configuration.
 
     Args:
         corpus: the corpus.
         texts: all texts of the folder.
         base: the folder of the configuration, from which its paths start.
-        holdout: hold a part of the corpus out.
+        holdout: the share of the corpus that is held out.
     """
     from tokbench.registry.plugins import load_registry
 
@@ -197,8 +194,7 @@ def entry(corpus: FolderCorpus, texts: FolderTexts, base: Path, *, holdout: bool
     if others:
         keys["leave_out"] = [glob.escape(path.relative_to(folder).as_posix()) for path in others]
     if corpus.source == "text":
-        cut = "paragraph" if holdout and len(wanted) < _SPLIT else "file"
-        keys["document"] = cut if corpus.is_code else "line"
+        keys["document"] = documents_of_code(len(wanted), holdout) if corpus.is_code else "line"
     keys["path"] = _pattern(folder if folder.is_absolute() else Path(os.path.relpath(folder, base)))
     return {"source": corpus.source, **keys}
 

@@ -41,6 +41,16 @@ NAMES: Final = ("parent", "stem", "suffix", "last", "first")
 _LARGEST: Final = 16_000_000
 """Bytes of a program, which is a document as a whole."""
 
+_HELD_OUT: Final = 10
+"""The least number of whole files of code that are held out; where it would be less, paragraphs are."""
+
+DOCUMENTS: Final[Mapping[str, str]] = {
+    "file": "each file is a document",
+    "paragraph": "each paragraph is a document; training sees the blank lines between them",
+    "line": "each line is a document; training sees the line ends",
+}
+"""By what one document is, a sentence about it."""
+
 _HEAD: Final = 8192
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 
@@ -129,6 +139,28 @@ def open_source(registry: Registry, source: str, keys: Mapping[str, Any]) -> Any
     spec = registry.corpora.get(source)
     opened: Source = spec.open(spec.options(**keys))
     return opened
+
+
+def documents_of_code(files: int, holdout: float) -> str:
+    """Return what one document of files of code is: a file, or a paragraph where too few files would be held out.
+
+    >>> documents_of_code(200, 0.05), documents_of_code(199, 0.05), documents_of_code(1, 0)
+    ('file', 'paragraph', 'file')
+    """
+    return "paragraph" if holdout and files * holdout < _HELD_OUT else "file"
+
+
+def documents_of(texts: str, holdout: float) -> str:
+    """Return what one document of a file, a glob pattern or an address is: a line, unless most files are code.
+
+    Raises:
+        InputError: no file matches.
+    """
+    from tokbench.registry.plugins import load_registry
+
+    paths = [Path(texts)] if "://" in texts else open_source(load_registry(), "text", {"path": texts}).files
+    code = sum(bool(programming_language(_ending(path))) for path in paths)
+    return documents_of_code(len(paths), holdout) if 2 * code > len(paths) else "line"
 
 
 def _hidden(folder: Path) -> Iterator[str]:

@@ -102,6 +102,7 @@ class _Answers:
     def configuration(self, path: Path) -> str:
         """Return the configuration that is written to a file."""
         from tokbench.cli.draft import draft
+        from tokbench.cli.folder_texts import DOCUMENTS
 
         purpose = self._purpose()
         texts = self.texts
@@ -109,6 +110,9 @@ class _Answers:
             question = "Your texts: a file, a folder or a glob pattern (empty: a shipped sample)"
             texts = click.prompt(question, default="").strip()
         corpora = self._corpora(purpose, texts, path)
+        for name, keys in corpora.entries.items():
+            if "document" in keys:
+                say(f"{name}: {DOCUMENTS[keys['document']]}")
         return draft(path.stem, purpose, corpora, self._tokenizers())
 
     def _purpose(self) -> str:

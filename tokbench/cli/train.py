@@ -40,7 +40,12 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
 @click.option("--backend", help="Without CONFIG: the backend, or backend:value with its main option.")
 @click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
-@click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="line", show_default=True)
+@click.option(
+    "--document",
+    type=click.Choice(["file", "line", "paragraph"]),
+    help="Without CONFIG: what one document is; training sees the line ends in any case [default: line; for code file, "
+    "or paragraph if less than 10 files would be held out].",
+)
 @click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
 @backend_options
 @click.option(
@@ -71,6 +76,7 @@ def train(
     **given: Any,
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
+    from tokbench.cli.folder_texts import DOCUMENTS
     from tokbench.config.read import read_config
     from tokbench.engine.train import train as execute
     from tokbench.foundation.display import conclude, progress_shown
@@ -85,6 +91,7 @@ def train(
     else:
         parsed = read_config(config)
     store = None if no_store else open_store()
+    document = parsed.corpora["text"].options["document"] if config is None else None
     try:
         with progress_shown(log) as progress:
             trained = execute(parsed, output, progress, only=only, formats=formats, store=store)
@@ -93,9 +100,11 @@ def train(
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     if as_json:
-        print_json({"tokenizers": [_facts(tokenizer) for tokenizer in trained]})
+        print_json({"document": document, "tokenizers": [_facts(tokenizer) for tokenizer in trained]})
     else:
         _summary(trained)
+        if document:
+            say(f"{given['text']}: {DOCUMENTS[document]}")
     _failures(trained)
     conclude(f"{sum(tokenizer.failure is None for tokenizer in trained)} of {len(trained)} trained", progress, log)
     sys.exit(int(any(tokenizer.failure is not None for tokenizer in trained)))
@@ -107,11 +116,12 @@ def _from_options(
     text: str | None,
     vocab_size: int | None,
     options: Sequence[str],
-    document: str,
+    document: str | None,
     holdout: float,
     name: str,
 ) -> Config:
     """Return the configuration that the options stand for."""
+    from tokbench.cli.folder_texts import documents_of
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
@@ -121,6 +131,7 @@ def _from_options(
     resolved = Grammar(load_registry()).resolve_training(backend).with_options(parse_options(options), backend)
     entry: dict[str, object] = {"backend": resolved.backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
     entry |= resolved.options
+    document = document or documents_of(text, holdout)
     whole = {
         "schema": "tokbench/1",
         "name": "train",
@@ -156,26 +167,16 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
 
 
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from tokbench.cli.number_table import print_numbers
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("tokenizer")
-    for column in ("vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token"):
-        table.add_column(column, justify="right")
+    rows = []
     for tokenizer in trained:
         if tokenizer.vocab_size:
             memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
             held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}"
-            table.add_row(
-                tokenizer.name,
-                f"{tokenizer.vocab_size:,}",
-                f"{tokenizer.n_bytes / 1e6:.2f}",
-                f"{tokenizer.seconds:.2f}",
-                "from the store" if tokenizer.from_store else memory,
-                held_out,
-            )
-    Console().print(table)
+            numbers = f"{tokenizer.vocab_size:,}", f"{tokenizer.n_bytes / 1e6:.2f}", f"{tokenizer.seconds:.2f}"
+            rows.append([tokenizer.name, *numbers, "from the store" if tokenizer.from_store else memory, held_out])
+    print_numbers(["tokenizer", "vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token"], rows)
     for tokenizer in trained:
         for note in tokenizer.notes:
             say(f"{tokenizer.name}: {note}")

@@ -41,6 +41,8 @@ class Document(NamedTuple):
     """The words that people marked in it; either all documents of a corpus have them, or none."""
     parallel_key: str = ""
     """The name that it shares with its translations; empty if that is its key."""
+    line_end: str = ""
+    """The line ends that follow it in its file: tokenizers are trained with them, and measured without."""
 
 
 class Source(Protocol):

@@ -74,6 +74,8 @@ class DocumentHash:
     def add(self, document: Document, data: bytes) -> None:
         """Add the next document, whose text in UTF-8 is ``data``."""
         head = f"{document[1]}\0{document[2]}\0".encode()
+        if document.line_end.strip("\n"):  # CRLF, or blanks in an empty line; how many lines end is in the keys
+            head = document.line_end.encode() + head
         if len(data) >= _HASHED_BYTES:  # to join it would take its memory once more
             self._waiting.append(head)
             self._flush()
@@ -291,6 +293,21 @@ class Corpus:
             document for document in self._documents() if not self.holdout or not self.held_out(document, self.holdout)
         )
 
+    def training_text(self) -> Iterator[Document]:
+        """Return the documents for training a tokenizer: lines and paragraphs end as they do in their file.
+
+        In a parallel corpus they are sentences, which have no line ends.
+
+        Raises:
+            InputError: as in :meth:`training`.
+        """
+        if self.parallel:
+            return self.training()
+        return (
+            document._replace(text=document.text + document.line_end) if document.line_end else document
+            for document in self.training()
+        )
+
     def shards(self) -> Iterator[Shard]:
         """Return the evaluated documents in shards.
 
@@ -350,7 +367,7 @@ class Corpus:
         kept = _KeptDocuments(room)
         excerpts = Excerpts()
         for document in self.source.documents():
-            _, group, _, origin, gold, _ = document
+            _, group, _, origin, gold, *_ = document
             data = self._encoded(document)
             digest.add(document, data)
             kept.add(document)

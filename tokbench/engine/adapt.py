@@ -151,7 +151,7 @@ def adapt(
         InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.
     """
     named = NamedTokenizers([name], None, lambda spec: spec.adapts)
-    reading = Reading({"text": Corpus("text", texts).evaluation()})
+    reading = Reading({"text": Corpus("text", texts).training_text()})
     make_folder(folder)
     stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
     with Executor(workers).pool(Limits(), progress) as pool:

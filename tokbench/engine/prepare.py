@@ -238,7 +238,7 @@ def _training(planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
 
 
 def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
-    return Reading({name: plan.corpora[name].training() for name in job.corpora}, with_groups=True)
+    return Reading({name: plan.corpora[name].training_text() for name in job.corpora}, with_groups=True)
 
 
 def _trained(

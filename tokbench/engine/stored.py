@@ -168,7 +168,7 @@ class StoredWork:
         """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
         if planned.name not in self._trainings:
             corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
-            text: Key = {"text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
+            text: Key = {"training text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
             of_backend = self._identities, self._registry, planned.spec, planned.options
             made = attempt(lambda: training_key(*of_backend, planned.vocab_size, text))
             if isinstance(made, Failure):

@@ -201,8 +201,19 @@ def grouped_files(
     return GroupedFiles(taken, template, matched.notes + notes)
 
 
-def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
-    r"""Yield the documents of a text file, each with the number of its first line; empty documents are left out.
+class CutText(NamedTuple):
+    """A part of a file that is one document."""
+
+    line: int
+    """The number of its first line."""
+    text: str
+    """The text, without what follows it."""
+    end: str = ""
+    """The line ends up to the next document; those of the last one are those of its line, LF if it has none."""
+
+
+def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[CutText]:
+    r"""Yield the documents of a text file; empty documents are left out.
 
     A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; they are read one
     by one, so a file may be larger than the memory. Paragraphs are separated by blank lines. A whole file is left as it
@@ -218,10 +229,7 @@ def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator
             line and the column of the first bad byte, or says that the file is binary.
     """
     if how == "line":
-        for number, line in numbered_lines(path, most):
-            text = line.removesuffix("\n").removesuffix("\r")
-            if text:
-                yield number, text
+        yield from _lines(path, most)
         return
     with opened(path) as file:
         data = bytearray()
@@ -231,7 +239,22 @@ def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator
                 raise too_long(f"{path}:1", most)
     text = _decoded(path, data)
     del data
-    yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
+    yield from paragraphs(text) if how == "paragraph" else [CutText(1, text)] if text else []
+
+
+def _lines(path: Path, most: int) -> Iterator[CutText]:
+    """Yield the lines of a file that are not empty."""
+    last, blank = None, ""
+    for number, line in numbered_lines(path, most):
+        text = line.removesuffix("\n").removesuffix("\r")
+        if not text:
+            blank += line
+            continue
+        if last:
+            yield last._replace(end=last.end + blank) if blank else last
+        last, blank = CutText(number, text, line[len(text) :] or "\n"), ""
+    if last:
+        yield last
 
 
 def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
@@ -280,18 +303,22 @@ def _not_utf8(path: Path, fault: Problem) -> InputError:
     return InputError([Problem(fault.where, f"{fault.message}; {remedy}")])
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    r"""Yield the paragraphs of a text, each with the number of its first line.
+def paragraphs(text: str) -> Iterator[CutText]:
+    r"""Yield the paragraphs of a text.
 
-    >>> list(paragraphs("a\nb\n\n\nc\n"))
-    [(1, 'a\nb'), (5, 'c')]
+    >>> [tuple(paragraph) for paragraph in paragraphs("a\nb\n\n\nc")]
+    [(1, 'a\nb', '\n\n\n'), (5, 'c', '\n')]
     """
     number, start = 1, 0
     for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
         end = gap.start() if gap else len(text)
         paragraph = text[start:end].removesuffix("\n").removesuffix("\r")
+        if gap and gap.end() < len(text):
+            line_end = gap.group()
+        else:
+            line_end = text[start + len(paragraph) :].partition("\n")[0] + "\n"
         if paragraph.strip():
-            yield number, paragraph
+            yield CutText(number, paragraph, line_end)
         if gap:
             number += text.count("\n", start, gap.end())
             start = gap.end()

@@ -25,7 +25,7 @@ class JsonlSource(RowFiles):
         """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path in self._files:
             names, place = file_names(path), str(path)
-            for number, line in read_documents(path, "line", self.document_limit):
+            for number, line, _ in read_documents(path, "line", self.document_limit):
                 try:
                     row = parse_json(line)
                 except TextError as error:

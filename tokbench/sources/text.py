@@ -16,7 +16,10 @@ from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, 
 class TextOptions(GroupedFileOptions):
     """Options of ``source: text``."""
 
-    document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
+    document: Cut = Field(
+        default="file",
+        description="what one document is: file, line or paragraph; training sees the line ends, too",
+    )
 
 
 class TextSource(GroupedFilesSource):
@@ -33,12 +36,12 @@ class TextSource(GroupedFilesSource):
         for path, group in self._files:
             name = path.name
             with_text.setdefault(group, False)
-            for line, text in read_documents(path, self._options.document, self.document_limit):
+            for line, text, end in read_documents(path, self._options.document, self.document_limit):
                 with_text[group] = True
                 if self._options.document == "file":
                     yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
                 else:
-                    yield Document(text, group, str(line), f"{name}:{line}")
+                    yield Document(text, group, str(line), f"{name}:{line}", line_end=end)
         empty = [group for group, any_text in with_text.items() if not any_text]
         if empty and len(empty) < len(with_text):
             files = {group: path for path, group in reversed(self._files)}

@@ -55,7 +55,8 @@ class SampleSource:
 
     def _all(self) -> Iterator[Document]:
         if self._part in {"all", "languages"}:
-            yield from TextSource(TextOptions(path=_HERE / "languages/*.txt", document="line")).documents()
+            for sentence in TextSource(TextOptions(path=_HERE / "languages/*.txt", document="line")).documents():
+                yield sentence._replace(line_end="")
         if self._part in {"all", "code"}:
             for document in TextSource(TextOptions(path=_HERE / "code/*.txt", document="file")).documents():
                 yield document._replace(group=document.key.partition("_")[0])

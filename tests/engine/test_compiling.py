@@ -1,4 +1,4 @@
-"""What a training costs never includes compiling for the machine: such a training is done once more, in a fresh process."""
+"""Trainings are timed without compiling for the machine: one that compiles is done once more, in a fresh process."""
 
 import json
 import os

@@ -35,7 +35,6 @@ from tokbench.engine.further import Further, measure_further
 from tokbench.engine.merge import merge_runs
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.studies import study_blocks
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.train import train_here
 from tokbench.engine.train_run import train_run
@@ -391,7 +390,7 @@ def _results(
         losses=finished.losses,
         own_texts=[own for outcome in studies.outcomes.values() for own in outcome.own_texts],
         differences=evaluation.same_ids.differences,
-        studies=study_blocks(registry, studies),
+        studies=studies.blocks,
         failed_studies=studies.failures,
         pairs=finished.pairs,
         matrices=finished.matrices,

@@ -90,7 +90,7 @@ def test_what_is_no_count_is_refused(answer):
         def count_batch(self, texts, /):
             return answer
 
-    with pytest.raises(ContractError, match="count_batch must return a number of tokens for each text"):
+    with pytest.raises(ContractError, match="count_batch"):
         count_batch(Counts(), ["a", "b"])
 
 

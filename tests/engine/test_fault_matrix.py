@@ -286,7 +286,7 @@ def test_a_tokenizer_that_must_load_is_named(matrix, write_config):
     with pytest.raises(tokbench.InputError) as caught:
         tokbench.run(write_config(tokenizers=lines.rstrip()), workers=0)
     assert [problem.message for problem in caught.value.problems] == [
-        f"tokenizer {name!r} (backend faulty): vocab_size is {size}, but must be an integer from 1 to 2**32"
+        f"tokenizer {name!r} (backend faulty): vocab_size is {size}, but must be a whole number"
         for name, size in (("nan", "nan"), ("none", "None"))
     ]
 

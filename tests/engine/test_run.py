@@ -85,7 +85,7 @@ def test_a_shard_that_fails_costs_its_whole_group(write_config, corpus, faulty, 
     ("backend", "reason"),
     [
         ("Negative", "encode returned id -1, which is not an id"),
-        ("Floats", "encode must return integers, but returned 0.5"),
+        ("Floats", "encode[0] is 0.5, but must be a whole number"),
         ("Panics", "Panic: index out of bounds (corpus c, group y, document y.txt:2)"),
         ("BadBatch", "encode_batch returned offsets that do not cut 3 ids into"),
     ],

@@ -19,6 +19,8 @@ from tokbench.corpus.excerpts import NO_BOUND, Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.plain_values import plain
+from tokbench.tokenizers.contract import HasNotes
 
 _HASHED_BYTES: Final = 1 << 14
 """Bytes of documents that are joined, and a document counts one more."""
@@ -256,6 +258,8 @@ class Corpus:
         self._first = (0, "")
         self.name = name
         self.source = source
+        self.licence: str = plain(source.licence, str, "licence")
+        self.notes: list[str] = plain(source.notes, list[str], "notes") if isinstance(source, HasNotes) else []
         self.holdout = holdout
         self.parallel = parallel
         self.limit = limit
@@ -325,11 +329,16 @@ class Corpus:
             yield from self._kept
             return
         digest = DocumentHash()
-        for document in self.source.documents():
+        for document in self._read():
             digest.add(document, self._encoded(document))
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
             raise self.changed()
+
+    def _read(self) -> Iterator[Document]:
+        """Yield the documents of the source, of plain values."""
+        for document in self.source.documents():
+            yield plain(document, Document, "a document")
 
     def _encoded(self, document: Document) -> bytes:
         """Return the text of a document in UTF-8; raise InputError if it is too long."""
@@ -366,7 +375,7 @@ class Corpus:
         marked: dict[bool, str] = {}
         kept = _KeptDocuments(room)
         excerpts = Excerpts()
-        for document in self.source.documents():
+        for document in self._read():
             _, group, _, origin, gold, *_ = document
             data = self._encoded(document)
             digest.add(document, data)
@@ -449,6 +458,6 @@ class Corpus:
 
     def _origin(self, group: str, at: int) -> str:
         """Return the place and the key of the document of a group with this number."""
-        mine = (document for document in self.source.documents() if document.group == group)
+        mine = (document for document in self._read() if document.group == group)
         document = next(islice(mine, at, None), None)
         return f"{document.origin} (key {_shared_key(document)!r})" if document else "no more documents"

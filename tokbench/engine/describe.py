@@ -117,7 +117,7 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
     return CorpusInfo(
         source=entry.source,
         options=entry.options,
-        licence=corpus.source.licence,
+        licence=corpus.licence,
         sha256=survey.limited_sha256,
         limit=corpus.limit,
         documents=survey.documents,

@@ -238,9 +238,7 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] |
     def encoded(texts: list[str]) -> Encoded | NDArray[np.int64]:
         if isinstance(tokenizer, CountsAlone):
             return count_batch(tokenizer, texts)
-        answer = encode_batch(tokenizer, texts)
-        check_encoded(answer, len(texts), vocab_size_of(tokenizer))
-        return answer
+        return check_encoded(encode_batch(tokenizer, texts), len(texts), vocab_size_of(tokenizer))
 
     outcome = attempt(lambda: encoded(shard.texts))
     if not isinstance(outcome, Failure):

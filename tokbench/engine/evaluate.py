@@ -98,6 +98,10 @@ class Evaluation:
             metric = self.metrics[key[3]]
             self.states[key] = self.attempted(key[3], lambda: metric.merge(known, state), "merging states")
 
+    def note(self, note: str) -> None:
+        """Add a note if it is not there yet."""
+        self.notes += [note] if note not in self.notes else []
+
     def attempted(self, family: str, compute: Callable[[], Any], doing: str) -> Any | Failure:
         """Return what a family makes of states, or the failure, which is noted."""
         outcome = attempt(compute, doing)

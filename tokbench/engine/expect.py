@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tokbench.engine.check import Checked
+from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.metric import EstimatesTiming
 from tokbench.measuring.plan import Plan
@@ -56,6 +57,7 @@ def _timing_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
         metric = family.timed(options) if family.timed else None
         for corpus in plan.corpora_of(family) if metric else ():
             size, count = plan.surveys[corpus].evaluated_bytes, _count(plan, corpus, names)
-            amount = metric.bytes_to_time(size, count) if isinstance(metric, EstimatesTiming) else size * count
+            timed = metric.bytes_to_time(size, count) if isinstance(metric, EstimatesTiming) else size * count
+            amount = plain(timed, int, "bytes_to_time")
             amounts[corpus] = amounts.get(corpus, 0) + amount
     return amounts

@@ -13,7 +13,8 @@ from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
 from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
-from tokbench.measuring.cell import Values, make_cell
+from tokbench.foundation.plain_values import plain
+from tokbench.measuring.cell import PlainValues, Values, cell_of, plain_values
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.metric import (
     CorpusMetric,
@@ -24,6 +25,7 @@ from tokbench.measuring.metric import (
     Metric,
     NotApplicable,
     Role,
+    TextMetric,
 )
 from tokbench.measuring.scope import MeasuredTokenizer, Scope
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
@@ -66,7 +68,10 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
     finds_worst = {name: metric for name, metric in metrics if isinstance(metric, FindsWorstDocuments)}
     for states_of in (_states, _parts):
         for state in chain.from_iterable(states_of(scope, evaluation, tokenizer) for tokenizer in prepared):
-            if state.family in finds_losses and (loss := _loss(finds_losses[state.family], state)):
+            loss = _loss(finds_losses[state.family], state) if state.family in finds_losses else None
+            if isinstance(loss, Failure):
+                evaluation.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
+            elif loss:
                 losses.append(loss)
             if state.family in finds_worst and (examples := _worst(finds_worst[state.family], state)):
                 worst[state[:3]] = examples
@@ -102,17 +107,19 @@ def pack_states(
         for state in _states(scope, evaluation, tokenizer):
             place = state[:4]
             if place not in done:
-                raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
-                if not isinstance(raw, Failure):
-                    raw = attempt(partial(packed.add, RawState(**state._asdict() | {"state": raw})))
+                raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
                 if isinstance(raw, Failure):
-                    note = f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}"
-                    evaluation.notes += [note] if note not in evaluation.notes else []
+                    evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
             del evaluation.states[place]
     for compared in evaluation.same_ids.states():
         if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
             packed.add(compared)
     evaluation.states.clear()  # parts of groups, and failures, are in no file
+
+
+def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: PackedStates) -> None:
+    """Add the raw form of a state, which JSON can hold."""
+    packed.add(RawState(**state._asdict() | {"state": plain(metric.raw(state.state), Any, "raw")}))
 
 
 def measured_shares(
@@ -169,20 +176,6 @@ def _parts(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) ->
             yield _State(*place, part.state)
 
 
-def _checked(values: Values) -> Values:
-    """Return the values of a metric family.
-
-    Raises:
-        ContractError: they are none.
-    """
-    if not isinstance(values, Mapping):
-        raise ContractError(f"finish must return values by metric, but returned {shown(values)}")
-    for name, value in values.items():
-        if not isinstance(value, Measured | NotApplicable):
-            raise ContractError(f"finish must return Measured or NotApplicable for {name}, but returned {shown(value)}")
-    return values
-
-
 def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:
     """Return the values of a metric that takes all groups at once.
 
@@ -192,9 +185,11 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
     outcome = metric.finish_corpus(states)
     if not isinstance(outcome, CorpusOutcome):
         raise ContractError(f"finish_corpus must return a CorpusOutcome, but returned {shown(outcome)}")
-    for values in outcome.values.values():
-        _checked(values)
-    return outcome
+    return CorpusOutcome(
+        plain(outcome.values, dict[tuple[str, str], dict[str, object]], "finish_corpus.values"),
+        plain(outcome.pairs, list[PairComparison], "finish_corpus.pairs"),
+        plain(outcome.matrices, list[PairMatrix], "finish_corpus.matrices"),
+    )
 
 
 class _Finisher:
@@ -279,10 +274,13 @@ class _Finisher:
         """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
         if isinstance(values, Failure):
             self.failures.append(values)
+            known: PlainValues | Failure = values
         else:
-            ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
+            known = plain_values(values)
+            self.failures += [value for value in known.values() if isinstance(value, Failure)]
+            ratios = {name: value.ratio_of for name, value in known.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
-        cells = (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
+        cells = (cell_of(prepared, place, metric, known, seen, share) for metric in metrics)
         return map(_without_interval, cells) if self._scope.design(place[0]).designed else cells
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
@@ -312,7 +310,8 @@ class _Finisher:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         finish = self._evaluation.of_groups[family].finish
-        return self._evaluation.attempted(family, lambda: _checked(finish(state)), f"finishing {family}"), share
+        values = partial(lambda state: plain(finish(state), dict[str, object], "finish"), state)
+        return self._evaluation.attempted(family, values, f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
@@ -358,15 +357,20 @@ def _without_interval(cell: Cell) -> Cell:
     return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, reason="")
 
 
-def _loss(metric: FindsLosses, place: _State) -> LossInfo | None:
+def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:
     """Return what did not come back in one group, if something did not."""
-    loss = attempt(partial(metric.loss, place.state))
-    if not loss or isinstance(loss, Failure):
-        return None
-    return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **loss._asdict())
+
+    def loss_info() -> LossInfo | None:
+        found = metric.loss(place.state)
+        if found is None:
+            return None
+        info = LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **found._asdict())
+        return plain(info, LossInfo, "loss")  # type: ignore[no-any-return]
+
+    return attempt(loss_info)
 
 
 def _worst(metric: FindsWorstDocuments, place: _State) -> Sequence[DocumentExample]:
     """Return the documents of a group that need the most tokens per byte."""
-    examples = attempt(partial(metric.worst, place.state))
+    examples = attempt(lambda: plain(metric.worst(place.state), list[DocumentExample], "worst"))
     return () if isinstance(examples, Failure) else examples

@@ -12,6 +12,8 @@ from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.engine.workers.processes import ProcessPool
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.plain_values import plain
+from tokbench.measuring.cell import plain_outcome
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.isolated_metric import IsolatedMetric, StepAnswers, TrainedIn
 from tokbench.measuring.job import Job
@@ -127,7 +129,8 @@ def measure_isolated(
             own.keep(name, pool.kept[name])
         for done, name in enumerate(ready):
             pool.progress(f"{spec.name}, one tokenizer at a time", done, len(ready))
-            answers[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
+            steps = plain(metric.steps, tuple[str, ...], "steps")
+            answers[name] = _measure_one(MeasureAlone(spec.name, options, name, steps), metric, own)
     pool.notes += [note for note in own.notes if note not in pool.notes]
     trained = {
         tokenizer.name: TrainedIn(
@@ -140,7 +143,7 @@ def measure_isolated(
         for tokenizer in prepared
         if tokenizer.train_s is not None
     }
-    outcome = attempt(lambda: metric.finish(answers, trained), spec.name)
+    outcome = attempt(lambda: plain_outcome(metric.finish(answers, trained), "finish"), spec.name)
     if isinstance(outcome, Failure):
         missing = dict.fromkeys(ready, Untimed.of(outcome)) | dict(missing)
         outcome = TimedOutcome([], [outcome.reason], [outcome])
@@ -170,8 +173,9 @@ def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPoo
     if isinstance(pool, InProcessPool):
         return InProcessPool(pool.progress)
     limits = plan.config.limits
-    if metric.seconds is not None:
-        limits = limits.model_copy(update={"step": min(limits.step, metric.seconds), "train": limits.step})
+    seconds = plain(metric.seconds, float | None, "seconds")
+    if seconds is not None:
+        limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
     return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD)
 
 

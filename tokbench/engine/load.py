@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import ClassVar, Final, NamedTuple
 
 from tokbench.engine.workers.pool import WorkerDied
@@ -22,10 +22,10 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.batch import bytes_of, vocab_size_of
-from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.engine_contract import output_of
 from tokbench.tokenizers.facts import TokenizerFacts
-from tokbench.tokenizers.members import check_members
+from tokbench.tokenizers.members import plain_members
 
 READING_VOCABULARY: Final = "reading the vocabulary of"
 
@@ -46,14 +46,13 @@ def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
     Raises:
         ContractError: a member has a value that it may not have.
     """
-    check_members(tokenizer, vocab_size_of(tokenizer))
+    size = vocab_size_of(tokenizer)
+    members = plain_members(tokenizer, size)
     values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
     lacks = frozenset(value.id for value in values if value.needs and not any(_has(tokenizer, n) for n in value.needs))
-    notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
-    short_notes = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
-    engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
-    identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
-    return TokenizerFacts(vocab_size_of(tokenizer), short_notes, lacks, engine, output_of(tokenizer), identity)
+    notes = tuple(shortened(note, LONGEST_MESSAGE) for note in members.get("notes", ())[:_MOST_NOTES])
+    engine = shortened(members.get("encoded_by", ""), LONGEST_MESSAGE)
+    return TokenizerFacts(size, notes, lacks, engine, output_of(tokenizer), members.get("identity"))
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
@@ -72,11 +71,11 @@ def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], 
         tokenizer: the tokenizer.
         know_lengths: called with the number of bytes of every id, if they are read.
     """
-    if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
+    if not isinstance(tokenizer, HasTokenBytes) or (size := vocab_size_of(tokenizer)) > _LARGEST_VOCABULARY:
         return ""
     sha, known = hashlib.sha256(), list[int]()
-    for first in range(0, tokenizer.vocab_size, _HASHED_IDS):
-        tokens = bytes_of(tokenizer, range(first, min(first + _HASHED_IDS, tokenizer.vocab_size)))
+    for first in range(0, size, _HASHED_IDS):
+        tokens = bytes_of(tokenizer, range(first, min(first + _HASHED_IDS, size)))
         known += map(len, tokens)
         lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
         heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))

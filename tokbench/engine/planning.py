@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
@@ -16,6 +17,7 @@ from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
@@ -24,7 +26,6 @@ from tokbench.measuring.study import StudySpec
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
-from tokbench.tokenizers.contract import HasNotes
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import GivenOptions, Options, names_in
 
@@ -88,7 +89,7 @@ _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
 
 def _size_of_files(source: Source) -> float:
     """Return the bytes of the files that a source reads; 0 if it has none, or if they tell nothing of its text."""
-    files = source.files if isinstance(source, HasFiles) else ()
+    files = plain(source.files, list[pathlib.Path], "files") if isinstance(source, HasFiles) else []
     if any(path.suffix in _PACKED or not path.is_file() for path in files):
         return 0.0
     return float(sum(path.stat().st_size for path in files))
@@ -156,14 +157,15 @@ class _Planner:
         if lacking := missing_members(source, "a corpus source", Source):
             self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
             return
-        if isinstance(source, HasNotes):
-            self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         bound = any(name in metric.corpora for metric in self._config.metrics)
         limit = self._config.overrides.limit if entry.evaluate or bound else None
         most = self._config.limits.document
-        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
-        plugin = self._registry.corpora.entries[spec.name].plugin
-        total, room = _size_of_files(source), self._room
+        made = partial(Corpus, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
+        corpus, total = self._try(path, lambda: made(name, source)), self._try(path, lambda: _size_of_files(source))
+        if corpus is None or total is None:
+            return
+        self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
+        plugin, room = self._registry.corpora.entries[spec.name].plugin, self._room
         read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
         survey = self._try(path, read)
         if survey is not None:

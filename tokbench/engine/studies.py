@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from tokbench.engine.check import Checked
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.errors import STOPS
+from tokbench.foundation.errors import STOPS, ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
+from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, Measured, NotApplicable, Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
-from tokbench.registry.plugins import Registry
+from tokbench.results.blocks import OwnTexts
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.study_blocks import StudyBlocks
 
@@ -36,6 +38,8 @@ class StudiesDone:
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
+    blocks: StudyBlocks = field(default_factory=StudyBlocks)
+    """Their blocks."""
     stopped: str = ""
     """The study in which Ctrl-C or the loss of the workers ended the run; empty if all ran."""
 
@@ -65,9 +69,10 @@ def run_studies(
         spec = checked.registry.studies.get(name)
         try:
             with pool.progress.phase(name):
-                outcome = attempt(partial(spec.run, context.of(spec), options))
+                run = partial(_outcome, spec, context, options, done.blocks)
+                outcome = attempt(run)
                 if isinstance(outcome, Failure) and stored.distrust_answers(name, outcome.reason):
-                    outcome = attempt(partial(spec.run, context.of(spec), options))
+                    outcome = attempt(run)
         except STOPS:
             done.stopped = name
             return done
@@ -78,14 +83,30 @@ def run_studies(
     return done
 
 
-def study_blocks(registry: Registry, done: StudiesDone) -> StudyBlocks:
-    """Return the blocks of the studies that have one."""
-    blocks = StudyBlocks()
-    for name, outcome in done.outcomes.items():
-        kind = registry.studies.get(name).block
-        if kind is not None and outcome.block is not None:
-            blocks.put(kind, outcome.block)
-    return blocks
+_PLAIN: Final = {
+    "own_texts": list[OwnTexts],
+    "notes": list[str],
+    "failures": list[str],
+    "tracebacks": dict[str, str],
+}
+"""The types of the parts of an outcome that go into the results as they are."""
+
+
+def _outcome(spec: StudySpec, context: _Context, options: Any, blocks: StudyBlocks) -> Outcome:
+    """Run a study, put its block to the others, and return its outcome as plain values.
+
+    Raises:
+        Exception: of the study, or because a part of its outcome cannot be made plain.
+    """
+    outcome = spec.run(context.of(spec), options)
+    if not isinstance(outcome, Outcome):
+        raise ContractError(f"run must return an Outcome, but returned {shown(outcome)}")
+    parts = {name: plain(getattr(outcome, name), kind, name) for name, kind in _PLAIN.items()}
+    outcome = replace(outcome, cells=plain_cells(outcome.cells, "cells"), **parts)
+    if spec.block is not None and outcome.block is not None:
+        blocks.put(spec.block, outcome.block)
+        outcome.block = blocks.get(spec.block)
+    return outcome
 
 
 class _Context:
@@ -155,7 +176,10 @@ class _Context:
         metric = self._evaluation.metrics[family.name]
         assert not isinstance(metric, CorpusMetric)
         state = self.state(role, tokenizer, corpus, WHOLE)
-        return state if isinstance(state, Failure) else metric.finish(state).get(wanted.id)
+        if isinstance(state, Failure):
+            return state
+        value: object = plain(metric.finish(state), dict[str, object], "finish").get(wanted.id)
+        return plain(value, Measured | NotApplicable | None, f"the value of {wanted.id}")  # type: ignore[no-any-return]
 
     def stored(self, tokenizers: Sequence[str], kept: Kept) -> Any | None:
         return self._stored.answer_of(self._study, tokenizers, kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +16,8 @@ from tokbench.engine.isolated import Untimed, measure_isolated
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.plain_values import plain
+from tokbench.measuring.cell import plain_outcome
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import (
@@ -27,7 +29,7 @@ from tokbench.measuring.metric import (
 )
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
 
@@ -124,11 +126,15 @@ class TimeTokenizers(Job):
             TimedText(feed.corpus, feed.evaluated, feed.n_bytes, context.texts(feed.name), feed.group)
             for feed in self.feeds
         ]
-        metric = make(self.options)
-        if isinstance(metric, RefersToOthers):
-            metric.refer(self.same_as)
+
+        def measure() -> TimedOutcome:
+            metric = make(self.options)
+            if isinstance(metric, RefersToOthers):
+                metric.refer(self.same_as)
+            return plain_outcome(metric.measure(ready, texts, context.progress), "measure")
+
         with doing("timing", tokenizer="", place=f"for {self.family}"):
-            outcome = attempt(lambda: metric.measure(ready, texts, context.progress), self.family)
+            outcome = attempt(measure, self.family)
         yield outcome, {name: failure for name, failure in loaded.items() if isinstance(failure, Failure)}
 
 
@@ -162,19 +168,38 @@ def time_all(
     names = [tokenizer.name for tokenizer in prepared]
     for spec, options in plan.metrics:
         if spec.isolated is not None:
-            measured = measure_isolated(plan, prepared, missing, spec, options, pool)
+            isolated = partial(measure_isolated, plan, prepared, missing, spec, options, pool)
+            measured = _outcome(isolated, spec, {OWN_TEXTS: names})
             outcome.cells.extend(measured.cells)
             outcome.notes.extend(measured.notes)
             failures += measured.failures
         if spec.timed is not None:
             changed = dict(unread)
-            measured = _measure(plan, names, spec, options, dict(missing), changed, pool)
+            timed = partial(_measure, plan, names, spec, options, dict(missing), changed, pool)
+            on = {corpus: [name for name in names if name in plan.names_on(corpus)] for corpus in plan.corpora_of(spec)}
+            measured = _outcome(timed, spec, on)
             outcome.cells.extend(_unread(cell, changed) for cell in measured.cells)
             outcome.notes.extend(measured.notes)
             if pool.shared:
                 outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
             failures += measured.failures
     return outcome._replace(failures=failures)
+
+
+def _outcome(
+    measure: Callable[[], TimedOutcome], spec: MetricFamily, places: Mapping[str, Sequence[str]]
+) -> TimedOutcome:
+    """Return the outcome of a metric; if its own code raises, failed cells of the tokenizers of each corpus."""
+    outcome = attempt(measure, spec.name)
+    if not isinstance(outcome, Failure):
+        return outcome
+    cells = [
+        Cell(name, corpus, WHOLE, value.id, unit=value.unit, status=Status.of(outcome), reason=outcome.reason)
+        for corpus, names in places.items()
+        for name in names
+        for value in spec.values
+    ]
+    return TimedOutcome(cells, [outcome.reason], [outcome])
 
 
 def _measure(
@@ -221,9 +246,10 @@ def _measure_on(
     assert spec.timed is not None
     metric = spec.timed(options)
     outcomes, failures = [], list[Failure]()
-    repeats = metric.processes if isinstance(metric, RepeatsInProcesses) else 1
+    repeats = plain(metric.processes, int, "processes") if isinstance(metric, RepeatsInProcesses) else 1
     with ExitStack() as stack:
-        groups = _groups(plan, on, stack) if isinstance(metric, TimesGroups) and metric.by_group else {}
+        by_group = isinstance(metric, TimesGroups) and plain(metric.by_group, bool, "by_group")
+        groups = _groups(plan, on, stack) if by_group else {}
         unread.update({name: documents.failure for name, documents in groups.items() if documents.failure})
         for _ in range(repeats):
             if repeats > 1:
@@ -238,7 +264,7 @@ def _measure_on(
         sound = [
             one._replace(cells=[c for c in one.cells if c.tokenizer not in missing]) for one in outcomes if one.cells
         ]
-        timed = metric.combine(sound) if len(sound) > 1 else timed
+        timed = plain_outcome(metric.combine(sound), "combine") if len(sound) > 1 else timed
     units = {value.id: value.unit for value in spec.values}
     places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
     places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())

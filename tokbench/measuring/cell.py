@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeAlias
 
-from tokbench.foundation.failures import Failure
-from tokbench.measuring.metric import Measured, Metric, NotApplicable
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.plain_values import plain
+from tokbench.measuring.metric import Measured, Metric, NotApplicable, TimedOutcome
 from tokbench.measuring.scope import MeasuredTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
 Values = Mapping[str, Measured | NotApplicable]
+PlainValues: TypeAlias = dict[str, Measured | NotApplicable | Failure]
+
+_NO_VALUE: Final = Failure("the metric gave no value and no reason")
 
 
 def make_cell(
@@ -27,17 +33,38 @@ def make_cell(
     ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
     that is unknown; ``share`` is that on which the values rest, ``None`` for all.
     """
-    place = (tokenizer.name, corpus, group, metric.id)
-    problem = _problem(tokenizer, metric, values)
-    if problem:
+    known = values if isinstance(values, Failure) else plain_values(values)
+    return cell_of(tokenizer, (corpus, group), metric, known, seen, share)
+
+
+def plain_values(values: Values) -> PlainValues:
+    """Return the values of a metric family as plain ones; a failure for each that has no plain form."""
+    return {
+        name: attempt(partial(plain, value, Measured | NotApplicable, f"the value of {name}"))
+        for name, value in values.items()
+    }
+
+
+def cell_of(
+    tokenizer: MeasuredTokenizer,
+    at: tuple[str, str],
+    metric: Metric,
+    values: PlainValues | Failure,
+    seen: float | None = None,
+    share: float | None = None,
+) -> Cell:
+    """Make the cell of a plain value, see :func:`make_cell`; ``at`` is corpus and group."""
+    place = (tokenizer.name, *at, metric.id)
+    if problem := _problem(tokenizer, metric):
         return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
-    assert not isinstance(values, Failure)
-    value = values[metric.id]
+    value = values if isinstance(values, Failure) else values.get(metric.id, _NO_VALUE)
+    if isinstance(value, Failure):
+        return Cell(*place, unit=metric.unit, status=Status.of(value), reason=value.reason)
     if isinstance(value, NotApplicable):
         return Cell(*place, unit=metric.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
     return Cell(
         *place,
-        value=float(value.value),
+        value=value.value,
         unit=value.unit or metric.unit,
         ci_low=value.ci_low,
         ci_high=value.ci_high,
@@ -48,18 +75,36 @@ def make_cell(
     )
 
 
-def _problem(tokenizer: MeasuredTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
-    """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
+def plain_cells(cells: object, member: str) -> list[Cell]:
+    """Return the cells of a plugin as plain ones; one that is ok and has no value is failed.
+
+    Raises:
+        ContractError: they are no cells of plain values.
+    """
+    made: list[Cell] = plain(cells, list[Cell], member)
+    return [
+        replace(cell, status=Status.FAILED, reason=_NO_VALUE.reason)
+        if cell.value is None and cell.status == Status.OK
+        else cell
+        for cell in made
+    ]
+
+
+def plain_outcome(outcome: object, member: str) -> TimedOutcome:
+    """Return the outcome of a timed or isolated metric as plain values.
+
+    Raises:
+        ContractError: it is none.
+    """
+    made: TimedOutcome = plain(outcome, TimedOutcome, member)
+    return made._replace(cells=plain_cells(made.cells, member))
+
+
+def _problem(tokenizer: MeasuredTokenizer, metric: Metric) -> tuple[Status, str] | None:
+    """Return why the tokenizer cannot have a value, or ``None``."""
     if tokenizer.state != TokenizerState.READY:
         return Status(tokenizer.state.value), tokenizer.reason
     if tokenizer.facts and metric.id in tokenizer.facts.lacks:
         names = " or ".join(need.__name__ for need in metric.needs)
         return Status.NOT_APPLICABLE, f"backend {tokenizer.backend} lacks the capability {names}"
-    if isinstance(values, Failure):
-        return Status.of(values), values.reason
-    value = values.get(metric.id)
-    if value is None:
-        return Status.FAILED, "the metric gave no value and no reason"
-    if isinstance(value, Measured) and not math.isfinite(value.value):
-        return Status.FAILED, f"the metric gave {value.value}"
     return None

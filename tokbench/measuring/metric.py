@@ -39,14 +39,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.foundation.failures import Failure
+from tokbench.results.cells import Cell
 from tokbench.tokenizers.contract import Tokenizer
 
 if TYPE_CHECKING:
-    from tokbench.foundation.failures import Failure
     from tokbench.foundation.progress import Progress
     from tokbench.measuring.encoded_shard import EncodedShard
     from tokbench.results.blocks import LossCause, LossExample, PairComparison, PairMatrix
-    from tokbench.results.cells import Cell
     from tokbench.results.metric_curves import CurvePoint
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import BUCKET_BITS, BUCKETS
 from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.encoded_shard import EncodedShard, differs_from_previous
+from tokbench.tokenizers.batch import vocab_size_of
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
@@ -192,7 +193,7 @@ class TokenCounts(NamedTuple):
     def of(cls, encoded: EncodedShard) -> TokenCounts:
         """Count the ids of one shard."""
         keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
-        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable.of(keys, counts),))
+        return cls(vocab_size_of(encoded.tokenizer), len(encoded.shard), (CountTable.of(keys, counts),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
         tables = add_tables(self.tables, other.tables)
@@ -244,7 +245,7 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
     """Return the keys of the ids of a shard, rising, and how often each occurs."""
     buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
     # Sorting is about three times as fast when a key takes four bytes.
-    small = encoded.tokenizer.vocab_size << BUCKET_BITS <= np.iinfo(np.uint32).max
+    small = vocab_size_of(encoded.tokenizer) << BUCKET_BITS <= np.iinfo(np.uint32).max
     kind: Any = np.uint32 if small else np.uint64
     keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
     starts = np.flatnonzero(differs_from_previous(keys))

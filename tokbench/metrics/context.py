@@ -21,6 +21,7 @@ from tokbench.plugin import (
     Sums,
     document_hashes,
     first_by_hash,
+    vocab_size_of,
 )
 
 _LEAST: Final = 3
@@ -138,7 +139,7 @@ class DocumentIds(NamedTuple):
         if (encoded.tokens > most).any():
             place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
             ids = ids[place < most]
-        small = np.min_scalar_type(encoded.tokenizer.vocab_size - 1)
+        small = np.min_scalar_type(vocab_size_of(encoded.tokenizer) - 1)
         return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
 
     @classmethod
@@ -228,7 +229,7 @@ class ContextMetric(SummedMetric):
         """Return the documents and the windows of one shard."""
         sample = self._options.sample
         drawn = DocumentIds.of(encoded, sample).first(sample)
-        vocab_size = encoded.tokenizer.vocab_size
+        vocab_size = vocab_size_of(encoded.tokenizer)
         return ContextState(len(encoded.shard), vocab_size, sample, _NO_BOUND, (drawn,), self._windows(encoded))
 
     def _windows(self, encoded: EncodedShard) -> Sums:

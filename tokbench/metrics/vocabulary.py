@@ -23,6 +23,7 @@ from tokbench.plugin import (
     add_tables,
     join_tables,
     renyi_entropy,
+    vocab_size_of,
 )
 
 _STEPS: Final = 100
@@ -122,7 +123,7 @@ class VocabularyMetric(SummedMetric):
     def map(self, encoded: EncodedShard) -> Frequencies:
         """Return the frequencies of one shard."""
         table = CountTable.of(*encoded.id_counts)
-        return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), (table,))
+        return Frequencies(vocab_size_of(encoded.tokenizer), len(encoded.shard), (table,))
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
         """Return use, evenness and the shape of the frequencies.

@@ -129,12 +129,6 @@ class RawStates(Sequence[RawState]):
         return core_schema.no_info_after_validator_function(cls, handler(list[RawState]))
 
 
-class _NotJson(NamedTuple):
-    """A state that cannot be written."""
-
-    state: Any
-
-
 def _place(state: RawState) -> Place:
     return state.tokenizer, state.corpus, state.group, state.family
 
@@ -157,20 +151,17 @@ class PackedStates(Sequence[RawState]):
 
     def __init__(self, states: Iterable[RawState] = ()) -> None:
         self._packer = _Packer()
-        self._rows: list[tuple[str, str, str, str, str | _NotJson]] = []
+        self._rows: list[tuple[str, str, str, str, str]] = []
         for state in states:
             self.add(state)
 
     def add(self, state: RawState) -> None:
-        """Add a state at the end. Ctrl-C leaves it out, or adds it; it does no harm to the others."""
-        self._rows.append((*_place(state), self._packed(state.state)))
+        """Add a state at the end. Ctrl-C leaves it out, or adds it; it does no harm to the others.
 
-    def _packed(self, state: Json) -> str | _NotJson:
-        packed = self._packer.pack(state)
-        try:
-            return _json(packed)
-        except (TypeError, ValueError):  # reported when the file is written
-            return _NotJson(state)
+        Raises:
+            TypeError, ValueError: it is not JSON data.
+        """
+        self._rows.append((*_place(state), _json(self._packer.pack(state.state))))
 
     @property
     def blocks(self) -> list[bytes]:
@@ -183,13 +174,8 @@ class PackedStates(Sequence[RawState]):
         return [row[:4] for row in self._rows]
 
     def head(self) -> str:
-        """Return the JSON part of the file.
-
-        Raises:
-            TypeError, ValueError: a state is no JSON data.
-        """
-        states = (_json(state.state) if isinstance(state, _NotJson) else state for *_, state in self._rows)
-        rows = (f"{_json(place)[:-1]},{state}]" for place, state in zip(self.places, states, strict=True))
+        """Return the JSON part of the file."""
+        rows = (f"{_json(place)[:-1]},{state}]" for *place, state in self._rows)
         return f'{{"arrays":{_json(self._packer.table)},"states":[{",".join(rows)}]}}'
 
     def __len__(self) -> int:
@@ -202,9 +188,9 @@ class PackedStates(Sequence[RawState]):
     def __getitem__(self, at: int | slice) -> RawState | list[RawState]:
         return [self._state(row) for row in self._rows[at]] if isinstance(at, slice) else self._state(self._rows[at])
 
-    def _state(self, row: tuple[str, str, str, str, str | _NotJson]) -> RawState:
+    def _state(self, row: tuple[str, str, str, str, str]) -> RawState:
         tokenizer, corpus, group, family, kept = row
-        state = kept.state if isinstance(kept, _NotJson) else _unpacked(json.loads(kept), self._packer.array)
+        state = _unpacked(json.loads(kept), self._packer.array)
         return RawState(tokenizer=tokenizer, corpus=corpus, group=group, family=family, state=state)
 
 

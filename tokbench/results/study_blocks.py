@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
+import numpy as np
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from tokbench.foundation.errors import ResultsError, one_line
+from tokbench.foundation.plain_values import plain
 from tokbench.foundation.validation_messages import wrong_value
 
 B_co = TypeVar("B_co", covariant=True)
@@ -84,7 +86,6 @@ class StudyBlocks:
     def __init__(self, plain: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._plain = dict(plain or {})
         self._known: dict[str, Any] = {}
-        self._versions: dict[str, int] = {}
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -98,18 +99,24 @@ class StudyBlocks:
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the studies that have a block."""
-        return iter(dict.fromkeys([*self._plain, *self._known]))
+        return iter(self._plain)
 
     def __contains__(self, study: object) -> bool:
-        return study in self._plain or study in self._known
+        return study in self._plain
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._plain)
 
     def put(self, kind: BlockType[T], block: T) -> None:
-        """Keep the block of a study."""
-        self._known[kind.study] = block
-        self._versions[kind.study] = kind.version
+        """Keep the block of a study as plain data, and as it is read from them.
+
+        Raises:
+            ContractError: something in it is not JSON data.
+            ResultsError: it is not of its type.
+        """
+        data = json.dumps(plain(block, Any, "block"), default=np.ndarray.tolist)
+        self._plain[kind.study] = {_VERSION: kind.version, _BODY: json.loads(data)}
+        self._known[kind.study] = kind.read(kind.version, json.loads(data))
 
     def get(self, kind: BlockType[T]) -> T | None:
         """Return the block of a study, or ``None`` if the run has none.
@@ -121,20 +128,9 @@ class StudyBlocks:
         if name not in self._known and name in self._plain:
             stored = self._plain[name]
             self._known[name] = kind.read(int(stored.get(_VERSION, 1)), stored.get(_BODY))
-            self._versions[name] = kind.version
         known: T | None = self._known.get(name)
         return known
 
     def plain(self) -> dict[str, dict[str, Any]]:
         """Return all blocks as plain data."""
-        known = {name: {_VERSION: self._versions[name], _BODY: _data(block)} for name, block in self._known.items()}
-        return {name: known.get(name) or dict(self._plain[name]) for name in self}
-
-
-def _data(block: Any) -> Any:
-    """Return dataclasses, and what they hold, as mappings."""
-    if isinstance(block, list | tuple):
-        return [_data(entry) for entry in block]
-    if isinstance(block, Mapping):
-        return {name: _data(entry) for name, entry in block.items()}
-    return asdict(block) if hasattr(block, "__dataclass_fields__") else block
+        return {name: dict(stored) for name, stored in self._plain.items()}

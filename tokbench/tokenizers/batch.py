@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError, shortened, shown
 from tokbench.foundation.failures import Copies, Failure, attempt, end_copy
+from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import (
     DecodesBatch,
     Encoded,
@@ -26,6 +27,8 @@ _MOST_IDS: Final = 1 << 32
 """Ids that fit into 32 bits."""
 
 _SHOWN: Final = 60
+_LISTS: Final = frozenset({list, tuple, np.ndarray})
+_NO_IDS: Final = np.empty(0, dtype=np.uint32)
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
@@ -43,6 +46,8 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     copies = Copies.number
     if isinstance(tokenizer, EncodesBatch):
         encoded = tokenizer.encode_batch(texts)
+        if not isinstance(encoded, Encoded):
+            raise ContractError(f"encode_batch must return Encoded, but returned {shown(encoded)}")
     else:
         encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
     return encoded if Copies.number == copies else end_copy()
@@ -60,10 +65,10 @@ def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]
     """
     if not isinstance(tokenizer, CountsTokens):
         return np.diff(encode_batch(tokenizer, texts).offsets)
-    counts = np.asarray(tokenizer.count_batch(texts))
-    if counts.shape != (len(texts),) or (len(texts) and (counts.dtype.kind not in "iu" or counts.min() < 0)):
+    counts = plain(tokenizer.count_batch(texts), list[int], "count_batch")
+    if len(counts) != len(texts) or min(counts, default=0) < 0:
         raise ContractError(f"count_batch must return a number of tokens for each text, but returned {shown(counts)}")
-    return counts.astype(np.int64)
+    return np.array(counts, dtype=np.int64)
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
@@ -72,30 +77,23 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
     Raises:
         ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
     """
+    if not set(map(type, documents)) <= _LISTS:
+        documents = [plain(ids, list[int], "encode") for ids in documents]
     offsets = offsets_of(map(len, documents), len(documents))
     listed = [i for ids in documents for i in ids]
-    if not listed:
-        return Encoded(np.empty(0, dtype=np.uint32), offsets)
-    try:
-        ids = np.array(listed)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ContractError(f"encode must return integers: {error}") from error
-    if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.min() < 0 or ids.max() >= _MOST_IDS:
-        raise ContractError(_not_ids(listed))
-    # numpy counts True as 1 where it stands among integers.
-    if ids.min() <= 1 and any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist()):
-        raise ContractError(_not_ids(listed))
+    ids = attempt(lambda: np.array(listed or _NO_IDS))
+    if isinstance(ids, Failure) or ids.dtype.kind not in "iu" or ids.ndim != 1 or _has_truth(listed, ids):
+        listed = plain(listed, list[int], "encode")
+        ids = np.array(listed, dtype=object)
+    if len(ids) and (ids.min() < 0 or ids.max() >= _MOST_IDS):
+        wrong = next(i for i in listed if not 0 <= i < _MOST_IDS)
+        raise ContractError(f"encode returned id {shortened(f'{wrong}', _SHOWN)}, which is not an id")
     return Encoded(ids.astype(np.uint32), offsets)
 
 
-def _not_ids(listed: Sequence[object]) -> str:
-    """Return a message about the first of some would-be ids that is not an id."""
-    for value in listed:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            return f"encode must return integers, but returned {shown(value)}"
-        if not 0 <= value < _MOST_IDS:
-            return f"encode returned id {shortened(f'{value}', _SHOWN)}, which is not an id"
-    return "encode must return integers"
+def _has_truth(listed: Sequence[object], ids: NDArray[Any]) -> bool:
+    """Tell whether ``True`` or ``False`` is among would-be ids: NumPy takes them for 1 and 0 among numbers."""
+    return any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist())
 
 
 def vocab_size_of(tokenizer: Tokenizer) -> int:
@@ -108,27 +106,34 @@ def vocab_size_of(tokenizer: Tokenizer) -> int:
     >>> vocab_size_of(tokbench.load("utf8_bytes"))
     256
     """
-    size: object = tokenizer.vocab_size
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= _MOST_IDS:
+    size: int = plain(tokenizer.vocab_size, int, "vocab_size")
+    if not 1 <= size <= _MOST_IDS:
         raise ContractError(f"vocab_size is {shown(size)}, but must be an integer from 1 to 2**32")
-    return int(size)
+    return size
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     """Return the texts of all documents: by the tokenizer's own batch call, else one by one.
 
+    The batch call gets arrays that cannot be written to: what follows works on the same ids.
+
     Raises:
-        ContractError: the batch call returned no list.
+        ContractError: what it returns is not text.
     """
-    copies = Copies.number
+    copies, member = Copies.number, "decode"
     if isinstance(tokenizer, DecodesBatch):
-        texts = tokenizer.decode_batch(encoded)
-        if not isinstance(texts, list | tuple):
-            raise ContractError(f"decode_batch must return a list of texts, but returned {shown(texts)}")
+        member = "decode_batch"
+        texts = tokenizer.decode_batch(Encoded(_read_only(encoded.ids), _read_only(encoded.offsets)))
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
         texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
-    return texts if Copies.number == copies else end_copy()
+    return plain(texts, list[str], member) if Copies.number == copies else end_copy()  # type: ignore[no-any-return]
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array = array.view()
+    array.flags.writeable = False
+    return array
 
 
 def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
@@ -144,8 +149,7 @@ def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
     ids = list(ids)
     parts = [tokenizer.token_bytes(token) for token in ids]  # a StopIteration would end a map, and be no error
     if not set(map(type, parts)) <= {bytes}:
-        wrong, part = next((token, part) for token, part in zip(ids, parts, strict=True) if type(part) is not bytes)
-        raise ContractError(f"token_bytes must return bytes, but returned {shown(part)} for id {wrong}")
+        parts = [plain(part, bytes, f"token_bytes({token})") for token, part in zip(ids, parts, strict=True)]
     return parts
 
 
@@ -182,8 +186,8 @@ def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
         yield tokenizer if isinstance(copy, Failure) else copy
 
 
-def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
-    """Refuse an answer that breaks sentence 2 of the contract, or whose arrays do not fit.
+def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> Encoded:
+    """Return an answer as arrays of uint32 and int64, after a look whether it keeps sentence 2 of the contract.
 
     Args:
         encoded: the answer of ``encode_batch``.
@@ -211,6 +215,7 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
         at = int(np.argmax((ids >= vocab_size) | (ids < 0)))
         document = int(np.searchsorted(offsets, at, side="right")) - 1
         raise ContractError(f"encode returned id {int(ids[at])} in document {document}, but vocab_size is {vocab_size}")
+    return Encoded(np.asarray(ids).astype(np.uint32, copy=False), np.asarray(offsets).astype(np.int64, copy=False))
 
 
 def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.foundation.errors import NoIds
 from tokbench.foundation.failures import name_in_reasons
+from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import EncodesBatch
 
 __all__ = ["CountsAlone", "CountsTokens", "DecodesStream", "EncodesChat", "NamesOutput", "ReportsSpans", "TokenSpans"]
@@ -143,7 +144,7 @@ def output_of(tokenizer: Any) -> str:
     if isinstance(tokenizer, CountsAlone):
         return "counts"
     if isinstance(tokenizer, NamesOutput):
-        return str(tokenizer.returns)
+        return plain(tokenizer.returns, str, "returns")  # type: ignore[no-any-return]
     return "arrays" if isinstance(tokenizer, EncodesBatch) else "lists"
 
 

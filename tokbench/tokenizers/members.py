@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tokbench.foundation.errors import ContractError, shown
+from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers import contract
 
 
@@ -60,75 +59,43 @@ def missing_members(made: object, kind: str, protocol: type) -> str:
     return f"{type(made).__name__} is not {kind} yet: add {', '.join(map(repr, lines))} to the class"
 
 
-class _Member(NamedTuple):
-    """A member that has a value, and the values that it may have."""
-
-    capability: type
-    """The tokenizers that have it."""
-    name: str
-    may_be: Callable[[Any, int], bool]
-    """Tells it of a value, given the size of the vocabulary."""
-    values: str
-    """They in words."""
-
-
-def _is_id(value: object, vocab_size: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < vocab_size
+_MEMBERS: Final[Mapping[str, tuple[type, Any]]] = {
+    "unk_id": (contract.HasUnknown, int | None),
+    "special_ids": (contract.HasSpecialTokens, dict[str, int]),
+    "dummy_prefix": (contract.HasDummyPrefix, bytes),
+    "notes": (contract.HasNotes, list[str]),
+    "identity": (contract.HasIdentity, str),
+    "encoded_by": (contract.NamesEngine, str),
+    "file_suffix": (contract.Saves, str),
+    "lossless": (contract.ClaimsLossless, bool),
+    "thread_safe": (contract.ThreadSafe, bool),
+}
+"""By member that has a value, the capability that has it, and its type."""
 
 
-def _is_text(value: object, _: int) -> bool:
-    return isinstance(value, str)
-
-
-def _is_truth(value: object, _: int) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _are_notes(value: object, _: int) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(note, str) for note in value)
-
-
-def _are_special(value: object, vocab_size: int) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(name, str) and _is_id(token, vocab_size) for name, token in value.items()
-    )
-
-
-_MEMBERS: Final = (
-    _Member(
-        contract.HasUnknown,
-        "unk_id",
-        lambda value, size: value is None or _is_id(value, size),
-        "None or an integer in range(vocab_size)",
-    ),
-    _Member(contract.HasSpecialTokens, "special_ids", _are_special, "names with integers in range(vocab_size)"),
-    _Member(contract.HasDummyPrefix, "dummy_prefix", lambda value, _: isinstance(value, bytes), "bytes"),
-    _Member(contract.HasNotes, "notes", _are_notes, "a sequence of texts"),
-    _Member(contract.HasIdentity, "identity", _is_text, "text"),
-    _Member(contract.NamesEngine, "encoded_by", _is_text, "text"),
-    _Member(contract.Saves, "file_suffix", _is_text, "text"),
-    _Member(contract.ClaimsLossless, "lossless", _is_truth, "True or False"),
-    _Member(contract.ThreadSafe, "thread_safe", _is_truth, "True or False"),
-)
-
-
-def check_members(tokenizer: contract.Tokenizer, vocab_size: int) -> None:
-    """Refuse a tokenizer one of whose optional members has a value that it may not have.
+def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> dict[str, Any]:
+    """Return the optional members that a tokenizer has, as plain values.
 
     Args:
         tokenizer: the tokenizer.
         vocab_size: its number of ids.
 
     Raises:
-        ContractError: with the first such member.
+        ContractError: the value of one is of another type, or an id that is none.
 
     >>> class Letters:
     ...     vocab_size, encode, decode = 128, str.encode, bytes.decode
     ...     unk_id = 128
-    >>> check_members(Letters(), 128)
+    >>> plain_members(Letters(), 128)
     Traceback (most recent call last):
-    tokbench.foundation.errors.ContractError: unk_id is 128, but must be None or an integer in range(vocab_size)
+    tokbench.foundation.errors.ContractError: unk_id is 128, but must be in range(vocab_size)
     """
-    for capability, name, may_be, values in _MEMBERS:
-        if isinstance(tokenizer, capability) and not may_be(value := getattr(tokenizer, name), vocab_size):
-            raise ContractError(f"{name} is {shown(value)}, but must be {values}")
+    members = {
+        name: plain(getattr(tokenizer, name), expected, name)
+        for name, (capability, expected) in _MEMBERS.items()
+        if isinstance(tokenizer, capability)
+    }
+    for name, ids in (("unk_id", [members.get("unk_id")]), ("special_ids", members.get("special_ids", {}).values())):
+        if wrong := [token for token in ids if token is not None and not 0 <= token < vocab_size]:
+            raise ContractError(f"{name} is {shown(wrong[0])}, but must be in range(vocab_size)")
+    return members

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError, TokbenchError
+from tokbench.tokenizers.batch import vocab_size_of
 from tokbench.tokenizers.contract import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 
 
@@ -174,4 +175,4 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
         rows.append((*parts, ids[token]))
     made = {row[-1] for row in rows}
     base = sum(1 for i, token in enumerate(data) if token and i not in made)
-    return MergeOrder(tokenizer.vocab_size, rows, base)
+    return MergeOrder(vocab_size_of(tokenizer), rows, base)

@@ -19,12 +19,12 @@ from functools import cache, partial
 from itertools import chain
 from numbers import Integral, Real
 from operator import is_
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.foundation.errors import ContractError, shortened, shown
+from tokbench.foundation.errors import ContractError, TokbenchError, shortened, shown
 
 _Conversion: TypeAlias = Callable[[Any, str], Any]
 _LONGEST: Final = 200
@@ -84,29 +84,23 @@ def plain(value: Any, expected: Any, member: str) -> Any:
             if isinstance(value, _SCALARS[kind]) and (kind is bool or not isinstance(value, bool)):
                 return _scalar(value, kind)  # True is not the number 1
         return next(convert for kind, convert in others.items() if isinstance(value, kind))(value, member)
-    except ContractError:
+    except TokbenchError:
         raise
-    except Exception:  # noqa: BLE001 - the class of the value decides what its methods do
+    except Exception as error:
         types_ = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
         must = " or ".join(_WORDS.get(typing.get_origin(one) or one, getattr(one, "__name__", one)) for one in types_)
-        raise ContractError(f"{shortened(member, _LONGEST)} is {shown(value)}, but must be {must}") from None
-
-
-class _Alternatives(NamedTuple):
-    scalars: tuple[Any, ...]
-    """The scalar types that a value may be made."""
-    others: Mapping[type, _Conversion]
-    """The classes of other values that it may have, each with their conversion."""
+        raise ContractError(f"{shortened(member, _LONGEST)} is {shown(value)}, but must be {must}") from error
 
 
 @cache
-def _alternatives(expected: Any) -> _Alternatives:
+def _alternatives(expected: Any) -> tuple[tuple[Any, ...], Mapping[type, _Conversion]]:
+    """Return the scalar types that a value may be made, and the conversion of each class of other values."""
     members = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
     if expected is Any:
         members = (*list(_SCALARS)[:-1], np.ndarray, dict[str | int, Any], list[Any])
     others = dict[type, _Conversion](_other(one) for one in members if one not in _SCALARS)
     others |= {object: _of_fields} if expected is Any else {}
-    return _Alternatives(tuple(kind for kind in _SCALARS if kind in members), others)
+    return tuple(kind for kind in _SCALARS if kind in members), others
 
 
 def _other(expected: Any) -> tuple[type, _Conversion]:
@@ -118,7 +112,7 @@ def _other(expected: Any) -> tuple[type, _Conversion]:
         return object, lambda value, _: kind(value)
     if names := [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "_fields", ()):
         hints = typing.get_type_hints(kind)
-        fields_ = [(name, hints[name], _alternatives(hints[name]).scalars) for name in names]
+        fields_ = [(name, hints[name], _alternatives(hints[name])[0]) for name in names]
         return kind, partial(_record, kind, fields_)
     for base, convert in ((np.ndarray, _sound), (Mapping, _mapping), (Iterable, _sequence)):
         if issubclass(kind, base):
@@ -204,5 +198,5 @@ def _all_plain(items: Sequence[Any], expected: Any) -> bool:
         alike = kinds <= {tuple} and set(map(len, items)) <= {len(members)}
         return alike and _all_plain(list(chain.from_iterable(items)), members[0])
     numbers = bool(kinds & {int, float})
-    alike = len(kinds) == 1 and kinds <= set(_alternatives(expected).scalars)
+    alike = len(kinds) == 1 and kinds <= set(_alternatives(expected)[0])
     return not items or (alike and (not numbers or -_LARGEST <= sum(items) <= _LARGEST))

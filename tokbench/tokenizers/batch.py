@@ -123,7 +123,12 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     copies, member = Copies.number, "decode"
     if isinstance(tokenizer, DecodesBatch):
         member = "decode_batch"
-        texts = tokenizer.decode_batch(Encoded(_read_only(encoded.ids), _read_only(encoded.offsets)))
+        try:
+            texts = tokenizer.decode_batch(Encoded(_read_only(encoded.ids), _read_only(encoded.offsets)))
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ContractError(f"{type(tokenizer).__name__} writes into the ids of decode_batch") from error
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
         texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]

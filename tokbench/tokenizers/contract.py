@@ -159,7 +159,7 @@ class EncodesBatch(Protocol):
 
 @runtime_checkable
 class DecodesBatch(Protocol):
-    """Capability: decodes many documents from arrays, on one thread.
+    """Capability: decodes many documents from arrays, on one thread; a run hands over arrays that are read-only.
 
     Without it, tokbench calls ``decode`` for each document.
     """

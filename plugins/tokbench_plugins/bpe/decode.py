@@ -96,7 +96,9 @@ class Decoder:
 
         if len(ids) and (highest := int(ids.max())) >= len(self._bytes_of):
             self.join([highest])  # raises
-        out, ends = join_tokens(np.ascontiguousarray(ids), offsets, self._flat, self._starts)
+        ids = np.ascontiguousarray(ids).view()
+        ids.flags.writeable = False  # as a run hands them over: arrays of another sort are compiled for once more
+        out, ends = join_tokens(ids, offsets, self._flat, self._starts)
         return memoryview(out), ends.tolist()
 
     @cached_property

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
+from types import NoneType
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,9 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import HasNotes
+
+_USUAL: Final = (str, str, str, str, NoneType, str)
+"""The types of the fields of most documents; there are so many that a look at them must be quick."""
 
 _HASHED_BYTES: Final = 1 << 14
 """Bytes of documents that are joined, and a document counts one more."""
@@ -338,7 +342,8 @@ class Corpus:
     def _read(self) -> Iterator[Document]:
         """Yield the documents of the source, of plain values."""
         for document in self.source.documents():
-            yield plain(document, Document, "a document")
+            usual = type(document) is Document and tuple(map(type, document)) == _USUAL
+            yield document if usual else plain(document, Document, "a document")
 
     def _encoded(self, document: Document) -> bytes:
         """Return the text of a document in UTF-8; raise InputError if it is too long."""

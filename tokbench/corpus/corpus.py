@@ -8,13 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
+from pathlib import Path
 from types import NoneType
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.contract import Document, Source
+from tokbench.corpus.contract import Document, HasFiles, Source
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.excerpts import NO_BOUND, Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
@@ -264,6 +265,7 @@ class Corpus:
         self.source = source
         self.licence: str = plain(source.licence, str, "licence")
         self.notes: list[str] = plain(source.notes, list[str], "notes") if isinstance(source, HasNotes) else []
+        self.files: list[Path] = plain(source.files, list[Path], "files") if isinstance(source, HasFiles) else []
         self.holdout = holdout
         self.parallel = parallel
         self.limit = limit

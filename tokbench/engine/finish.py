@@ -14,7 +14,7 @@ from tokbench.engine.evaluate import Evaluation, Key
 from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.cell import PlainValues, Values, cell_of, plain_values
+from tokbench.measuring.cell import PlainValues, cell_of, plain_values
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.metric import (
     CorpusMetric,
@@ -185,8 +185,9 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
     outcome = metric.finish_corpus(states)
     if not isinstance(outcome, CorpusOutcome):
         raise ContractError(f"finish_corpus must return a CorpusOutcome, but returned {shown(outcome)}")
+    by_place = plain(outcome.values, dict[tuple[str, str], object], "finish_corpus.values")
     return CorpusOutcome(
-        plain(outcome.values, dict[tuple[str, str], dict[str, object]], "finish_corpus.values"),
+        {place: plain_values(values) for place, values in by_place.items()},  # type: ignore[misc]
         plain(outcome.pairs, list[PairComparison], "finish_corpus.pairs"),
         plain(outcome.matrices, list[PairMatrix], "finish_corpus.matrices"),
     )
@@ -208,7 +209,7 @@ class _Finisher:
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
-        self._of_groups: dict[Key, tuple[Values | Failure, float | None]] = {}
+        self._of_groups: dict[Key, tuple[PlainValues | Failure, float | None]] = {}
         for corpus in scope.measured:
             for name in (family.name for family in scope.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
@@ -267,23 +268,21 @@ class _Finisher:
         prepared: MeasuredTokenizer,
         place: tuple[str, str],
         metrics: Iterable[Metric],
-        values: Values | Failure,
+        values: PlainValues | Failure,
         seen: float | None,
         share: float | None = None,
     ) -> Iterator[Cell]:
         """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
         if isinstance(values, Failure):
             self.failures.append(values)
-            known: PlainValues | Failure = values
         else:
-            known = plain_values(values)
-            self.failures += [value for value in known.values() if isinstance(value, Failure)]
-            ratios = {name: value.ratio_of for name, value in known.items() if isinstance(value, Measured)}
+            self.failures += [value for value in values.values() if isinstance(value, Failure)]
+            ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
-        cells = (cell_of(prepared, place, metric, known, seen, share) for metric in metrics)
+        cells = (cell_of(prepared, place, metric, values, seen, share) for metric in metrics)
         return map(_without_interval, cells) if self._scope.design(place[0]).designed else cells
 
-    def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+    def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
         name, corpus, group, family = key
         of_several = group == WHOLE and len(groups) != 1
@@ -296,7 +295,7 @@ class _Finisher:
             self._of_groups[of_group] = self._finished(key, groups)
         return self._of_groups[of_group]
 
-    def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+    def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
         """Compute what :meth:`_values` returns."""
         name, corpus, group, family = key
         share = None
@@ -310,8 +309,7 @@ class _Finisher:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         finish = self._evaluation.of_groups[family].finish
-        values = partial(lambda state: plain(finish(state), dict[str, object], "finish"), state)
-        return self._evaluation.attempted(family, values, f"finishing {family}"), share
+        return self._evaluation.attempted(family, lambda: plain_values(finish(state)), f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""

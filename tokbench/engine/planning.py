@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
@@ -17,7 +16,6 @@ from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
@@ -87,12 +85,11 @@ _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
 """Files with these endings hold more text than they have bytes."""
 
 
-def _size_of_files(source: Source) -> float:
+def _size_of_files(corpus: Corpus) -> float:
     """Return the bytes of the files that a source reads; 0 if it has none, or if they tell nothing of its text."""
-    files = plain(source.files, list[pathlib.Path], "files") if isinstance(source, HasFiles) else []
-    if any(path.suffix in _PACKED or not path.is_file() for path in files):
+    if any(path.suffix in _PACKED or not path.is_file() for path in corpus.files):
         return 0.0
-    return float(sum(path.stat().st_size for path in files))
+    return float(sum(path.stat().st_size for path in corpus.files))
 
 
 def _read(progress: Progress, before: float, size: float, total: float) -> None:
@@ -161,11 +158,12 @@ class _Planner:
         limit = self._config.overrides.limit if entry.evaluate or bound else None
         most = self._config.limits.document
         made = partial(Corpus, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
-        corpus, total = self._try(path, lambda: made(name, source)), self._try(path, lambda: _size_of_files(source))
-        if corpus is None or total is None:
+        corpus = self._try(path, lambda: made(name, source))
+        if corpus is None:
             return
         self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
-        plugin, room = self._registry.corpora.entries[spec.name].plugin, self._room
+        plugin = self._registry.corpora.entries[spec.name].plugin
+        total, room = _size_of_files(corpus), self._room
         read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
         survey = self._try(path, read)
         if survey is not None:

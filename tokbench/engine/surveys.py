@@ -10,10 +10,9 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tokbench.corpus.contract import CorpusSpec, HasFiles
+from tokbench.corpus.contract import CorpusSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.shards import ShardMark
 from tokbench.engine.identity import FileStamp, Identities
@@ -82,10 +81,9 @@ class StoredSurveys:
 
     def _stamps(self, corpus: Corpus) -> list[FileStamp]:
         """Return the state of every file of a corpus; nothing if it is not known, or not asked for."""
-        if self._store is None or not isinstance(corpus.source, HasFiles):
+        if self._store is None:
             return []
-        files = corpus.source.files
-        stamps = attempt(lambda: [FileStamp.of(Path(path)) for path in files])
+        stamps = attempt(lambda: [FileStamp.of(path) for path in corpus.files])
         return [] if isinstance(stamps, Failure) else stamps
 
     def _key(

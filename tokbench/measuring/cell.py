@@ -14,7 +14,7 @@ from tokbench.measuring.scope import MeasuredTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
 Values = Mapping[str, Measured | NotApplicable]
-PlainValues: TypeAlias = dict[str, Measured | NotApplicable | Failure]
+PlainValues: TypeAlias = Mapping[str, Measured | NotApplicable | Failure]
 
 _NO_VALUE: Final = Failure("the metric gave no value and no reason")
 
@@ -37,11 +37,15 @@ def make_cell(
     return cell_of(tokenizer, (corpus, group), metric, known, seen, share)
 
 
-def plain_values(values: Values) -> PlainValues:
-    """Return the values of a metric family as plain ones; a failure for each that has no plain form."""
+def plain_values(values: object) -> PlainValues:
+    """Return the values of a metric family as plain ones; a failure for each that has no plain form.
+
+    Raises:
+        ContractError: they are not values by metric.
+    """
     return {
         name: attempt(partial(plain, value, Measured | NotApplicable, f"the value of {name}"))
-        for name, value in values.items()
+        for name, value in plain(values, dict[str, object], "finish").items()
     }
 
 

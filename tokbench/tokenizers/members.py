@@ -73,7 +73,7 @@ _MEMBERS: Final[Mapping[str, tuple[type, Any]]] = {
 """By member that has a value, the capability that has it, and its type."""
 
 
-def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> dict[str, Any]:
+def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> Mapping[str, Any]:
     """Return the optional members that a tokenizer has, as plain values.
 
     Args:

@@ -87,7 +87,8 @@ def plain(value: Any, expected: Any, member: str) -> Any:
     except TokbenchError:
         raise
     except Exception as error:
-        types_ = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
+        union = typing.get_origin(expected) in {*_UNIONS, typing.Literal}
+        types_ = typing.get_args(expected) if union else (expected,)
         must = " or ".join(_WORDS.get(typing.get_origin(one) or one, getattr(one, "__name__", one)) for one in types_)
         raise ContractError(f"{shortened(member, _LONGEST)} is {shown(value)}, but must be {must}") from error
 
@@ -107,7 +108,7 @@ def _other(expected: Any) -> tuple[type, _Conversion]:
     """Return the class of values that are made a type which is not a scalar, and their conversion."""
     kind, arguments = typing.get_origin(expected) or expected, typing.get_args(expected)
     if kind is typing.Literal:
-        return object, lambda value, _: next(one for one in arguments if type(one) is type(value) and one == value)
+        return object, lambda value, member: next(one for one in arguments if one == plain(value, type(one), member))
     if issubclass(kind, Enum):
         return object, lambda value, _: kind(value)
     if names := [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "_fields", ()):

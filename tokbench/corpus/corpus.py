@@ -24,7 +24,7 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import HasNotes
 
-_USUAL: Final = (str, str, str, str, NoneType, str)
+_USUAL: Final = (str, str, str, str, NoneType, str, str)
 """The types of the fields of most documents; there are so many that a look at them must be quick."""
 
 _HASHED_BYTES: Final = 1 << 14

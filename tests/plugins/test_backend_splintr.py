@@ -76,7 +76,8 @@ def test_special_tokens_are_neither_added_nor_recognised(name):
     tokenizer, texts = load(name), TEXTS + hostile() + spelled(name)
     check_batch(tokenizer, texts)
     check_batch(tokenizer, [])
-    special = {token_id for token, token_id in special_tokens(name).items() if not token.isspace()}
+    markers = {token_id for token_id in special_tokens(name).values() if token_id >= tokenizer.vocab_size}
+    special = markers | set(tokenizer.special_ids.values())
     for text in texts:
         assert not special.intersection(tokenizer.encode(text))
 
@@ -95,7 +96,7 @@ def test_batches_bytes_and_round_trip_of_sentences(name, data):
 def test_hostile_texts_come_back(name):
     tokenizer, texts = load(name), TEXTS + hostile() + spelled(name)
     decoded = check_bytes(tokenizer, texts)
-    if name != "modernbert":  # it normalizes to NFC
+    if name not in {"modernbert", "qwen3"}:  # they normalize to NFC
         assert decoded == [text.replace(LITERAL_SPACE, " ") if name in SENTENCEPIECE else text for text in texts]
 
 
@@ -128,9 +129,45 @@ def test_runs_of_spaces_are_ordinary_text_in_modernbert():
     assert b"".join(map(tokenizer.token_bytes, tokenizer.encode("[CLS]   x"))) == b"[CLS]   x"
 
 
-def test_gemma_does_not_recognise_its_markers_in_a_batch():
-    for name in ("gemma2", "gemma3", "gemma4"):
-        check_batch(load(name), ["<mask> <unused0> <start_of_turn> <table>\n\n\n"])
+def test_qwen_3_normalizes_to_nfc():
+    tokenizer = load("qwen3")
+    assert tokenizer.encode("e\u0301") == tokenizer.encode("é") == [963]
+    assert tokenizer.encode("\u1112\u1161\u11ab") == tokenizer.encode("한")
+    ids, offsets = tokenizer.encode_batch(["a", "e\u0301", "<|im_end|>e\u0301", "é"])
+    assert (ids[:2].tolist(), offsets[:3].tolist(), ids[-1]) == ([64, 963], [0, 1, 2], 963)
+    check_batch(tokenizer, ["e\u0301<think>\u0338", "<|im_end|>e\u0301", "a"])
+    assert tokenizer.decode([68, 53839]) == "e\u0301"
+    assert tokenizer.lossless is False
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ids"),
+    [
+        ("gemma3", "<table><td>", [168, 175]),
+        ("gemma3", "<mask><unused6241>", [4, 262_143]),
+        ("gemma3", " </blockquote>", [236_743, 197]),
+        ("gemma3", " \u2581\u2581\u2581\u2581", [236_743, 140]),
+        ("gemma3", "<eos>", [236_820, 211_827, 236_813]),
+        ("gemma3", "<start_of_turn>", [236_820, 3041, 236_779, 1340, 236_779, 887, 236_813]),
+        ("gemma2", "<code><code>", [207, 207]),
+        ("gemma2", f"a{' ' * 40}b", [235_250, 153, 161, 235_268]),
+        ("qwen3", "  <|file_sep|> \n", [256, 151_664, 715]),
+        ("deepseek_v3", "<｜fim▁hole｜>", [128_800]),
+    ],
+)
+def test_defined_pieces_are_ordinary_text(name, text, ids):
+    """The ids are of each model's tokenizer.json in Hugging Face's library."""
+    assert load(name).encode(text) == ids
+    check_batch(load(name), [text, f"x{text}y", text])
+
+
+def test_control_tokens_are_special_in_gemma():
+    turns = {"<start_of_turn>": 106, "<end_of_turn>": 107}
+    assert load("gemma2").special_ids == {"<pad>": 0, "<eos>": 1, "<bos>": 2, "<unk>": 3} | turns
+    images = {"<start_of_image>": 255_999, "<end_of_image>": 256_000}
+    assert images.items() <= load("gemma3").special_ids.items()
+    assert load("gemma3").encode_with_special("<start_of_turn><b>") == [105, 200]
+    assert "<think>" not in load("qwen3").special_ids
 
 
 def test_damaged_utf8_of_byte_pieces():

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Any, Final, Literal
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 import splintr
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
-from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
@@ -26,6 +27,24 @@ _BYTES_PER_ID = 4
 _ESCAPED_SPACE = "▁".encode()
 _NO_PART: Final = "\x01"  # the vocabularies with a dummy prefix have nothing but its byte for this control character
 
+_ORDINARY: Final[Mapping[str, Sequence[range]]] = {
+    "deepseek_v3": (range(128_800, 128_805), range(128_806, 128_815)),
+    "gemma2": (range(4, 106), range(139, 217), range(255_968, 256_000, 31)),
+    "gemma3": (range(4, 105), range(138, 238), range(256_001, 262_144)),
+    "glm4": (range(151_350, 151_360), range(151_361, 151_365)),
+    "modernbert": (range(1), range(50_254, 50_279), range(50_285, 50_368)),
+    "olmo2": (range(100_256, 100_257), range(100_261, 100_264), range(100_266, 100_276)),
+    "qwen3": (range(151_657, 151_669),),
+}
+"""Ids of pieces that ordinary text gives whole although no merges make them: user-defined in a SentencePiece model, or
+added to a ``tokenizer.json`` without being special."""
+
+_CONTROL: Final[Mapping[str, Sequence[int]]] = {"gemma2": (106, 107), "gemma3": (105, 106, 255_999, 256_000)}
+"""Ids of control tokens that splintr does not list as special."""
+
+_UNUSED: Final = "<unused"  # 6,242 pieces of gemma3 begin so: to compile a pattern of all takes half a second
+_LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a run that is longer than every piece
+
 
 class SplintrTokenizer(EncodesAroundSpecial):
     r"""Ordinary text in one of splintr's vocabularies.
@@ -34,7 +53,9 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     - splintr adds 54 markers of its own to every vocabulary; ``vocab_size`` does not count them.
     - Some vocabularies put special tokens around every text; these are taken off.
-    - Runs of spaces are marked as special in ``modernbert``, although they are ordinary text.
+    - Pieces that users of the model defined or added without making them special, such as ``<table>`` in Gemma's and
+      ``<think>`` in Qwen's, are ordinary text: each gives its one id, and the text around it is encoded apart.
+    - ``qwen3`` normalizes to NFC.
 
     A special token is decoded to its name or to nothing, which is up to the vocabulary; so are its ``token_bytes``.
 
@@ -60,15 +81,13 @@ class SplintrTokenizer(EncodesAroundSpecial):
             raise BackendError(f"the installed splintr-rs has no vocabulary {vocabulary!r}: {error}") from error
         self._name = vocabulary
         self._byte_level = self._engine.family == "BPE"
-        # Measured: gemma4 and all that are not byte-level read U+2581 as a space, and modernbert normalizes.
-        self.lossless: bool = self._byte_level and vocabulary not in {"gemma4", "modernbert"}
+        # Measured: gemma4 and all that are not byte-level read U+2581 as a space; modernbert and qwen3 normalize.
+        self.lossless: bool = self._byte_level and vocabulary not in {"gemma4", "modernbert", "qwen3"}
         self._special: dict[str, int] = self._engine.special_tokens()
         template = self._engine.encode_ordinary("")
         framed = self._engine.encode_ordinary("a")
         self._head = next((k for k, token in enumerate(template) if framed[k] != token), len(template))
         self._tail = len(template) - self._head
-        spaces = sorted((token for token in self._special if token.isspace()), key=len, reverse=True)
-        self._spaces = re.compile(f"({'|'.join(map(re.escape, spaces))})") if spaces else None
         self.vocab_size: int = splintr.base_vocab_size(vocabulary)
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
@@ -83,25 +102,35 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def special_ids(self) -> Mapping[str, int]:
-        """Those that splintr names; in a byte-level vocabulary also what is before the first byte (Tekken)."""
-        named = {
-            token: token_id
-            for token, token_id in self._special.items()
-            if token_id < self.vocab_size and not token.isspace()
-        }
-        known = set(named.values())
+        """Control tokens; in a byte-level vocabulary also what is before the first byte (Tekken)."""
+        named = {token: i for token, i in self._special.items() if i < self.vocab_size and token not in self._ordinary}
+        named |= {self.token_bytes(i).decode(): i for i in _CONTROL.get(self._name, ())}
+        known = {*named.values(), *self._ordinary.values()}
         tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in known)
         before = takewhile(lambda numbered: len(numbered[1]) != 1, tokens if self._byte_level else ())
         return named | {token.decode(): token_id for token_id, token in before if token}
 
+    @cached_property
+    def _ordinary(self) -> Mapping[str, int]:
+        """By their text, the pieces of ``_ORDINARY``; runs in Gemma are of U+2581, and merges make those of spaces."""
+        ids = chain.from_iterable(_ORDINARY.get(self._name, ()))
+        space = " " if self._byte_level else _ESCAPED_SPACE.decode()
+        return {self.token_bytes(i).decode().replace(" ", space): i for i in ids}
+
+    @cached_property
+    def _pieces(self) -> SpecialTokens:
+        return SpecialTokens(self._ordinary)
+
+    @cached_property
+    def _used_pieces(self) -> SpecialTokens:
+        return SpecialTokens({piece: i for piece, i in self._ordinary.items() if not piece.startswith(_UNUSED)})
+
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text."""
-        if self._spaces is None:
+        if not self._ordinary:
             return self._encode(text)
-        ids: list[int] = []
-        for number, part in enumerate(self._spaces.split(text)):  # text, run of spaces, text, ...
-            ids += [self._special[part]] if number % 2 else self._encode(part)
-        return ids
+        pieces = self._pieces if _UNUSED in text else self._used_pieces
+        return pieces.encode(text, self._encode, allowed_special="all", disallowed_special=())
 
     def _encode_after(self, text: str) -> list[int]:
         """Encode without the dummy prefix: after a character that is no part of any merge, which is taken off."""
@@ -110,7 +139,9 @@ class SplintrTokenizer(EncodesAroundSpecial):
         return self.encode(f"{_NO_PART}{text}")[len(self.encode(_NO_PART)) :]
 
     def _encode(self, text: str) -> list[int]:
-        ids: list[int] = self._engine.encode_ordinary(text)
+        if self._name == "gemma2":
+            return list(chain.from_iterable(map(self._engine.encode_ordinary, _LONG_RUN.split(text))))
+        ids: list[int] = self._engine.encode_ordinary(normalize("NFC", text) if self._name == "qwen3" else text)
         return ids[self._head : len(ids) - self._tail] if self._head or self._tail else ids
 
     @property
@@ -121,12 +152,11 @@ class SplintrTokenizer(EncodesAroundSpecial):
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on one thread.
 
-        ``encode_flat`` answers with its buffer, but recognises special tokens. A document in which it
-        found one is encoded again. Outside the byte-level vocabularies it also recognises tokens that
-        are not listed as special (``<mask>`` in Gemma) and saves little: there, it is not used.
+        ``encode_flat`` answers with its buffer, but recognises special tokens and does not normalize. A document in
+        which it found one, or that is not in NFC, is encoded again. Other vocabularies gain little from it.
         """
         if not self._byte_level:
-            return from_lists([self._engine.encode_ordinary(text) for text in texts])
+            return from_lists([self.encode(text) for text in texts])
         flat = self._engine.encode_flat
         buffers = [flat(text) for text in texts]
         if self._head or self._tail:
@@ -134,17 +164,18 @@ class SplintrTokenizer(EncodesAroundSpecial):
             buffers = [buffer[head : len(buffer) - tail] for buffer in buffers]
         encoded = from_buffers(buffers)
         places = np.flatnonzero(self._is_special[encoded.ids])
-        if not len(places):
-            return encoded
-        for document in np.unique(np.searchsorted(encoded.offsets, places, side="right") - 1).tolist():
+        again = set((np.searchsorted(encoded.offsets, places, side="right") - 1).tolist())
+        if self._name == "qwen3":
+            again |= {k for k, text in enumerate(texts) if not is_normalized("NFC", text)}
+        for document in again:
             buffers[document] = np.array(self.encode(texts[document]), dtype="<u4").tobytes()
-        return from_buffers(buffers)
+        return from_buffers(buffers) if again else encoded
 
     @cached_property
     def _is_special(self) -> NDArray[np.bool_]:
         """bool[ids, splintr's own markers among them], which of them ordinary text must not give."""
         special = np.zeros(max(self._engine.vocab_size, *self._special.values()) + 1, dtype=np.bool_)
-        special[[token_id for token, token_id in self._special.items() if not token.isspace()]] = True
+        special[[token_id for token, token_id in self._special.items() if token not in self._ordinary]] = True
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:

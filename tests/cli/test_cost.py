@@ -104,6 +104,16 @@ def test_a_package_that_is_missing_is_told_in_one_line(files, without_splintr): 
     assert said.splitlines()[0].startswith("left out: ")
 
 
+def test_names_without_a_proof_are_marked(files):
+    pytest.importorskip("splintr")
+    body = json.loads(invoke(files[0], "-t", "kimi-k3,qwen-3,utf8_bytes", "--json").stdout)
+    assert {row["tokenizer"] for row in body["tokenizers"] if row["unverified"]} == {"kimi-k3"}
+    lines = invoke(files[0], "-t", "kimi-k3,qwen-3").stdout.splitlines()
+    assert [line.split()[1] == "(unverified)" for line in lines[2:4]] == [
+        line.startswith("kimi-k3") for line in lines[2:4]
+    ]
+
+
 def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nothing"))
     from tokbench.engine.cost import local_names

@@ -40,6 +40,7 @@ from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, M
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
 from tokbench.tokenizers import engine_contract
+from tokbench_plugins.proofs import rows as proof_rows
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -215,12 +216,20 @@ def backends():
 
 
 def published_names():
-    """The published names, each with all that can load it."""
+    """The published names, each with all that can load it and what the first of these was held against."""
+    proofs = {row["name"]: row for row in proof_rows()}
     rows = [
-        (f"`{name}`", ", ".join(f"`{candidate}`" for candidate in candidates))
+        (
+            f"`{name}`",
+            ", ".join(f"`{candidate}`" for candidate in candidates),
+            proofs[name]["held against"] or "*unverified*",
+            proofs[name]["texts"] and f"{int(proofs[name]['texts']):,}",
+            proofs[name]["differing"],
+            proofs[name]["date"],
+        )
         for name, candidates in catalogue(load_registry()).items()
     ]
-    return table(["published name", "is loaded by"], rows)
+    return table(["published name", "is loaded by", "held against", "texts", "differing", "date"], rows)
 
 
 def options_table(rows):

@@ -270,6 +270,11 @@ def test_a_page_has_the_numbers_of_published_studies_and_says_what_each_is(tmp_p
     assert re.search(r'scope="row">Amharic</th><td>[\d.]+</td><td>5\.6\d+</td>', text)
     assert "family: " not in text
     assert "ids that no text gives, special tokens aside" in page
+    assert "<h1>kimi-k3 (unverified)</h1>" in (tmp_path / "kimi-k3.html").read_text(encoding="utf-8")
+    marked = re.findall(
+        r'html">([^<]*)</a> <span[^>]*>unverified', (tmp_path / "index.html").read_text(encoding="utf-8")
+    )
+    assert set(marked) == {"glm-4", "kimi-k2", "kimi-k3"}
 
 
 @pytest.mark.slow

@@ -50,7 +50,8 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
-    whole: nothing is sampled. A tokenizer that does not give the text back stands below those that do.
+    whole: nothing is sampled. A tokenizer that does not give the text back is listed below those that do. The ids of an
+    unverified name were compared with no other source.
 
     Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
     """
@@ -89,6 +90,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "relative": table.relative(row),
                 "comes_back": None if row.back is None else row.comes_back,
                 "tokens_of_files": list(row.tokens),
+                "unverified": row.tokenizer in table.unverified,
                 "reason": row.reason,
             }
             for row in table.costs
@@ -128,4 +130,5 @@ def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
     back = "yes" if row.comes_back else "no" if len(came) == 1 else f"{sum(came)} of {len(came)}" if came else "?"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     files = [f"{tokens:,}" for tokens in row.tokens] if split else []
-    return [row.tokenizer, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]
+    name = row.tokenizer + " (unverified)" * (row.tokenizer in table.unverified)
+    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]

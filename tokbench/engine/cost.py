@@ -19,7 +19,7 @@ from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry, missing
-from tokbench.registry.tokenizer_names import Grammar
+from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.tokenizers.batch import check_encoded, count_batch, encode_batch, vocab_size_of
 from tokbench.tokenizers.engine_contract import CountsAlone
 
@@ -142,6 +142,8 @@ class CostTable:
     """The tokenizer that others are compared with, if one was named; else the first one."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
     """By the reason, the published names that are not here."""
+    unverified: frozenset[str] = frozenset()
+    """The published names whose ids were held against no other source."""
 
     @property
     def base(self) -> TextCost | None:
@@ -212,5 +214,9 @@ def cost_of(
     order = {name: number for number, name in enumerate(local.usable)}
     costs.sort(key=lambda cost: (bool(cost.reason), not cost.comes_back, cost.total, order[cost.tokenizer]))
     return CostTable(
-        sizes=tuple(len(text.encode()) for text in texts), costs=costs, reference=reference, left_out=local.left_out
+        sizes=tuple(len(text.encode()) for text in texts),
+        costs=costs,
+        reference=reference,
+        left_out=local.left_out,
+        unverified=unverified(registry),
     )

@@ -17,6 +17,7 @@ from tokbench.leaderboards.measure import Rank, read_ranks
 from tokbench.leaderboards.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
 from tokbench.measuring.metric import Metric
 from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import unverified
 from tokbench.results.cells import WHOLE
 
 _COUNTS: Final = {
@@ -121,6 +122,11 @@ class BoardView:
             return not competes, -(view.number(*order) or 0)
 
         return sorted(views, key=key)
+
+    @cached_property
+    def unverified(self) -> frozenset[str]:
+        """The published names whose ids were held against no other source."""
+        return unverified(load_registry())
 
     def groups(self, corpus: str) -> list[str]:
         """Return the groups of a corpus that have numbers."""

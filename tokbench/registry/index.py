@@ -25,7 +25,7 @@ from tokbench.registry.plugins import (
     load_registry,
     origin_of,
 )
-from tokbench.registry.tokenizer_names import catalogue
+from tokbench.registry.tokenizer_names import catalogue, unverified
 
 _KIND_IN_STORE: Final = "plugin index"
 _KINDS: Final = ("backends", "corpora", "executors", "metrics", "reporters", "studies")
@@ -76,11 +76,12 @@ def _listed(catalogue: Catalogue[Any], *, needs: bool) -> list[ListedPlugin]:
 
 def _published(registry: Registry) -> list[ListedPlugin]:
     """Return the published names of tokenizers, each with what loads it."""
-    listed = []
+    listed, unproved = [], unverified(registry)
     for name, candidates in catalogue(registry).items():
         entries = [registry.backends.entries[candidate.backend] for candidate in candidates]
         origins = dict.fromkeys(entry.plugin.distribution or entry.plugin.name for entry in entries)
-        listed.append(ListedPlugin(name, ", ".join(origins), ", ".join(map(str, candidates))))
+        summary = ", ".join(map(str, candidates)) + "; unverified" * (name in unproved)
+        listed.append(ListedPlugin(name, ", ".join(origins), summary))
     return listed
 
 

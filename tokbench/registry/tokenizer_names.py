@@ -205,6 +205,17 @@ def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
     return dict(sorted(names.items()))
 
 
+def unverified(registry: Registry) -> frozenset[str]:
+    """Return the published names that were held against nothing, see ``BackendSpec.verified``.
+
+    >>> from tokbench.registry.plugins import load_registry
+    >>> names = unverified(load_registry())
+    >>> "kimi-k3" in names, "qwen-3" in names
+    (True, False)
+    """
+    return frozenset(catalogue(registry)) - {name for spec in registry.backends for name in spec.verified}
+
+
 def _rank(spec: BackendSpec, options: GivenOptions) -> tuple[bool, bool]:
     """Return what orders the candidates for a published name, those alike aside: the least is preferred."""
     local = attempt(lambda: spec.local(spec.load_options.model_validate(options)))

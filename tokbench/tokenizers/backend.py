@@ -145,6 +145,9 @@ class BackendSpec:
     """The files that it loads where a user names nothing but the file."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
     """By the published name, such as ``gpt-4o``, the options that load the vocabulary that has it."""
+    verified: Mapping[str, str] = field(default_factory=dict)
+    """By the published name, the source that it gave the ids of; names that no backend lists here are shown as
+    *unverified*."""
     local: Callable[[Any], bool] = _always
     """Tells of options of ``load`` whether all that they need is on this machine, so that no network is needed."""
     precedence: int = 0

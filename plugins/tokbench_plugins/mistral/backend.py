@@ -13,6 +13,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.mistral.files import vocabularies
+from tokbench_plugins.proofs import proofs
 from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
@@ -65,5 +66,6 @@ SPEC = plugin.BackendSpec(
     main="vocabulary",
     files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
+    verified=proofs("mistral"),
 )
 register_backends = registers(SPEC)

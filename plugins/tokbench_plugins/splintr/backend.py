@@ -12,6 +12,7 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
+from tokbench_plugins.proofs import proofs
 from tokbench_plugins.registration import registers
 
 Vocabulary = Literal[
@@ -90,6 +91,7 @@ SPEC = plugin.BackendSpec(
     install="pip install 'tokbench[fast]'",
     main="vocabulary",
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
+    verified=proofs("splintr"),
     precedence=1,
 )
 register_backends = registers(SPEC)

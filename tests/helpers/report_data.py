@@ -71,26 +71,33 @@ METRICS = {
     "tokens": ("compression", "tokens", "lower", "Σ tokens"),
     "fertility": ("fertility", "tokens/word", "lower", "Σ tokens / Σ words"),
     "continued_word_rate": ("fertility", "share of words", "lower", "words with a boundary inside / words"),
-    "roundtrip_exact": ("roundtrip", "share of documents", "higher", "documents that come back / documents"),
+    "roundtrip_exact": ("roundtrip", "share of documents", "higher", "exact documents / documents"),
     "cer": ("roundtrip", "edits/char", "lower", "Σ edit distance / Σ code points"),
     "unk_rate": ("roundtrip", "share of tokens", "lower", "unknown tokens / tokens"),
     "vocab_utilization": ("vocabulary", "share of ids", "higher", "distinct ids / vocab_size"),
     "renyi_efficiency": ("vocabulary", "share of the maximum", "higher", "H_2.5 / log2(distinct ids)"),
     "encode_mb_per_s": ("speed", "MB/s", "higher", "bytes / median seconds / 10⁶"),
     "decode_mb_per_s": ("speed", "MB/s", "higher", "bytes / median seconds / 10⁶"),
+    "lost_characters": ("roundtrip", "share of characters", "lower", "Σ lost code points / Σ code points"),
+    "cer_nfc": ("roundtrip", "edits/char", "lower", "Σ edit distance after NFC / Σ code points"),
+    "loss_charge": ("roundtrip", "bytes/token", "lower", "Σ bytes of lost characters / Σ tokens"),
 }
 PLUGIN_METRIC = "acme_oddness"
 ROLES = {
     "compression_ratio": Role.TEXT_PER_TOKEN,
     "fertility": Role.TOKENS_PER_WORD,
     "roundtrip_exact": Role.ROUND_TRIP,
+    "lost_characters": Role.LOST_CHARACTERS,
+    "cer_nfc": Role.ERRORS,
+    "loss_charge": Role.CHARGE,
     "unk_rate": Role.UNKNOWN,
     "encode_mb_per_s": Role.ENCODING_SPEED,
     "premium": Role.PREMIUM,
     "gini": Role.INEQUALITY,
     "rank": Role.RANK,
 }
-HEADLINE = ("encode_mb_per_s", "roundtrip_exact", "fertility", "compression_ratio")
+HEADLINE = ("encode_mb_per_s", "lost_characters", "fertility", "compression_ratio")
+MEASURE_LOSSES = ("roundtrip_exact", "lost_characters", "cer", "cer_nfc", "loss_charge")
 LABELS = {"compression_ratio": "compression", "encode_mb_per_s": "encode"}
 
 
@@ -104,7 +111,7 @@ def metric_info(name: str, family: str, unit: str, direction: str, formula: str 
         definition=f"What {name.replace('_', ' ')} says, in a sentence or two.",
         label=LABELS.get(name, ""),
         headline=name in HEADLINE,
-        loss_cannot_help="it measures the losses" if name in {"roundtrip_exact", "cer"} else "",
+        loss_cannot_help="it measures the losses" if name in MEASURE_LOSSES else "",
         role=ROLES.get(name, ""),
         timed=family == "speed",
     )
@@ -210,7 +217,7 @@ def _cells(rng, name, backend, corpus, groups, ratio, speed):
             "fertility": (1.1 if word != "word" else 5.4) / value,
             "continued_word_rate": min(1.0, 0.9 / value),
             "roundtrip_exact": (0.9997 if group == WHOLE else 0.985) if lossy else 1.0,
-            "cer": 0.0004 if lossy else 0.0,
+            **dict.fromkeys(MEASURE_LOSSES[1:], 0.0004 if lossy else 0.0),
             "unk_rate": 0.00002 if lossy else None,
             "vocab_utilization": min(1.0, 2000 / TOKENIZERS[name][1]),
             "renyi_efficiency": rng.uniform(0.4, 0.6),
@@ -297,9 +304,9 @@ def _shown(results: Results, *, hostile: bool) -> None:
     for number, text in enumerate(texts):
         segmentations = [cut_by_bytes(name, text, size) for size, name in enumerate(("cl100k", "o200k", "llama3"), 1)]
         unaligned = Segmentation(
-            tokenizer="spm-bpe-4k", ids=[0, 7], pieces=["3f", text.encode().hex()], comes_back=False, back=f"?{text}"
+            tokenizer="spm-bpe-4k", ids=[0, 7], pieces=["3f", text.encode().hex()], round_trip=False, back=f"?{text}"
         )
-        failed = Segmentation(tokenizer="qwen3", comes_back=False, reason=f"it died of {text}")
+        failed = Segmentation(tokenizer="qwen3", round_trip=False, reason=f"it died of {text}")
         block.texts.append(
             SegmentedText(label=text, text=text, segmentations=[*segmentations, unaligned, failed])
             if number % 2 == 0

@@ -32,9 +32,9 @@ run:
     - fairness: {corpora: [languages]}
 texts: {}
 numbers:
-  - {corpus: languages, groups: true, metrics: [compression_ratio, tokens, fertility, premium, roundtrip_exact]}
+  - {corpus: languages, groups: true, metrics: [compression_ratio, tokens, fertility, premium, lost_characters, roundtrip_exact]}
   - {corpus: languages, metrics: [gini]}
-  - {corpus: code, groups: true, metrics: [compression_ratio, tokens, roundtrip_exact]}
+  - {corpus: code, groups: true, metrics: [compression_ratio, tokens, lost_characters, roundtrip_exact]}
 ranks:
   - {corpus: languages, metric: compression_ratio}
 site:
@@ -43,7 +43,7 @@ site:
   reference: en
   tokens: tokens
   ratio: compression_ratio
-  exact: roundtrip_exact
+  lost: lost_characters
   fertility: fertility
   columns:
     - {corpus: languages, metric: gini, label: inequality}

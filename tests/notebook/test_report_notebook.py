@@ -39,7 +39,7 @@ def small(**changes) -> NotebookResults:
     ]
     metrics = {
         "m": MetricInfo(family="f", direction="higher", unit="u", role="text per token", headline=True),
-        "back": MetricInfo(family="g", direction="higher", role="share of documents that come back", loss_cannot_help="it is the loss"),
+        "back": MetricInfo(family="g", direction="higher", role="share of exact documents", loss_cannot_help="it is the loss"),
     }  # fmt: skip
     return replace(
         NotebookResults(name="small", corpora={"c": CorpusInfo(groups={"x": 9, "y": 9})}, metrics=metrics, cells=cells),

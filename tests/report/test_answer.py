@@ -96,7 +96,7 @@ def test_a_lossy_tokenizer_cannot_win():
     results = made_up({"t5": more(-0.3), "a": TOKENS, "b": more(0.1)}, exact={"t5": 0.9}, losses=[loss])
     sentences, _ = said(results)
     assert sentences[0].startswith("a needs the fewest tokens")
-    assert sentences[-1] == "t5 (white space) loses text, and so cannot win, however few tokens that takes."
+    assert sentences[-1] == "t5 (white space) loses text, and is not ranked."
 
 
 def test_who_was_trained_on_the_text_cannot_win():

@@ -224,7 +224,7 @@ def test_no_name_acts_in_latex(name):
     results = Results(
         name="r",
         corpora={name: CorpusInfo(groups={"g": 1})},
-        metrics={"m": MetricInfo(headline=True, direction="lower", unit="u"), "back": MetricInfo(role="share of documents that come back")},
+        metrics={"m": MetricInfo(headline=True, direction="lower", unit="u"), "back": MetricInfo(role="share of exact documents")},
         cells=[Cell(name, name, "*", "m", 1.0, "u"), Cell("other", name, "*", "m", 2.0, "u")],
     )  # fmt: skip
     [(columns, body)] = environments(latex.render(results))
@@ -234,7 +234,7 @@ def test_no_name_acts_in_latex(name):
 
 def table(values: dict[str, tuple], direction: str = "higher") -> str:
     """The overview of one metric, from value, low and high by tokenizer; b varies in another way than the others."""
-    back = {"back": MetricInfo(role="share of documents that come back")}
+    back = {"back": MetricInfo(role="share of exact documents")}
     cells = [Cell(name, "c", "*", "m", value, "u", low, high) for name, (value, low, high) in values.items()]
     cells += [Cell(name, "c", "*", "back", 0.5 if name == "lossy" else 1.0) for name in values]
     metrics = {

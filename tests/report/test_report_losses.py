@@ -16,8 +16,9 @@ import tokbench
 from tokbench.engine.describe import describe_metrics
 from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.registry.plugins import load_registry
-from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
+from tokbench.report.cells import NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Paragraph
@@ -33,8 +34,7 @@ FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})
 NAMED_SAFE = {
     *("bytes", "chars", "words"),  # counted on the text alone
-    *("nsl", "rank"),  # without a value where text is lost
-    *("roundtrip_exact", "cer", "left_out"),  # the losses themselves
+    *("roundtrip_exact", "lost_characters", "cer", "cer_nfc", "left_out"),  # the losses themselves
     *(name for name in METRICS if name.startswith("loss_")),
     *(
         "load_s",
@@ -76,12 +76,16 @@ def every_metric() -> Results:
             for n, v in values.items()
             for g in groups
         ]
-    answers = {name: ProbeAnswerInfo(tokens=[[(1, "x")]], lost=["hat"] * (name == LOSSY)) for name in values}
+    answers = {name: ProbeAnswerInfo(tokens=[[(1, "x")]], lossy={"hat": RoundTrip.LOSSY} if name == LOSSY else {}) for name in values}
     asked = ProbeInfo(
         probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
     )
     results.studies.put(PROBES, [asked])
-    results.own_texts = [OwnTexts(metric=m, tokenizer=n, comes_back=n != LOSSY) for m in sorted(PROBED) for n in values]
+    results.own_texts = [
+        OwnTexts(metric=m, tokenizer=n, round_trip=RoundTrip.LOSSY if n == LOSSY else RoundTrip.EXACT)
+        for m in sorted(PROBED)
+        for n in values
+    ]
     return results
 
 
@@ -105,7 +109,7 @@ def test_the_best_value_wins_nothing_if_text_is_lost(metric):
             continue
         assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY)
         assert series.cells[series.ranked()[0]].best
-        assert "give every text back" in cell.title
+        assert "lossy" in cell.title
     shown = heat_map(TABLES, corpus, metric)
     if shown and metric not in NAMED_SAFE:
         assert shown.tokenizers[-1] == LOSSY
@@ -123,15 +127,15 @@ def bold_in_html(page: str, name: str) -> list[str]:
 def test_no_page_and_no_table_shows_a_lossy_tokenizer_as_best():
     safe = sorted(set(JUDGED) & NAMED_SAFE - {ROUND_TRIP})
     page, text = html.render(RESULTS), markdown.render(RESULTS)
-    # A metric stands in one table of its corpus, and a timed one in that of speeds, too. No headline metric is safe.
-    timed = sum(METRICS[name].timed for name in safe)
-    assert len(bold_in_html(page, LOSSY)) == len(safe) + timed
+    # A metric is in one table of its corpus, a timed one in that of speeds, too, a headline metric in that of all.
+    timed, headline = (sum(getattr(METRICS[name], what) for name in safe) for what in ("timed", "headline"))
+    assert len(bold_in_html(page, LOSSY)) == len(safe) + timed + headline
     assert len(bold_in_html(page, FAIR[-1])) > 100
-    # Of these only the timed ones have a table in Markdown.
-    assert sum(line.count("**") for line in text.splitlines() if line.startswith("| lossy |")) == 2 * timed
+    # Of these only the timed and headline ones have a table in Markdown.
+    assert sum(line.count("**") for line in text.splitlines() if line.startswith("| lossy |")) == 2 * (timed + headline)
     assert "‡" in next(line for line in text.splitlines() if line.startswith("| lossy |"))
-    assert "sorted last" in page
-    assert "sorted last" in text
+    assert "lossy and not ranked" in page
+    assert "lossy and not ranked" in text
     assert "Losing text cannot improve it: it is counted on the text alone." in page
     # A row of the overview can be sorted behind the others only if its cells say so.
     row = re.search(r'<th scope="row" data-v="lossy".*?</tr>', page, re.DOTALL)
@@ -150,7 +154,7 @@ def test_the_terminal_marks_losses_and_puts_them_last():
     rows = [line for line in text.splitlines() if line.split(" ")[0] in {LOSSY, *FAIR}]
     assert [row.split(" ")[0] for row in rows] == ["e", "d", "b", "a", "lossy"]
     assert "‡" in rows[-1]
-    assert "‡ does not give every text back here" in text
+    assert "‡ lossy and not ranked" in text
 
 
 def unchecked() -> Results:
@@ -199,31 +203,25 @@ def language_cell(group: str, metric: str, value: float, tokenizer: str = "t") -
 @pytest.mark.parametrize(
     ("shares", "latin", "cyrillic"),
     [
-        ({"en": 1.0, "de": 1.0, "ru": 0.5}, ComesBack.YES, ComesBack.NO),
-        ({"en": 1.0, "de": 0.9, "ru": 1.0}, ComesBack.NO, ComesBack.YES),
-        ({"en": 1.0}, ComesBack.UNKNOWN, ComesBack.UNKNOWN),
+        ({"en": 1.0, "de": 1.0, "ru": 0.5}, RoundTrip.EXACT, RoundTrip.LOSSY),
+        ({"en": 1.0, "de": 0.9, "ru": 1.0}, RoundTrip.LOSSY, RoundTrip.EXACT),
+        ({"en": 1.0}, RoundTrip.UNKNOWN, RoundTrip.UNKNOWN),
     ],
 )
-def test_a_slice_comes_back_if_all_of_its_groups_do(shares, latin, cyrillic):
+def test_a_slice_is_exact_if_all_its_groups_are(shares, latin, cyrillic):
     cells = [language_cell(group, ROUND_TRIP, share) for group, share in shares.items()]
     corpora = {"c": CorpusInfo(groups=dict.fromkeys(("en", "de", "ru"), 1))}
     tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
-    assert tables.comes_back(language_cell("script: Latin", "chars_split", 0.1)) == latin
-    assert tables.comes_back(language_cell("script: Cyrillic", "chars_split", 0.1)) == cyrillic
+    assert tables.round_trip(language_cell("script: Latin", "chars_split", 0.1)) == latin
+    assert tables.round_trip(language_cell("script: Cyrillic", "chars_split", 0.1)) == cyrillic
 
 
 def test_a_premium_rests_on_the_reference_too():
     cells = [language_cell("de", ROUND_TRIP, 1.0), language_cell("en", ROUND_TRIP, 0.9)]
     corpora = {"c": CorpusInfo(groups={"en": 1, "de": 1}, reference="en")}
     tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
-    assert tables.comes_back(language_cell("de", "premium", 1.2)) == ComesBack.NO
-    assert tables.comes_back(language_cell("de", "compression_ratio", 4.0)) == ComesBack.YES
-
-
-def test_an_unknown_token_is_a_loss_even_where_the_text_comes_back():
-    cells = [language_cell("de", ROUND_TRIP, 1.0), language_cell("de", "unk_rate", 0.01)]
-    tables = CellTables(Results(name="r", metrics=METRICS, cells=cells))
-    assert tables.comes_back(language_cell("de", "compression_ratio", 4.0)) == ComesBack.NO
+    assert tables.round_trip(language_cell("de", "premium", 1.2)) == RoundTrip.LOSSY
+    assert tables.round_trip(language_cell("de", "compression_ratio", 4.0)) == RoundTrip.EXACT
 
 
 def test_the_scatter_marks_a_lossy_point():
@@ -233,7 +231,7 @@ def test_the_scatter_marks_a_lossy_point():
     groups = re.findall(r'<g class="(p\d[^"]*)" role="img"><title>(\S+) ', drawing)
     assert {name for css, name in groups if "lossy" in css} == {"spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"}
     assert "spm-bpe-4k‡" in drawing
-    assert any("sorted last" in legend for legend in chart.legends)
+    assert any("lossy and not ranked" in legend for legend in chart.legends)
 
 
 RUN = """\
@@ -298,7 +296,7 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
         lossy = {name for name in values if series.cells[name].lossy}
         assert lossy == {"words", "letters"} & set(values), (metric, corpus, group)
         assert not [name for name in lossy if series.cells[name].best]
-        assert not lossy & set(series.ranked()[: len(values) - len(lossy)]), "what comes back stands first"
+        assert not lossy & set(series.ranked()[: len(values) - len(lossy)]), "what is ranked comes first"
         top = (max if info.direction == "higher" else min)(values.values())
         if {name for name in values if values[name] == top} <= lossy:
             would_have_won.setdefault(info.family, set()).add(metric)
@@ -309,10 +307,10 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
         assert not [cell for cell in bold_in_html(page, name) if "‡" in cell]
 
 
-def test_probes_say_which_texts_do_not_come_back(ran):
+def test_probes_say_which_texts_are_lossy(ran):
     case = next(probe for probe in ran.studies.get(PROBES) if probe.probe == "case")
-    assert case.answers["bytes"].lost == []
-    assert case.answers["words"].lost == [label for label, _ in case.texts]
+    assert case.answers["bytes"].lossy == {}
+    assert case.answers["words"].lossy == {label: RoundTrip.LOSSY for label, _ in case.texts}
     text, page = markdown.render(ran), html.render(ran)
     assert re.search(r"\| words \| 1‡: ", text)
     assert "<b>1<sup>‡</sup></b>" in page

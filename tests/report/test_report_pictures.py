@@ -30,10 +30,10 @@ def test_each_chart_is_a_picture_with_its_key():
     texts = {name: list(ET.fromstring(markup).itertext()) for name, markup in made.items()}
     assert list(made) == [*FIRST, "dots-code", "heat-code-compression_ratio", "heat-code-roundtrip_exact", "speed-code"]
     bars, front, _, heat, _, speed = texts.values()
-    assert {"cl100k", "naive-1k", "do not give every text back: not ranked"} <= set(bars)
+    assert {"cl100k", "naive-1k", "lossy: not ranked"} <= set(bars)
     assert {"cl100k", "naive-1k", "vocabulary, ids"} <= set(front)
     assert {"python", "naive-1k", "whole corpus"} <= set(heat)
-    assert any(text.startswith("‡ does not give every text back") for text in heat)
+    assert any(text.startswith("‡ lossy and not ranked") for text in heat)
     assert {"encoding, MB/s", "utf8_bytes", "naive_bpe"} <= set(speed)
 
 

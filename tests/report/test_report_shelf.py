@@ -12,8 +12,6 @@ from fed_tokenizers import FED, LEAST, OF_IDS, TRAINING_TOKENS, fed
 
 from tokbench.config.suites import shipped_suites
 from tokbench.results.cells import COLUMNS, WHOLE
-from tokbench.results.model import SCHEMA
-from tokbench.results.older import upgraded
 from tokbench.studies.validity.rank_correlation import rank_correlations, rho_interval
 from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
 
@@ -53,8 +51,6 @@ def test_a_study_is_of_a_configuration_that_ships(study):
     if study in STUDIES:
         facts = json.loads((SHELF / study / "run.json").read_text(encoding="utf-8"))
         assert facts["configuration"] == study
-        body = {"name": study}
-        assert upgraded(body, facts["schema"], SCHEMA, SHELF / study)["name"] == study  # its results can still be read
         assert all(len(corpus["sha256"]) == 64 for corpus in facts["corpora"].values())
 
 

@@ -6,7 +6,8 @@ import io
 
 from rich.console import Console
 
-from tokbench.report.cells import ComesBack, DisplayCell
+from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report.cells import DisplayCell
 from tokbench.report.document import (
     Bullets,
     Chooser,
@@ -56,7 +57,7 @@ def test_every_node_of_plain_text_is_printed():
 
 def test_a_table_leaves_out_columns_that_say_nothing_and_sets_numbers_to_the_right():
     columns = [Column("name"), Column("size", numeric=True, unit=Term("m", "ids")), Column("nothing")]
-    cells = [DisplayCell(text="1,000", best=True), DisplayCell(text="5", comes_back=ComesBack.NO)]
+    cells = [DisplayCell(text="1,000", best=True), DisplayCell(text="5", round_trip=RoundTrip.LOSSY)]
     rows = [Row([name, MeasuredCell(cell=cell), ""]) for name, cell in zip(("a", "long"), cells, strict=True)]
     assert printed(Table("A caption", columns, rows))[1:] == [
         *("         size", "name      ids", "─" * 13, "a       1,000", "long       5‡"),

@@ -3,9 +3,7 @@
 import json
 import random
 from dataclasses import replace
-from pathlib import Path
 
-import old_layout
 import pytest
 import report_data
 
@@ -13,9 +11,6 @@ from tokbench.foundation.errors import ResultsError
 from tokbench.results.cell_table import cell_table, cells_of
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import SCHEMA, Results
-
-OLD = Path(__file__).parent / "schema_3.json"
-"""A file that was written when each cell was an object."""
 
 
 def back(cells):
@@ -32,29 +27,6 @@ def grid(tokenizers, groups, metrics):
         for k, group in enumerate(groups)
         for metric in metrics
     ]
-
-
-def test_a_file_of_schema_3_gives_the_cells_that_stand_in_it(tmp_path):
-    plain = json.loads(OLD.read_text(encoding="utf-8"))["cells"]
-    cells = [Cell(**cell | {"status": Status(cell.get("status", "ok"))}) for cell in plain]
-    results = Results.read(OLD)
-    assert (len(cells), results.cells) == (144, cells)
-    assert list(map(repr, results.cells)) == list(map(repr, cells))
-    path = tmp_path / "results.json"
-    path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path) == results
-    assert json.loads(path.read_text(encoding="utf-8"))["schema"] == SCHEMA
-
-
-def test_both_layouts_are_read_as_the_same_results(tmp_path):
-    results = report_data.build(hostile=False)
-    paths = [tmp_path / name for name in ("new.json", "old.json")]
-    for path, text in zip(paths, (results.to_json(), old_layout.with_schema_3(results)), strict=True):
-        path.write_text(text, encoding="utf-8")
-    new, old = map(Results.read, paths)
-    assert new.cells == old.cells == results.cells
-    assert new.to_json() == old.to_json() == results.to_json()
-    assert new.frame.equals(old.frame)
 
 
 def test_hostile_names_come_back():

@@ -16,29 +16,15 @@ from tokbench.notebook.results import NotebookResults
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.results.model import SCHEMA, Results
+from tokbench.results.model import Results
 from tokbench.results.schema import json_schema, schema_text
 from tokbench.results.states import RawStates, read_states, unpacked, write_states
-from tokbench.studies.probes.block import PROBES
 
 BLOCKS = [spec.block for spec in load_registry().studies if spec.block]
 
 
 def plain(text):
     return json.loads(text)
-
-
-def test_a_file_of_schema_2_is_read(tmp_path):
-    path = tmp_path / "results.json"
-    probe = {"probe": "p", "title": "P", "explanation": "E", "metrics": [], "texts": [], "answers": {}}
-    body = {"name": "old", "probes": [probe], "failed_studies": {"validity": "why"}, "durations": {"models": 2.0}}
-    path.write_text(json.dumps({"schema": "tokbench-results/2", **body}), encoding="utf-8")
-    old = Results.read(path)
-    assert [each.title for each in old.studies.get(PROBES)] == ["P"]
-    assert (old.failed_studies, old.durations.studies) == ({"validity": ["why"]}, {"models": 2.0})
-    path.write_text(old.to_json(), encoding="utf-8")
-    assert plain(old.to_json())["schema"] == SCHEMA
-    assert Results.read(path) == old
 
 
 @pytest.mark.parametrize(
@@ -49,7 +35,7 @@ def test_a_file_of_schema_2_is_read(tmp_path):
         ('{"name":\n"\udcff"}', "results.json:2:2: not a results file: not UTF-8: byte 0xff"),
         ("[" * 300_000, "results.json:1:101: not a results file: nested deeper than 100 levels"),
         (
-            '{"schema": "tokbench-results/3", "name": "n", "states": [{"tokenizer": "a", "corpus": "c", "group": "g", "family": "f", "state": '
+            '{"schema": "tokbench-results/5", "name": "n", "states": [{"tokenizer": "a", "corpus": "c", "group": "g", "family": "f", "state": '
             + "[" * 900
             + "]" * 900
             + "}]}",
@@ -58,20 +44,16 @@ def test_a_file_of_schema_2_is_read(tmp_path):
         ("[]", "results.json: not a results file: "),
         (
             '{"schema": "tokbench-results/9"}',
-            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/4' and older; update",
+            "schema 'tokbench-results/9', but this version reads 'tokbench-results/5' alone; read it with the version",
         ),
-        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/4' and older; is this a results"),
+        ("{}", "schema None, but this version reads 'tokbench-results/5' alone; is it of tokbench?"),
         (
-            '{"schema": "tokbench-results/3", "name": "n", "cells": [{"tokenizer": "t"}]}',
-            "results.json: not a results file of schema 'tokbench-results/4': cells.0.corpus: ",
-        ),
-        (
-            '{"schema": "tokbench-results/4", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
-            "results.json: not a results file of schema 'tokbench-results/4': tokenizers.t.state: ",
+            '{"schema": "tokbench-results/5", "name": "n", "cells": [{"tokenizer": "t"}]}',
+            "results.json: not a results file of schema 'tokbench-results/5': cells.0.corpus: ",
         ),
         (
-            '{"schema": "tokbench-results/2", "name": "n", "failed_studies": []}',
-            "results.json: not a results file of schema 'tokbench-results/2': AttributeError: 'list' object",
+            '{"schema": "tokbench-results/5", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            "results.json: not a results file of schema 'tokbench-results/5': tokenizers.t.state: ",
         ),
     ],
 )

@@ -42,7 +42,7 @@ _FILE_WIDTH = 9
     "--reference",
     default="",
     metavar="NAME",
-    help="Compare with this one [default: the cheapest without losses].",
+    help="Compare with this one [default: the cheapest that is ranked].",
 )
 @json_option
 @common_options
@@ -50,8 +50,8 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
-    whole: nothing is sampled. A tokenizer that does not give the text back is listed below those that do. The ids of an
-    unverified name were compared with no other source.
+    whole: nothing is sampled. A tokenizer that the rule of loss leaves out is listed below those that are ranked. The ids of
+    an unverified name were compared with no other source.
 
     Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
     """
@@ -88,7 +88,8 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "tokens": row.total,
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
-                "comes_back": None if row.back is None else row.comes_back,
+                "round_trip": table.round_trip(row).value,
+                "lost_characters": row.lost_characters,
                 "tokens_of_files": list(row.tokens),
                 "unverified": row.tokenizer in table.unverified,
                 "reason": row.reason,
@@ -104,16 +105,19 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     from rich.console import Console
 
     from tokbench.cli.number_table import print_numbers, shortened
+    from tokbench.report.cells import LEGENDS, MARKS
 
     counted = [row for row in table.costs if not row.reason]
     room = Console().width - _WIDTH
     of_files = paths if len(paths) > 1 and len(paths) * (_FILE_WIDTH + 2) <= room else ()
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
-    heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "back", *(Path(path).name for path in of_files)]
+    heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "lost", *(Path(path).name for path in of_files)]
     if counted:
         rows = [_cells(row, table, split=bool(of_files)) for row in counted]
         print_numbers(heads, rows, f"{size}; 1.00 is {shortened(base, _BASE)}")
+        for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[table.round_trip(row)])}:
+            say(line)
         if len(paths) > 1 and not of_files:
             say("the tokens of each file: --json")
     for row in table.costs:
@@ -125,10 +129,12 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
 def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
     """Return a row of the table as text; with ``split``, the tokens of each file, too."""
+    from tokbench.report.cells import MARKS
+
     per, relative = table.bytes_per_token(row), table.relative(row)
-    came = row.back or ()
-    back = "yes" if row.comes_back else "no" if len(came) == 1 else f"{sum(came)} of {len(came)}" if came else "?"
+    lost = "?" if row.lost_characters is None else f"{row.lost_characters:.2%}" if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     files = [f"{tokens:,}" for tokens in row.tokens] if split else []
     name = row.tokenizer + " (unverified)" * (row.tokenizer in table.unverified)
-    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, back, *files]
+    lost += MARKS[table.round_trip(row)]
+    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost, *files]

@@ -61,7 +61,7 @@ def show(
     else:
         _print(shown)
     failed = [cut for text in shown for cut in text.segmentations if cut.reason and not cut.ids]
-    sys.exit(int(any(not cut.comes_back for cut in failed)))
+    sys.exit(int(any(not cut.round_trip for cut in failed)))
 
 
 def _print(shown: Sequence[SegmentedText]) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.engine.train import TrainedTokenizer
     from tokbench.foundation.display import Log
+    from tokbench.measuring.round_trip import RoundTrip
 
 
 @click.command(
@@ -78,6 +79,7 @@ def train(
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.cli.folder_texts import DOCUMENTS
     from tokbench.config.read import read_config
+    from tokbench.engine.train import round_trips
     from tokbench.engine.train import train as execute
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.foundation.store import open_store
@@ -100,7 +102,8 @@ def train(
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     if as_json:
-        print_json({"document": document, "tokenizers": [_facts(tokenizer) for tokenizer in trained]})
+        facts = [_facts(*one) for one in zip(trained, round_trips(trained), strict=True)]
+        print_json({"document": document, "tokenizers": facts})
     else:
         _summary(trained)
         if document:
@@ -142,7 +145,7 @@ def _from_options(
     return parse_config(json.dumps(whole, indent=1), Path("options"))
 
 
-def _facts(tokenizer: TrainedTokenizer) -> dict[str, object]:
+def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, object]:
     """Return the outcome of a training; ``reason`` says why there is no tokenizer, and is empty if there is one."""
     return {
         "tokenizer": tokenizer.name,
@@ -152,6 +155,8 @@ def _facts(tokenizer: TrainedTokenizer) -> dict[str, object]:
         "from_store": tokenizer.from_store,
         "memory_mb": None if tokenizer.memory is None else tokenizer.memory / 1e6,
         "held_out_bytes_per_token": tokenizer.compression,
+        "held_out_round_trip": round_trip.value,
+        "held_out_lost_characters": tokenizer.lost_characters,
         "files": [str(path) for path in tokenizer.files],
         "notes": list(tokenizer.notes),
         "reason": tokenizer.failure.reason if tokenizer.failure else "",
@@ -169,14 +174,20 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from tokbench.cli.number_table import print_numbers
 
-    rows = []
-    for tokenizer in trained:
+    from tokbench.engine.train import round_trips
+    from tokbench.report.cells import LEGENDS, MARKS
+
+    rows, marks = [], [MARKS[round_trip] for round_trip in round_trips(trained)]
+    for tokenizer, mark in zip(trained, marks, strict=True):
         if tokenizer.vocab_size:
             memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
-            held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}"
+            held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}{mark}"
             numbers = f"{tokenizer.vocab_size:,}", f"{tokenizer.n_bytes / 1e6:.2f}", f"{tokenizer.seconds:.2f}"
-            rows.append([tokenizer.name, *numbers, "from the store" if tokenizer.from_store else memory, held_out])
-    print_numbers(["tokenizer", "vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token"], rows)
+            lost = "" if tokenizer.lost_characters is None else f"{tokenizer.lost_characters:.2%}"
+            rows.append([tokenizer.name, *numbers, "from the store" if tokenizer.from_store else memory, held_out, lost])
+    print_numbers(["tokenizer", "vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token", "lost"], rows)
+    for mark in dict.fromkeys(filter(None, marks)):
+        say(LEGENDS[mark])
     for tokenizer in trained:
         for note in tokenizer.notes:
             say(f"{tokenizer.name}: {note}")

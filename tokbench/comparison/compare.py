@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
+from tokbench.measuring.round_trip import RoundTrip, judge
 from tokbench.plugin import DESIGNED, Spread, holm
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
@@ -67,8 +68,8 @@ class CellChange:
     ``None`` where there is no such interval, as of a speed."""
     documents: int | None = None
     """The number of documents that both values rest on; ``None`` where it is not the same."""
-    lossy: bool = False
-    """``True`` if the other run does not give every text back here, and a loss may improve the number."""
+    round_trip: RoundTrip = RoundTrip.EXACT
+    """The round trip of the other run here; by the rule of loss, its number is compared with that of the baseline."""
     reason: str = ""
     """The reason why there is no difference, or why it has no interval; empty if it has one, or if nothing changed."""
 
@@ -82,8 +83,9 @@ class CellChange:
         """The change in a word.
 
         ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one without a better
-        direction, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that
-        is not significant, or whose significance is unknown; ``gone`` and ``new`` are numbers that only one run has.
+        direction, or a better number that the rule of loss does not rank: lost text costs no tokens. ``open`` is a
+        difference that is not significant, or whose significance is unknown; ``gone`` and ``new`` are numbers that only
+        one run has.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
@@ -95,7 +97,12 @@ class CellChange:
             return "other"
         if (self.difference > 0) != (self.direction == "higher"):
             return "worse"
-        return "other" if self.lossy else "better"
+        return "other" if self.round_trip == RoundTrip.LOSSY else "better"
+
+    @property
+    def hypothesis(self) -> tuple[object, ...]:
+        """What is tested: copies of a tokenizer, whose numbers are the same, test it once."""
+        return (self.corpus, self.group, self.metric, self.before, self.after, self.low, self.high, self.p)
 
     @property
     def row(self) -> dict[str, str | float | bool | None]:
@@ -159,6 +166,7 @@ class _Comparer:
     def __init__(self, baseline: NamedRun, other: NamedRun, *, other_machine: bool) -> None:
         self._names = baseline.name, other.name
         self._one, self._two = baseline.results, other.results
+        self._tables = CellTables(self._one), CellTables(self._two)
         self._other_machine = other_machine
         self._refused: dict[str, None] = {}
 
@@ -200,13 +208,14 @@ class _Comparer:
             before=one.value,
             after=two.value,
             documents=one.n if one.n == two.n and one.n else None,
-            lossy=not info.loss_cannot_help and (one.tokenizer, one.corpus, one.group) in self._losing,
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
             return replace(change, reason=gone.reason)
         ratio = two.value / one.value - 1 if one.value else None
-        change = replace(change, difference=two.value - one.value, ratio=ratio)
+        before, after = self._tables[0].number(one), self._tables[1].number(two)
+        round_trip = judge(after, [before], higher=None if info.direction == "none" else info.direction == "higher")
+        change = replace(change, difference=two.value - one.value, ratio=ratio, round_trip=round_trip)
         if info.timed:
             return _timed(change, one, two)
         return change if change.difference == 0 else self._paired(change, info)
@@ -222,13 +231,6 @@ class _Comparer:
         if families[0] and families[1] and families[0].options != families[1].options:
             return f"{info.family}: its options are {families[0].options} and {families[1].options}"
         return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
-
-    @cached_property
-    def _losing(self) -> set[tuple[str, str, str]]:
-        """The places, by tokenizer, corpus and group, where the other run does not give every text back."""
-        exact = {name for name, metric in self._two.metrics.items() if metric.role == Role.ROUND_TRIP}
-        known = (cell for cell in self._two.cells if cell.metric in exact and cell.value is not None)
-        return {(cell.tokenizer, cell.corpus, cell.group) for cell in known if cell.value != 1}
 
     @cached_property
     def _other_text(self) -> dict[str, str]:
@@ -318,12 +320,15 @@ def _timed(change: CellChange, one: Cell, two: Cell) -> CellChange:
 
 
 def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
-    """Yield the changes with p-values corrected for all of their metric."""
-    alone: dict[str, list[float]] = {}
+    """Yield the changes with p-values corrected for all of their metric, copies counted once."""
+    tested: dict[str, list[CellChange]] = {}
     for change in changes:
         if change.p is not None:
-            alone.setdefault(change.metric, []).append(change.p)
-    corrected = {metric: iter(holm(values)) for metric, values in alone.items()}
+            tested.setdefault(change.metric, []).append(change)
+    corrected = {
+        metric: iter(holm([change.p or 0.0 for change in some], [change.hypothesis for change in some]))
+        for metric, some in tested.items()
+    }
     for change in changes:
         yield change if change.p is None else replace(change, p_holm=next(corrected[change.metric]))
 

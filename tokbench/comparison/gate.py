@@ -153,7 +153,8 @@ def _breaking(rule: Rule, changes: Sequence[CellChange]) -> list[CellChange]:
     if not rule.significantly:
         return [change for change in changes if rule.broken_by(change)]
     # Of a change on the allowed side of the limit nothing is to be shown; it counts as one of the comparisons.
-    corrected = holm([rule.p_value(change) if rule.broken_by(change) else 1.0 for change in changes])
+    p_values = [rule.p_value(change) if rule.broken_by(change) else 1.0 for change in changes]
+    corrected = holm(p_values, [change.hypothesis for change in changes])
     return [change for change, p in zip(changes, corrected, strict=True) if p <= LEVEL]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
+from tokbench.measuring.round_trip import RoundTrip, judge
 from tokbench.measuring.sums import Sums
 from tokbench.plugin import InputError, ResultsError, did_you_mean
 from tokbench.report.cells import DisplayCell
@@ -69,7 +70,7 @@ class Entry:
     distinguished from it.
     """
     competes: bool
-    """``True`` if it may be best: it loses no text, was not trained on this one, and is not partial."""
+    """``True`` if it may be best: the rule of loss ranks it, it was not trained on this text, and is not partial."""
     again: tuple[int, ...] = ()
     """The numbers of further runs that have the same number for the same tokenizer."""
 
@@ -272,6 +273,17 @@ class _Gathered:
     cells: list[tuple[_Run, Cell]] = field(default_factory=list)
 
 
+@dataclass
+class _Kept:
+    """One number of a standing, and the runs that have it."""
+
+    run: _Run
+    cell: Cell
+    round_trip: RoundTrip
+    competes: bool
+    runs: list[int] = field(default_factory=list)
+
+
 class _Board:
     """Puts the cells of runs side by side."""
 
@@ -337,28 +349,29 @@ class _Board:
     def _entries(self, gathered: _Gathered) -> list[Entry]:
         """Return the entries, best first, each number of a tokenizer once."""
         style = style_for([cell.value or 0.0 for _, cell in gathered.cells], gathered.cells[0][1].unit, _DIGITS)
-        kept: dict[tuple[object, ...], tuple[_Run, Cell, list[int]]] = {}
+        rivals = [run.tables.number(cell) for run, cell in gathered.cells if run.tables.comparable(cell)]
+        higher = gathered.info.direction == "higher"
+        kept: dict[tuple[object, ...], _Kept] = {}
         # Of a speed that was measured again, the run that began last counts, and not the luckiest.
         for run, cell in sorted(gathered.cells, key=lambda pair: pair[0].results.created, reverse=gathered.info.timed):
             who = (cell.tokenizer, run.identity(cell.tokenizer))
-            competes = run.tables.competes(cell)
-            key = who if gathered.info.timed else (*who, cell.value, competes)
-            if key in kept:
-                kept[key][2].append(run.number)
-            else:
-                kept[key] = run, cell, []
-        rivals = [(run, cell) for run, cell, _ in kept.values() if run.tables.competes(cell)]
-        best = _best(rivals, gathered.info)
+            round_trip = judge(run.tables.number(cell), rivals, higher=higher)
+            one = _Kept(run, cell, round_trip, run.tables.comparable(cell) and round_trip.ranked)
+            key = who if gathered.info.timed else (*who, cell.value, one.competes)
+            kept.setdefault(key, one).runs.append(run.number)
+        best = _best([(one.run, one.cell) for one in kept.values() if one.competes], gathered.info)
         entries = [
             Entry(
-                tokenizer=cell.tokenizer,
-                run=run.number,
-                again=() if gathered.info.timed else tuple(again),
-                cell=cell,
-                shown=run.tables.display(cell, style, best=(run.number, cell.tokenizer) in best),
-                competes=run.tables.competes(cell),
+                tokenizer=one.cell.tokenizer,
+                run=one.run.number,
+                again=() if gathered.info.timed else tuple(one.runs[1:]),
+                cell=one.cell,
+                shown=one.run.tables.display(
+                    one.cell, style, best=(one.run.number, one.cell.tokenizer) in best, round_trip=one.round_trip
+                ),
+                competes=one.competes,
             )
-            for run, cell, again in kept.values()
+            for one in kept.values()
         ]
         sign = -1.0 if gathered.info.direction == "higher" else 1.0
         return sorted(entries, key=lambda entry: (not entry.competes, sign * (entry.cell.value or 0.0)))
@@ -402,12 +415,11 @@ def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[in
     pick = max if info.direction == "higher" else min
     top_run, top = pick(rivals, key=lambda rival: rival[1].value or 0.0)
     by_key = {(run.number, cell.tokenizer): (run, cell) for run, cell in rivals}
-    equal = {key for key, (_, cell) in by_key.items() if cell.value == top.value}
     first = top_run.sums(top, info)
     changes = {
         key: paired_difference(first, sums, info.ratio_of)
         for key, (run, cell) in by_key.items()
-        if not info.timed and key not in equal and has_pair(first, sums := run.sums(cell, info), info.ratio_of)
+        if not info.timed and cell is not top and has_pair(first, sums := run.sums(cell, info), info.ratio_of)
     }
     numbers = {key: cell for key, (_, cell) in by_key.items()}
     level = level_with((top_run.number, top.tokenizer), numbers, changes)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.document import (
     Bullets,
     Column,
@@ -208,8 +209,8 @@ def _cells(row: ChangeRow) -> list[TextCell]:
 
 
 def _verdict(change: CellChange) -> str:
-    if change.verdict == "other" and change.lossy:
-        return "loses text, so that a better number is no merit"
+    if change.verdict == "other" and change.round_trip == RoundTrip.LOSSY:
+        return "lossy, so that a better number is not counted"
     if change.verdict in {"gone", "new"}:
         return f"{change.verdict}: {change.reason}"
     return change.reason if change.verdict == "open" and change.reason else change.verdict

@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from tokbench.corpus.contract import Document
-from tokbench.corpus.shards import Shard
-from tokbench.engine.segment import NamedTokenizers
+from tokbench.engine.segment import NamedTokenizers, encoded_texts, text_sums
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import silent
-from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.job import Job
+from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
-from tokbench.tokenizers.batch import check_encoded, count_batch, encode_batch, vocab_size_of
+from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.engine_contract import CountsAlone
 
 
@@ -34,24 +33,27 @@ class TextCost:
     """The number of its ids."""
     tokens: tuple[int, ...] = ()
     """The tokens of each text, in the order of the texts."""
-    back: tuple[bool, ...] | None = None
-    """``True`` for each text that decoding gives back as it was; ``None`` if that is not known, as without ids."""
+    loss: Loss | RoundTrip = RoundTrip.UNKNOWN
+    """The loss over all texts; ``UNKNOWN`` for a tokenizer that gives no ids."""
+    lost_characters: float | None = None
+    """The share of the characters that is lost; ``None`` if it is not known."""
     reason: str = ""
     """The reason why nothing could be counted; empty if all was."""
-
-    @property
-    def comes_back(self) -> bool:
-        """``True`` if every text is known to come back."""
-        return self.back is not None and all(self.back)
 
     @property
     def total(self) -> int:
         """The tokens of all texts.
 
-        >>> TextCost(tokenizer="a", tokens=(3, 4), back=(True, True)).total
+        >>> TextCost(tokenizer="a", tokens=(3, 4)).total
         7
         """
         return sum(self.tokens)
+
+    @property
+    def number(self) -> Number:
+        """The tokens, with and without the charge for lost text."""
+        factor = self.loss.factor if isinstance(self.loss, Loss) else 1
+        return Number(self.total, self.total * factor, self.loss)
 
 
 class LocalNames(NamedTuple):
@@ -111,22 +113,21 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
 
     >>> import tokbench
     >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"])
-    >>> cost.tokens, cost.comes_back, cost.vocab_size
+    >>> cost.tokens, cost.loss.exact, cost.vocab_size
     ((3, 2), True, 256)
     """
     size = vocab_size_of(loaded.tokenizer)
     if isinstance(loaded.tokenizer, CountsAlone):
         counts = tuple(count_batch(loaded.tokenizer, texts).tolist())
         return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts)
-    arrays = encode_batch(loaded.tokenizer, list(texts))
-    check_encoded(arrays, len(texts), size)
-    documents = [Document(text, "texts", str(k), "texts") for k, text in enumerate(texts)]
-    shard = EncodedShard(loaded, Shard("texts", "texts", 0, documents, by_key=False), arrays)
+    shard = encoded_texts(loaded, texts)
+    sums = text_sums(shard)
     return TextCost(
         tokenizer=loaded.name,
         vocab_size=size,
         tokens=tuple(shard.tokens.tolist()),
-        back=tuple(shard.comes_back.tolist()),
+        loss=Loss.of(sums),
+        lost_characters=float(sums.columns["lost characters"].sum() / (sums.columns["characters"].sum() or 1.0)),
     )
 
 
@@ -137,7 +138,7 @@ class CostTable:
     sizes: tuple[int, ...]
     """The bytes of each text in UTF-8."""
     costs: list[TextCost]
-    """The cheapest first; behind them those not known to give all text back, and those that could not be counted."""
+    """The cheapest first; behind them those that the rule of loss leaves out, and those that could not be counted."""
     reference: str = ""
     """The tokenizer that others are compared with, if one was named; else the first one."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -147,19 +148,24 @@ class CostTable:
 
     @property
     def base(self) -> TextCost | None:
-        """The one that others are compared with: the reference, or the cheapest that gives every text back.
+        """The one that others are compared with: the reference, or the cheapest that is ranked.
 
-        ``None`` if it could not be counted, or none gives the texts back.
+        ``None`` if it could not be counted, or none is ranked.
         """
         wanted = (cost for cost in self.costs if cost.tokenizer == self.reference or not self.reference)
         first = next(wanted, None)
-        return first if first and first.total and (self.reference or first.comes_back) else None
+        return first if first and first.total and (self.reference or self.round_trip(first).ranked) else None
+
+    def round_trip(self, cost: TextCost) -> RoundTrip:
+        """Return the round trip of all texts, by the rule of loss among these tokenizers."""
+        rivals = [other.number for other in self.costs if not other.reason]
+        return judge(cost.number, rivals, higher=False)
 
     def relative(self, cost: TextCost) -> float | None:
         """Return the tokens of a tokenizer for each of the base; ``None`` if there is none.
 
-        >>> a = TextCost(tokenizer="a", tokens=(4,), back=(True,))
-        >>> CostTable(sizes=(9,), costs=[a]).relative(TextCost(tokenizer="b", tokens=(6,), back=(True,)))
+        >>> a = TextCost(tokenizer="a", tokens=(4,), loss=Loss(exact=True))
+        >>> CostTable(sizes=(9,), costs=[a]).relative(TextCost(tokenizer="b", tokens=(6,)))
         1.5
         """
         return cost.total / self.base.total if self.base and not cost.reason else None
@@ -167,7 +173,7 @@ class CostTable:
     def bytes_per_token(self, cost: TextCost) -> float | None:
         """Return the bytes of all texts for each token; ``None`` if there is no token.
 
-        >>> a = TextCost(tokenizer="a", tokens=(4,), back=(True,))
+        >>> a = TextCost(tokenizer="a", tokens=(4,), loss=Loss(exact=True))
         >>> CostTable(sizes=(9,), costs=[a]).bytes_per_token(a)
         2.25
         """
@@ -183,7 +189,7 @@ def cost_of(
         texts: the texts, each encoded as a whole.
         registry: the plugins that are there.
         names: names of tokenizers as :func:`tokbench.load` takes them; empty for all published ones that are here.
-        reference: the one of them that others are compared with; empty for the cheapest that gives every text back.
+        reference: the one of them that others are compared with; empty for the cheapest that is ranked.
         workers: the number of processes that count side by side; 0 for none but this one.
 
     Raises:
@@ -212,11 +218,13 @@ def cost_of(
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
     order = {name: number for number, name in enumerate(local.usable)}
-    costs.sort(key=lambda cost: (bool(cost.reason), not cost.comes_back, cost.total, order[cost.tokenizer]))
-    return CostTable(
+    table = CostTable(
         sizes=tuple(len(text.encode()) for text in texts),
         costs=costs,
         reference=reference,
         left_out=local.left_out,
         unverified=unverified(registry),
     )
+    ranked = {cost.tokenizer: table.round_trip(cost).ranked for cost in costs}
+    costs.sort(key=lambda cost: (bool(cost.reason), not ranked[cost.tokenizer], cost.total, order[cost.tokenizer]))
+    return table

@@ -27,6 +27,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
+from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.segmentation import Segmentation, SegmentedText
@@ -83,7 +84,7 @@ def without_tokens(name: str, failure: Failure) -> Segmentation:
     >>> without_tokens("mine", Failure("out of memory")).reason
     'out of memory'
     """
-    return Segmentation(tokenizer=name, comes_back=False, reason=failure.reason)
+    return Segmentation(tokenizer=name, round_trip=False, reason=failure.reason)
 
 
 def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]:
@@ -94,14 +95,10 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
 
     >>> import tokbench
     >>> [cut] = segment(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né"])
-    >>> cut.ids, cut.pieces, cut.ends, cut.comes_back
+    >>> cut.ids, cut.pieces, cut.ends, cut.round_trip
     ([110, 195, 169], ['6e', 'c3', 'a9'], [1, 2, 3], True)
     """
-    tokenizer = loaded.tokenizer
-    arrays = encode_batch(tokenizer, list(texts))
-    check_encoded(arrays, len(texts), vocab_size_of(tokenizer))
-    documents = [Document(text, "shown", str(k), "shown") for k, text in enumerate(texts)]
-    shard = EncodedShard(loaded, Shard("shown", "shown", 0, documents, by_key=False), arrays)
+    tokenizer, shard = loaded.tokenizer, encoded_texts(loaded, texts)
     ends, aligned = shard.token_ends
     last = np.cumsum(np.where(aligned, shard.tokens, 0))  # the ends are only those of aligned texts
     hexes = {token: own_bytes(tokenizer, token).hex() for token in np.unique(shard.ids).tolist()}
@@ -115,11 +112,29 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
                 ids=ids,
                 pieces=[hexes[token] for token in ids],
                 ends=own_ends.tolist(),
-                comes_back=bool(shard.comes_back[k]),
+                round_trip=bool(shard.exact[k]),
                 back="" if shard.exact[k] else shard.decoded[k],
             )
         )
     return segmentations
+
+
+def encoded_texts(loaded: LoadedTokenizer, texts: Sequence[str]) -> EncodedShard:
+    """Return some texts encoded, each as a document.
+
+    Raises:
+        ContractError: the tokenizer breaks its contract.
+    """
+    arrays = encode_batch(loaded.tokenizer, list(texts))
+    check_encoded(arrays, len(texts), vocab_size_of(loaded.tokenizer))
+    documents = [Document(text, "texts", str(k), "texts") for k, text in enumerate(texts)]
+    return EncodedShard(loaded, Shard("texts", "texts", 0, documents, by_key=False), arrays)
+
+
+def text_sums(encoded: EncodedShard) -> Sums:
+    """Return what the rule of loss needs of some texts: their tokens, characters, bytes and losses."""
+    shard = encoded.shard
+    return Sums.of(shard, tokens=encoded.tokens, bytes=shard.n_bytes, characters=shard.n_chars, **encoded.losses)
 
 
 def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:

@@ -8,7 +8,9 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import repeat
+from operator import add
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,6 +21,7 @@ from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder, save_whole
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
+from tokbench.engine.segment import encoded_texts, text_sums
 from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
@@ -30,9 +33,10 @@ from tokbench.foundation.store import Key, Store
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
-from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
 from tokbench.tokenizers.options import Options
 
@@ -63,12 +67,25 @@ class TrainedTokenizer:
     """The most memory in bytes that training took, perhaps in an earlier run; ``None`` if the system does not tell."""
     compression: float | None = None
     """Bytes per token on held-out text; ``None`` if nothing is held out."""
+    loss: Loss | RoundTrip = RoundTrip.NOT_CHECKED
+    """The loss on that text; ``NOT_CHECKED`` if nothing is held out."""
+    lost_characters: float | None = None
+    """The share of its characters that is lost; ``None`` likewise."""
     files: tuple[Path, ...] = ()
     """The files that were written."""
     notes: tuple[str, ...] = ()
     """Notes that a user must know."""
     failure: Failure | None = None
     """The reason why there is no tokenizer, or why a file of it is missing."""
+
+
+def round_trips(trained: Sequence[TrainedTokenizer]) -> list[RoundTrip]:
+    """Return the round trip of each on its held-out text, by the rule of loss among them."""
+    numbers = []
+    for one in trained:
+        value = one.compression or 0.0
+        numbers.append(Number(value, value / one.loss.factor if isinstance(one.loss, Loss) else value, one.loss))
+    return [judge(number, numbers, higher=True) for number in numbers]
 
 
 def train(
@@ -124,11 +141,11 @@ def _choose(
 
 
 class WrittenTokenizer(NamedTuple):
-    """The files of a tokenizer, and its tokens on the held-out text."""
+    """The files of a tokenizer, and what it makes of the held-out text."""
 
     written: list[Path | Failure]
-    n_bytes: int
-    tokens: int
+    held_out: Sums | None
+    """Tokens, bytes, characters and losses; ``None`` without such a text."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +166,10 @@ class WriteTokenizer(Job):
         tokenizer = context.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
             written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
-        n_bytes = tokens = 0
         with doing("encoding", tokenizer=self.name, place="the held-out text"):
-            for texts in context.batches("held out"):
-                n_bytes += sum(len(text.encode()) for text in texts)
-                tokens += len(encode_batch(tokenizer, texts).ids)
-        yield WrittenTokenizer(written, n_bytes, tokens)
+            loaded = context.loaded(self.name)
+            parts = [text_sums(encoded_texts(loaded, texts)) for texts in context.batches("held out")]
+        yield WrittenTokenizer(written, reduce(add, parts) if parts else None)
 
     def _write(self, tokenizer: Tokenizer, form: str) -> Path:
         own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
@@ -191,6 +206,8 @@ def _train(
     failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
     held_out = readings[-1]
     failures += held_out.failures.values()
+    held = None if held_out.failures else answer.held_out
+    total = {name: float(column.sum()) for name, column in held.columns.items()} if held else {}
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
         name=tokenizer.name,
@@ -199,7 +216,9 @@ def _train(
         seconds=tokenizer.train_s or 0.0,
         from_store=tokenizer.train_from_store,
         memory=tokenizer.train_memory,
-        compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
+        compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
+        loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
+        lost_characters=total["lost characters"] / (total["characters"] or 1.0) if total else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=tokenizer.notes,
         failure=joined if failures else None,

@@ -78,7 +78,7 @@ class SiteSettings(_Part):
     reference: str = Field(description="the language that others are compared with")
     tokens: str = Field(description="the metric that counts tokens")
     ratio: str = Field(description="that of bytes per token")
-    exact: str = Field(description="that of texts that come back")
+    lost: str = Field(description="that of characters lost")
     fertility: str = Field(description="that of tokens per word")
     columns: tuple[SiteColumn, ...] = ()
 

@@ -202,7 +202,7 @@ class Rank:
     """The place of an entry in one ranking."""
 
     place: int | None
-    """The place, from 1 on; ``None`` for a baseline, and for one that loses text."""
+    """The place, from 1 on; ``None`` for a baseline, and for what the rule of loss leaves out."""
     level: bool
     """``True`` if nothing tells it apart from the best."""
 

@@ -43,9 +43,8 @@ def badge(view: BoardView, name: str) -> dict[str, object]:
     site = view.board.settings.site
     [shown] = [entry for entry in view.entries if entry.name == name]
     ratio = shown.number(site.languages, site.ratio)
-    rank = shown.ranks.get((site.languages, site.ratio))
-    lossless = shown.lossless(site.languages, site.exact)
-    place = f", place {rank.place}" if rank and rank.place else "" if lossless else ", loses text"
+    number, lost = shown.place(site.languages, site.ratio), shown.number(site.languages, site.lost)
+    place = f", place {number}" if number else ", loses text" if lost else ""
     left, right = "tokbench", f"{short(ratio)} bytes/token{place}"
     return {"left": left, "right": right, "split": 7 * len(left) + 12, "width": 7 * len(left + right) + 24}
 

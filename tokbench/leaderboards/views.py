@@ -94,9 +94,10 @@ class EntryView:
         """The number of its ids."""
         return self.number(VOCABULARY, IDS)
 
-    def lossless(self, corpus: str, exact: str) -> bool:
-        """Tell whether every text of a corpus comes back."""
-        return self.number(corpus, exact) == 1
+    def place(self, corpus: str, metric: str) -> int | None:
+        """Return the place in a ranking; ``None`` for a baseline, and for what the rule of loss leaves out."""
+        rank = self.ranks.get((corpus, metric))
+        return rank and rank.place
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,7 @@ class BoardView:
         order = (site.languages, site.ratio)
 
         def key(view: EntryView) -> tuple[bool, float]:
-            competes = view.lossless(site.languages, site.exact) and not view.entry.baseline
-            return not competes, -(view.number(*order) or 0)
+            return not view.place(*order), -(view.number(*order) or 0)
 
         return sorted(views, key=key)
 
@@ -161,7 +161,7 @@ class BoardView:
     def data(self) -> dict[str, object]:
         """Return what the script of the page needs: of every entry and group tokens, bytes a token, losses, words."""
         site = self.board.settings.site
-        metrics = (site.tokens, site.ratio, site.exact, site.fertility)
+        metrics = (site.tokens, site.ratio, site.lost, site.fertility)
         numbers = {
             view.name: {
                 corpus: {

@@ -15,13 +15,13 @@ from tokbench.corpus.shards import Shard
 from tokbench.foundation.errors import BackendError, ContractError, NoIds, one_line
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import worth_compiling
+from tokbench.measuring.align import LostText, lost_text
 from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
     Encoded,
     EncodesWithOffsets,
     HasDummyPrefix,
     HasTokenBytes,
-    HasUnknown,
     Tokenizer,
     WarmsUp,
 )
@@ -220,15 +220,29 @@ class EncodedShard:
 
     @cached_property
     def exact(self) -> NDArray[np.bool_]:
-        """bool[d], ``True`` for documents that come back unchanged."""
+        """bool[d], ``True`` for documents that are decoded as they were."""
         same = (back is text for back, text in zip(self.decoded, self.shard.texts, strict=True))
         return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
 
     @cached_property
-    def comes_back(self) -> NDArray[np.bool_]:
-        """bool[d], ``True`` for documents that come back unchanged and have no unknown token."""
-        unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
-        return self.exact if unk_id is None else self.exact & (self.count_ids(unk_id) == 0)
+    def losses(self) -> dict[str, NDArray[np.int64]]:
+        """int64[d] each: exact documents, and of the others the edits, characters and UTF-8 bytes lost beyond NFC.
+
+        They are the columns from which :meth:`tokbench.measuring.round_trip.Loss.of` makes the loss of a corpus.
+        """
+        lost = np.zeros((len(self.shard), len(LostText._fields)), dtype=np.int64)
+        for k in np.flatnonzero(~self.exact).tolist():
+            lost[k] = lost_text(self.shard.texts[k], self.decoded[k])
+        edits, characters, n_bytes = lost.T
+        exact = self.exact.astype(np.int64)
+        characters = np.minimum(characters, self.shard.n_chars)  # NFC takes a few characters apart
+        return {"exact": exact, "edits beyond NFC": edits, "lost characters": characters, "lost bytes": n_bytes}
+
+    @property
+    def canonical(self) -> NDArray[np.bool_]:
+        """bool[d], ``True`` for documents that are canonically equivalent to what is decoded, or equal."""
+        edits = self.losses["edits beyond NFC"]
+        return np.equal(edits, 0)
 
     @cached_property
     def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

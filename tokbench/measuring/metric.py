@@ -89,7 +89,10 @@ class Role(StrEnum):
 
     TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
     TOKENS_PER_WORD = "tokens per word"
-    ROUND_TRIP = "share of documents that come back"
+    ROUND_TRIP = "share of exact documents"
+    LOST_CHARACTERS = "share of characters lost"
+    ERRORS = "character error rate beyond NFC"
+    CHARGE = "charge for lost text"
     UNKNOWN = "share of unknown tokens"
     ENCODING_SPEED = "encoding speed"
     PREMIUM = "premium over the reference language"
@@ -119,7 +122,7 @@ class Metric:
         headline: ``True`` for the few metrics that a summary of tokenizers begins with.
         no_interval: the reason why its values never have an interval; empty if they may have one.
         loss_cannot_help: the reason why losing text cannot improve the value. Empty if there is no such reason, which
-            is the safe assumption: a tokenizer that loses text is then marked, and never best.
+            is the safe assumption: a lossy tokenizer is then marked, and ranked by the rule of loss alone.
         role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
         curve: the place of the metric on a curve that reports draw, such as tokens over the strength of a change;
             ``None`` if it lies on no curve.

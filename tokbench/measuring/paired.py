@@ -70,6 +70,11 @@ class PairedChange(NamedTuple):
     reason: str = ""
     """The reason why there is no interval; an empty string if there is one."""
 
+    @property
+    def of_copies(self) -> bool:
+        """``True`` if it is 0 whatever unit is left out: the two have the same sums in each, as with equal ids."""
+        return self.low == self.high == 0
+
 
 def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> bool:
     """Tell whether the sums of a paired comparison are there: both parts of both ratios.
@@ -137,13 +142,20 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
 def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
     """Return the keys of the differences that are not significant: whose p-value is above 0.05 after Holm's correction.
 
-    A difference without a p-value counts neither way, and is not among them.
+    Copies count once: tokenizers with the same sums in each sampling unit, as those with equal ids have them. A copy of
+    the first is not tested. A difference without a p-value counts neither way, and is not among them.
 
     >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
     ['b']
+    >>> one, other = PairedChange(p=0.03), PairedChange(p=0.02)
+    >>> sorted(not_told_apart({"one": one, "its copy": one, "other": other}))
+    []
     """
-    compared = {key: change.p for key, change in differences.items() if change.p is not None}
-    return {key for key, p in zip(compared, holm(list(compared.values())), strict=True) if p > _LEVEL}
+    compared = {key: change for key, change in differences.items() if change.p is not None}
+    tested = {key: change for key, change in compared.items() if not change.of_copies}
+    corrected = holm([change.p or 0.0 for change in tested.values()], list(tested.values()))
+    different = {key for key, p in zip(tested, corrected, strict=True) if p <= _LEVEL}
+    return compared.keys() - different
 
 
 class _Pair(NamedTuple):

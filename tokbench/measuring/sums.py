@@ -15,6 +15,7 @@ from tokbench.corpus.shards import BUCKET_BITS, BUCKETS, Shard
 from tokbench.foundation.errors import ContractError
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable
+from tokbench.measuring.round_trip import Loss, Number, judge
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import jackknife
 from tokbench.statistics.sample_units import SampleUnits
@@ -208,8 +209,9 @@ class PairedSums(SummedMetric):
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard: tokens, and documents that do not come back."""
-        return Sums.of(encoded.shard, tokens=encoded.tokens, lossy=~encoded.comes_back)
+        """Return the sums of one shard: tokens, and what is lost."""
+        shard = encoded.shard
+        return Sums.of(shard, tokens=encoded.tokens, characters=shard.n_chars, **encoded.losses)
 
 
 def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
@@ -219,14 +221,27 @@ def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
     return reduce(add, known) if len(known) == len(parts) else None
 
 
-def shortcoming(name: str, sums: Sums | None) -> str:
-    """Return the reason why a tokenizer cannot be compared with others, or an empty string if it can.
+def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
+    """Return by tokenizer its sums, or the reason why its tokens are not compared with those of others.
 
-    A tokenizer that loses text needs fewer tokens, which is no merit.
+    One is left out by the rule of loss; see :mod:`tokbench.measuring.round_trip`.
     """
-    if sums is None:
-        return f"{name} was not measured"
-    lossy = int(sums.columns["lossy"].sum())
-    if lossy:
-        return f"{name} does not give {lossy:,} of {sums.documents:,} documents back: fewer tokens are no merit"
-    return "" if sums.columns["tokens"].sum() else f"{name} has no tokens"
+    known = {name: sums for name in states.tokenizers if (sums := sums_of(states, name, group))}
+    numbers = {name: _tokens(sums) for name, sums in known.items()}
+    compared: dict[str, Sums | str] = {}
+    for name in states.tokenizers:
+        sums = known.get(name)
+        if sums is None or not numbers[name].value:
+            compared[name] = f"{name} {'was not measured' if sums is None else 'has no tokens'}"
+        elif judge(numbers[name], numbers.values(), higher=False).ranked:
+            compared[name] = sums
+        else:
+            lost, of = (int(sums.columns[column].sum()) for column in ("lost characters", "characters"))
+            compared[name] = f"{name} is lossy: {lost:,} of {of:,} characters are lost, which may save tokens"
+    return compared
+
+
+def _tokens(sums: Sums) -> Number:
+    """Return the tokens among those of others, with and without the charge for lost text."""
+    tokens, charge = (float(sums.columns[column].sum()) for column in ("tokens", "lost bytes"))
+    return Number(tokens, tokens + charge, Loss.of(sums))

@@ -16,10 +16,10 @@ from tokbench.plugin import (
     NotApplicable,
     Options,
     PairedSums,
+    Sums,
     TokenizerName,
+    compared_sums,
     jackknife,
-    shortcoming,
-    sums_of,
 )
 
 
@@ -36,15 +36,15 @@ class Nsl(PairedSums):
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Divide the tokens of each tokenizer by those of the reference."""
-        places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
-        return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})
+        groups = {group: compared_sums(states, group) for group in [*states.groups, WHOLE]}
+        places = [(name, group) for name in states.tokenizers for group in groups]
+        return CorpusOutcome({(name, group): {"nsl": self._value(groups[group], name)} for name, group in places})
 
-    def _value(self, states: CorpusStates, name: str, group: str) -> Measured | NotApplicable:
+    def _value(self, sums: dict[str, Sums | str], name: str) -> Measured | NotApplicable:
         reference = self._options.reference
-        one, other = sums_of(states, name, group), sums_of(states, reference, group)
-        reason = shortcoming(name, one) or shortcoming(reference, other)
-        if reason or one is None or other is None:
-            return NotApplicable(reason)
+        one, other = sums[name], sums.get(reference, f"{reference} was not measured")
+        if isinstance(one, str) or isinstance(other, str):
+            return NotApplicable(one if isinstance(one, str) else str(other))
         paired = one.paired(other)
         above, below = paired.one.columns["tokens"], paired.other.columns["tokens"]
         ends = jackknife(above, below, paired.units)
@@ -63,12 +63,11 @@ SPEC: Final = MetricFamily(
             unit="times the reference",
             direction="lower",
             label="sequence length",
-            loss_cannot_help="a tokenizer that loses text has no value",
             formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
             definition=(
                 "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "
                 "'reference' names. The interval is paired, as both are measured on the same documents. There is no "
-                "value where one of the two loses text or has unknown tokens."
+                "value where the rule of loss leaves one of the two out."
             ),
         ),
     ),

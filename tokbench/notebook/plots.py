@@ -285,8 +285,8 @@ class Plots:
             cell, small = (tables.cell(one, corpus, WHOLE, name) for one in (metric, ratio))
             if cell is None or small is None or cell.value is None or small.value is None:
                 continue
-            # Too many unknown tokens, and the compression cannot be compared; a logarithmic axis has no 0.
-            if shown[name].unknown or (timed and not cell.value):
+            # Too much text is lost, and the compression cannot be compared; a logarithmic axis has no 0.
+            if shown[name].much_lost or (timed and not cell.value):
                 continue
             backend = _name(tables.tokenizer(name).backend)
             ends = {"low": cell.ci_low, "high": cell.ci_high, "ratio_low": small.ci_low, "ratio_high": small.ci_high}

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
 IN_SAMPLE, LOSSY, UNCHECKED, PARTIAL = "†", "‡", "?", "◐"
+CANONICAL, LOSSY_RANKED = "≡", "§"
 
 LEGENDS: Final[Mapping[str, str]] = {
-    LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
-    UNCHECKED: "? not known to give every text back here, so that it is never best",
+    CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
+    LOSSY_RANKED: "§ lossy but ranked: charging every lost character its bytes as tokens does not change its place",
+    LOSSY: "‡ lossy and not ranked: lost text may be what saves tokens, or more than 1 character in 10,000 differs",
+    UNCHECKED: "? round trip not measured here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
@@ -33,34 +36,25 @@ BEST_LEGEND: Final = (
     "document by document, such as speeds, are told apart by their intervals"
 )
 NOT_CHECKED_LEGEND: Final = (
-    "nothing is bold where a loss could look better: this run has no round trip, so nobody knows what comes back; "
+    "nothing is bold where a loss could look better: this run has no round trip, so nobody knows what is lost; "
     "add roundtrip to its metrics"
 )
 
 _WORDS = {Status.NOT_APPLICABLE: "n/a"}
 
 
-class ComesBack(Enum):
-    """Say whether the text behind a number comes back from its tokens.
+MUCH_LOST: Final = 0.001
+"""From this share of lost characters on, the loss shows in the digits of a ratio."""
 
-    Attributes:
-        YES: every text comes back exactly, or losing text cannot improve the number.
-        NO: some text does not come back, so that the number does not compete.
-        UNKNOWN: it was not measured at this place, although the run has a round trip.
-        NOT_ASKED: the run has no round trip at all; one legend says so for all cells.
-    """
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-    NOT_ASKED = "not asked"
-
-
-_MARKS: Final = {ComesBack.NO: LOSSY, ComesBack.UNKNOWN: UNCHECKED}
-_REMARKS: Final = {
-    ComesBack.NO: "does not give every text back",
-    ComesBack.UNKNOWN: "not known to give every text back",
+MARKS: Final[Mapping[RoundTrip, str]] = {
+    RoundTrip.EXACT: "",
+    RoundTrip.CANONICAL: CANONICAL,
+    RoundTrip.LOSSY_RANKED: LOSSY_RANKED,
+    RoundTrip.LOSSY: LOSSY,
+    RoundTrip.UNKNOWN: UNCHECKED,
+    RoundTrip.NOT_CHECKED: "",
 }
+"""The mark of each round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +68,9 @@ class DisplayCell:
         title: the tooltip: number, unit, interval and what the number rests on; or the reason.
         best: ``True`` if it is the best of its column.
         in_sample: the share of the documents that the tokenizer was trained on; ``None`` if it is too small to matter.
-        comes_back: the answer to the question whether the tokenizer loses text here.
+        round_trip: whether the tokenizer loses text here, and is ranked all the same.
+        much_lost: ``True`` if so much text is lost that the number cannot be drawn with others.
         no_interval: ``True`` if an interval could not be trusted, so that there is none.
-        unknown: ``True`` if so many tokens are unknown that the number cannot be drawn beside others.
         unbound: ``True`` if there is no number because the configuration names other corpora for the tokenizer.
         missed: ``True`` if there should be a number, but it was not measured or the measurement failed.
         baseline: ``True`` if the tokenizer is a baseline, which gives proportion and never wins.
@@ -89,9 +83,9 @@ class DisplayCell:
     title: str = ""
     best: bool = False
     in_sample: float | None = None
-    comes_back: ComesBack = ComesBack.YES
+    round_trip: RoundTrip = RoundTrip.EXACT
+    much_lost: bool = False
     no_interval: bool = False
-    unknown: bool = False
     unbound: bool = False
     missed: bool = False
     baseline: bool = False
@@ -100,7 +94,7 @@ class DisplayCell:
     @property
     def marks(self) -> str:
         """The marks beside the number; :func:`legends` explains them."""
-        return IN_SAMPLE * bool(self.in_sample) + _MARKS.get(self.comes_back, "") + PARTIAL * self.partial
+        return IN_SAMPLE * bool(self.in_sample) + MARKS[self.round_trip] + PARTIAL * self.partial
 
     @property
     def partial(self) -> bool:
@@ -114,7 +108,7 @@ class DisplayCell:
 
     @property
     def aside(self) -> bool:
-        """``True`` if it stands beside the others, without a colour and sorted last: it loses text, or is partial."""
+        """``True`` if it is not ranked, has no colour and is sorted last: it loses text, or is partial."""
         return self.lossy or self.partial
 
     @property
@@ -124,8 +118,8 @@ class DisplayCell:
 
     @property
     def lossy(self) -> bool:
-        """``True`` if it has a mark of losses: text is lost here, or may be lost."""
-        return self.comes_back in _MARKS
+        """``True`` if it is not ranked because text is lost here, or may be lost."""
+        return self.round_trip in {RoundTrip.LOSSY, RoundTrip.UNKNOWN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,23 +162,23 @@ class Series:
     def ranked(self) -> list[str]:
         """Return the tokenizers, best (or largest) first.
 
-        Those that are not known to give every text back come later, in the order of the run; then those of which a
-        part was measured, likewise; then baselines and those that were trained on the text; then those that lose text;
-        then those with many unknown tokens; those without a value last.
+        Those whose round trip is not known come later, in the order of the run; then those of which a part was
+        measured, likewise; then baselines and those that were trained on the text; then lossy ones that are not ranked;
+        those without a value last.
         """
         sign = 1.0 if self.direction == "lower" else -1.0
 
         def key(name: str) -> tuple[int, float]:
             cell = self.cells[name]
             if cell.value is None:
-                return 6, 0.0
+                return 5, 0.0
             if cell.partial:
                 return 2, 0.0
             if not cell.competes and not cell.lossy:
                 return 3, sign * cell.value
-            if cell.comes_back in {ComesBack.UNKNOWN, ComesBack.NOT_ASKED}:
+            if cell.round_trip in {RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}:
                 return 1, 0.0
-            return 5 if cell.unknown else 4 if cell.lossy else 0, sign * cell.value
+            return 4 * cell.lossy, sign * cell.value
 
         return sorted(self.cells, key=key)
 
@@ -201,8 +195,8 @@ def percent(share: float) -> str:
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
     """Return the legends of the marks that these cells have, and of a dash instead of a number.
 
-    >>> legends([DisplayCell(text="3.1", value=3.1, comes_back=ComesBack.UNKNOWN)])
-    ['? not known to give every text back here, so that it is never best']
+    >>> legends([DisplayCell(text="3.1", value=3.1, round_trip=RoundTrip.UNKNOWN)])
+    ['? round trip not measured here, so that it is never best']
     """
     some = list(cells)
     marks = set("".join(cell.marks for cell in some))
@@ -228,9 +222,12 @@ def in_sample_legend(shares: Sequence[float]) -> str:
 
 
 def display_cell(
-    cell: Cell, style: Style, *, best: bool, timed: bool, comes_back: ComesBack, unknown: bool, baseline: bool
+    cell: Cell, style: Style, *, best: bool, timed: bool, round_trip: RoundTrip, lost: float | None, baseline: bool
 ) -> DisplayCell:
-    """Return the cell in the style of its column; the ``n`` of a timed metric counts rounds, not documents."""
+    """Return the cell in the style of its column; the ``n`` of a timed metric counts rounds, not documents.
+
+    ``lost`` is the share of the characters that is lost; ``None`` if it is not known.
+    """
     if cell.status != Status.OK or cell.value is None:
         missed = cell.status != Status.NOT_APPLICABLE
         word = _WORDS.get(cell.status, cell.status.value)
@@ -252,8 +249,9 @@ def display_cell(
     if cell.in_sample:
         few = "" if trained_on(cell.in_sample) else ", too few to matter"
         title.append(f"{exact(cell.in_sample, 'share')} of the documents were in the training text{few}")
-    if comes_back in _REMARKS:
-        title.append("too many unknown tokens to compare" if unknown else _REMARKS[comes_back])
+    if MARKS[round_trip]:
+        title.append("round trip not measured" if round_trip == RoundTrip.UNKNOWN else round_trip.value)
+        title.append(f"{exact(lost, 'share')} of the characters lost" if lost else "")
     return DisplayCell(
         text=style.show(cell.value),
         value=cell.value,
@@ -261,9 +259,9 @@ def display_cell(
         title="; ".join(filter(None, title)),
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
-        comes_back=comes_back,
+        round_trip=round_trip,
+        much_lost=not round_trip.ranked and (lost or 0.0) >= MUCH_LOST,
         no_interval=bool(cell.reason) and cell.ci_low is None,
-        unknown=unknown,
         measured=cell.measured,
         baseline=baseline,
     )

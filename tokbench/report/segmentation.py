@@ -91,9 +91,9 @@ class SegmentationView:
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
         if line.back:
-            remarks.append(f"the text does not come back: decoding gives {cut(visible(line.back), _LONGEST_BACK)}")
-        elif line.ids and not line.comes_back:
-            remarks.append("a part of the text is unknown to it, and becomes the unknown token")
+            remarks.append(f"the text is lost in part: decoding gives {cut(visible(line.back), _LONGEST_BACK)}")
+        elif line.ids and not line.round_trip:
+            remarks.append("the text is lost: decoding gives nothing")
         if line.ids and not line.ends:
             remarks.append("its tokens cannot be aligned with the text: they are shown as they decode")
         return remarks
@@ -204,8 +204,8 @@ def _json_of(text: SegmentedText) -> dict[str, object]:
         "tokenizers": [
             {
                 "tokenizer": line.tokenizer,
-                "comes_back": line.comes_back,
-                "decoded": text.text if line.comes_back else line.back or None,
+                "round_trip": line.round_trip,
+                "decoded": text.text if line.round_trip else line.back or None,
                 "reason": line.reason,
                 "tokens": [_token(token) for token in line.tokens(text.text)],
             }

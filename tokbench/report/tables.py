@@ -18,13 +18,13 @@ from tokbench.measuring.paired import (
     paired_difference,
     paired_quotient,
 )
+from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
 from tokbench.measuring.scope import DESIGNED
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
     BEST_LEGEND,
     NOT_CHECKED_LEGEND,
     UNBOUND,
-    ComesBack,
     DisplayCell,
     Series,
     display_cell,
@@ -37,11 +37,8 @@ from tokbench.results.model import Results
 
 K = TypeVar("K", bound=Hashable)
 
-HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.ENCODING_SPEED)
+HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
 """The roles by which headline metrics are ordered; those without such a role follow."""
-
-MANY_UNKNOWN: Final = 0.001
-"""From this share of unknown tokens on, the lost text shows in the digits of a ratio."""
 
 MOST_GROUPS: Final = 200
 """A report shows no more groups of a corpus; ``results.csv`` has them all."""
@@ -64,7 +61,8 @@ class CellTables:
         places = map(attrgetter("metric", "corpus", "group", "tokenizer"), cells)
         self._cells: dict[tuple[str, str, str, str], Cell] = dict(zip(places, cells, strict=True))
         self._level: dict[tuple[str, str, str], set[str]] = {}
-        self._came_back: dict[tuple[str, str, str], ComesBack] = {}
+        self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
+        self._rivals: dict[tuple[str, str, str], list[Number]] = {}
         self.tokenizers = _names(results.tokenizers, map(attrgetter("tokenizer"), cells))
         self.corpora = _names(results.corpora, map(attrgetter("corpus"), cells))
         self.metrics = _names(results.metrics, map(attrgetter("metric"), cells))
@@ -221,19 +219,29 @@ class CellTables:
         label = self.label(metric)
         return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
-    def display(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
-        """Return a cell as reports show it, in the style of its column."""
-        comes_back = self.comes_back(cell)
-        unknown = comes_back == ComesBack.NO and self._unknown(cell.tokenizer, cell.corpus, cell.group) >= MANY_UNKNOWN
+    def display(self, cell: Cell, style: Style, *, best: bool, round_trip: RoundTrip | None = None) -> DisplayCell:
+        """Return a cell as reports show it, in the style of its column.
+
+        Args:
+            cell: the cell.
+            style: the style.
+            best: ``True`` if it is the best of its column.
+            round_trip: its round trip among other numbers than those of this run.
+        """
         return display_cell(
             cell,
             style,
             best=best,
             timed=self.metric(cell.metric).timed,
-            comes_back=comes_back,
-            unknown=unknown,
+            round_trip=round_trip or self.round_trip(cell),
+            lost=self._lost(cell),
             baseline=self.tokenizer(cell.tokenizer).baseline,
         )
+
+    def _lost(self, cell: Cell) -> float | None:
+        """Return the share of the characters that is lost at the place of a cell; ``None`` if it is not known."""
+        share = self.cell(self.with_role(Role.LOST_CHARACTERS), cell.corpus, cell.group, cell.tokenizer)
+        return None if share is None else share.value
 
     def _missing(self, name: str, corpus: str) -> DisplayCell:
         tokenizer = self.tokenizer(name)
@@ -243,11 +251,6 @@ class CellTables:
         if tokenizer.state == TokenizerState.READY:
             return DisplayCell(text="not run", title="the run has no such cell", missed=True)
         return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"), missed=True)
-
-    def _unknown(self, tokenizer: str, corpus: str, group: str) -> float:
-        """Return the share of unknown tokens at a place; 0 if it is not known."""
-        rate = self.cell(self.with_role(Role.UNKNOWN), corpus, group, tokenizer)
-        return (rate and rate.value) or 0.0
 
     @property
     def timed(self) -> bool:
@@ -264,55 +267,80 @@ class CellTables:
         """The meaning of bold numbers, or the reason why there are none."""
         return BEST_LEGEND if self.losses_checked else NOT_CHECKED_LEGEND
 
-    def comes_back(self, cell: Cell) -> ComesBack:
-        """Return whether the text behind a cell comes back; ``YES`` if losing text cannot improve its metric.
+    def round_trip(self, cell: Cell) -> RoundTrip:
+        """Return the round trip of the texts behind a cell, by the rule of loss among the cells of its place."""
+        direction = self.metric(cell.metric).direction
+        higher = None if direction == "none" else direction == "higher"
+        return judge(self.number(cell), self._rivals_of(cell), higher=higher)
 
-        A probe brings its own texts, and has been asked for them. A premium compares two languages, so that it rests
-        on the text of both.
+    def _rivals_of(self, cell: Cell) -> list[Number]:
+        """Return the numbers with which a cell is compared."""
+        place = cell.metric, cell.corpus, cell.group
+        if place not in self._rivals:
+            cells = (self.cell(*place, name) for name in self.tokenizers)
+            self._rivals[place] = [self.number(rival) for rival in cells if rival and self.comparable(rival)]
+        return self._rivals[place]
+
+    def number(self, cell: Cell) -> Number:
+        """Return the number of a cell with its charge for lost text, where tokens are its currency."""
+        metric, value = self.metric(cell.metric), cell.value or 0.0
+        loss = self._loss(cell)
+        in_tokens = "tokens" in {metric.unit, *metric.ratio_of} or metric.family == self._premiums
+        if isinstance(loss, RoundTrip) or not in_tokens:
+            return Number(value, value, loss)
+        return Number(value, value / loss.factor if metric.direction == "higher" else value * loss.factor, loss)
+
+    def _loss(self, cell: Cell) -> Loss | RoundTrip:
+        """Return the loss behind a cell; ``EXACT`` if losing text cannot improve its metric.
+
+        A probe brings its own texts, and has been asked for them. A premium compares two languages, so that the text of
+        both counts.
         """
         metric = self.metric(cell.metric)
         if metric.loss_cannot_help:
-            return ComesBack.YES
+            return RoundTrip.EXACT
         if cell.corpus == OWN_TEXTS:
-            return self._probed.get((cell.metric, cell.tokenizer), ComesBack.UNKNOWN)
-        answer = self._round_trip(cell.tokenizer, cell.corpus, cell.group)
-        reference = self.corpus(cell.corpus).reference
-        if not reference or metric.family != self.metric(self.with_role(Role.PREMIUM)).family:
-            return answer
-        answers = answer, self._round_trip(cell.tokenizer, cell.corpus, reference)
-        worst = (ComesBack.NO, ComesBack.UNKNOWN, ComesBack.NOT_ASKED)
-        return next((answer for answer in worst if answer in answers), ComesBack.YES)
+            return self._probed.get((cell.metric, cell.tokenizer), RoundTrip.UNKNOWN)
+        reference = self.corpus(cell.corpus).reference if metric.family == self._premiums else ""
+        found = [self._loss_at(cell.tokenizer, cell.corpus, group) for group in {cell.group, reference or cell.group}]
+        return next((loss for loss in found if isinstance(loss, RoundTrip)), None) or Loss.worst(
+            loss for loss in found if isinstance(loss, Loss)
+        )
 
     @cached_property
-    def _probed(self) -> dict[tuple[str, str], ComesBack]:
-        """By metric and tokenizer, whether the texts that the metric brings come back."""
-        words = {None: ComesBack.UNKNOWN, False: ComesBack.NO, True: ComesBack.YES}
-        return {(own.metric, own.tokenizer): words[own.comes_back] for own in self.results.own_texts}
+    def _premiums(self) -> str:
+        """The family that compares languages; a word that no family has, if there is none."""
+        return self.metric(self.with_role(Role.PREMIUM)).family or "(none)"
 
-    def _round_trip(self, tokenizer: str, corpus: str, group: str) -> ComesBack:
-        """Return whether the documents of a group come back; those of a slice, if those of its groups do."""
+    @cached_property
+    def _probed(self) -> dict[tuple[str, str], RoundTrip]:
+        """By metric and tokenizer, the round trip of the texts that the metric brings."""
+        return {(own.metric, own.tokenizer): RoundTrip(own.round_trip) for own in self.results.own_texts}
+
+    def _loss_at(self, tokenizer: str, corpus: str, group: str) -> Loss | RoundTrip:
+        """Return the loss on the documents of a group; for a slice, a bound from those of its groups."""
         place = tokenizer, corpus, group
-        if place not in self._came_back:
-            self._came_back[place] = self._find_round_trip(tokenizer, corpus, group)
-        return self._came_back[place]
+        if place not in self._losses:
+            known = self._measured_loss(*place)
+            whole = None if known else self._measured_loss(tokenizer, corpus, WHOLE)
+            if whole and whole.exact:
+                known = whole
+            parts = () if known else self._slices.get((corpus, group), ())
+            several = [loss for part in parts if (loss := self._measured_loss(tokenizer, corpus, part))]
+            if several and len(several) == len(parts):
+                known = Loss.worst(several)
+            self._losses[place] = known or (RoundTrip.UNKNOWN if self.losses_checked else RoundTrip.NOT_CHECKED)
+        return self._losses[place]
 
-    def _find_round_trip(self, tokenizer: str, corpus: str, group: str) -> ComesBack:
-        exact = self._exact(tokenizer, corpus, group)
-        if exact is None and self._exact(tokenizer, corpus, WHOLE):
-            return ComesBack.YES
+    def _measured_loss(self, tokenizer: str, corpus: str, group: str) -> Loss | None:
+        """Return the loss that the round trip measured at a place; ``None`` if it did not."""
+        roles = (Role.ROUND_TRIP, Role.ERRORS, Role.CHARGE)
+        cells = [self.cell(self.with_role(role), corpus, group, tokenizer) for role in roles]
+        exact, *loss = [None if cell is None else cell.value for cell in cells]
         if exact is None:
-            parts = [self._exact(tokenizer, corpus, part) for part in self._slices.get((corpus, group), ())]
-            exact = False if False in parts else True if parts and None not in parts else None
-        if exact is None:
-            return ComesBack.UNKNOWN if self.losses_checked else ComesBack.NOT_ASKED
-        return ComesBack.YES if exact else ComesBack.NO
-
-    def _exact(self, tokenizer: str, corpus: str, group: str) -> bool | None:
-        """Return ``True`` if every document of a group is known to come back, ``None`` if that is not known."""
-        if self._unknown(tokenizer, corpus, group) > 0:
-            return False
-        share = self.cell(self.with_role(Role.ROUND_TRIP), corpus, group, tokenizer)
-        return None if share is None or share.value is None else share.value == 1
+            return None
+        errors, charge = (1.0 if value is None else value for value in loss)  # not known: everything may be lost
+        return Loss(exact=True) if exact == 1 else Loss(exact=False, cer=errors, charge=charge)
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -404,18 +432,21 @@ class CellTables:
         except ResultsError:
             return None
 
-    def competes(self, cell: Cell) -> bool:
-        """Tell whether a cell may be best.
+    def comparable(self, cell: Cell) -> bool:
+        """Tell whether a cell may be compared with others, losses aside.
 
-        It has a value, rests on all documents and on none of the training, loses no text, and is not a baseline's.
+        It has a value, rests on all documents and on none of the training, and is not a baseline's.
         """
         return (
             cell.value is not None
             and cell.measured is None
             and not trained_on(cell.in_sample)
             and not self.tokenizer(cell.tokenizer).baseline
-            and self.comes_back(cell) == ComesBack.YES
         )
+
+    def competes(self, cell: Cell) -> bool:
+        """Tell whether a cell may be best: it is comparable, and the rule of loss ranks it."""
+        return self.comparable(cell) and self.round_trip(cell).ranked
 
 
 class HasEnds(Protocol):

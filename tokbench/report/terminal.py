@@ -34,7 +34,7 @@ _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
-_FIRST: Final = (Role.ENCODING_SPEED, Role.ROUND_TRIP, Role.TOKENS_PER_WORD)
+_FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
 """The metrics whose first column gets room after all of compression."""
 
 

@@ -265,7 +265,7 @@ class MetricInfo:
     no_interval: str = ""
     """The reason why its values never have an interval; empty if they may have one."""
     loss_cannot_help: str = ""
-    """The reason why losing text cannot improve the value; empty if it can: such a tokenizer is never best."""
+    """The reason why losing text cannot improve the value; empty if it can: the rule of loss decides then."""
     role: str = ""
     """Its meaning to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing."""
     curve: CurvePoint | None = None
@@ -458,11 +458,11 @@ class RawState:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnTexts:
-    """The answer to whether the texts that a metric brings come back from a tokenizer."""
+    """The round trip of the texts that a metric brings, by a tokenizer."""
 
     metric: str
     """The metric."""
     tokenizer: str
     """The tokenizer."""
-    comes_back: bool | None = None
-    """``None`` if that is not known."""
+    round_trip: str = "unknown"
+    """The worst of them, as :class:`tokbench.measuring.round_trip.RoundTrip` names it."""

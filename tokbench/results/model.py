@@ -37,14 +37,13 @@ from tokbench.results.blocks import (
 )
 from tokbench.results.cell_table import cell_table, cells_of
 from tokbench.results.cells import COLUMNS, FAILED, Cell, TokenizerState
-from tokbench.results.older import upgraded
 from tokbench.results.states import RawStates
 from tokbench.results.study_blocks import StudyBlocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/4"
+SCHEMA: Final = "tokbench-results/5"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -159,10 +158,10 @@ class Results:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a ``results.json`` of this schema or of an older one, by its path or that of its folder.
+        """Read a ``results.json`` of this schema, by its path or that of its folder.
 
         Raises:
-            ResultsError: there is no such file, it is damaged, or its schema is newer; the message names the place.
+            ResultsError: there is no such file, it is damaged, or of another schema; the message names the place.
         """
         path = Path(path, "results.json") if Path(path).is_dir() else Path(path)
         try:
@@ -176,7 +175,9 @@ class Results:
         except (AttributeError, TypeError) as error:
             raise ResultsError(f"{path}: not a results file: {one_line(error)}") from error
         if schema != SCHEMA:
-            body = upgraded(body, schema, SCHEMA, Path(path))
+            ours = isinstance(schema, str) and schema.startswith("tokbench-results/")
+            advice = "read it with the version that wrote it, or run it again" if ours else "is it of tokbench?"
+            raise ResultsError(f"{path}: schema {schema!r}, but this version reads {SCHEMA!r} alone; {advice}")
         try:
             if isinstance(body.get("cells"), dict):
                 body["cells"] = cells_of(body["cells"])

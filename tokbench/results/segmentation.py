@@ -51,8 +51,8 @@ class Segmentation:
     ends: list[int] = field(default_factory=list)
     """For each id, the number of UTF-8 bytes of the text before the end of its token; empty if the tokens cannot be
     aligned with the text."""
-    comes_back: bool = True
-    """``True`` if decoding the ids gives the text, and no id is the unknown token."""
+    round_trip: bool = True
+    """``True`` if decoding the ids gives the text."""
     back: str = ""
     """The text that decoding gives, if it is another."""
     merges: list[list[list[str]]] = field(default_factory=list)

@@ -75,7 +75,7 @@ class CutPrompt(PageJob):
     The answer has ``ids``; ``lengths``, the bytes of the prompt that each token takes, empty if the tokens cannot be
     aligned with the prompt, and then ``pieces``, the bytes of each id as hexadecimal digits; ``special``, the places
     of special tokens among the ids; ``missing``, the control tokens that the tokenizer does not have, which are
-    spelled as text; ``comes_back`` and ``back``, what decoding gives where that is another text; ``seconds``; and
+    spelled as text; ``round_trip`` and ``back``, what decoding gives where that is another text; ``seconds``; and
     ``alone``, the tokens of the message by itself, or ``null``.
     """
 
@@ -101,7 +101,7 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
 
     >>> import tokbench
     >>> answer = cut_prompt(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), [PromptPart("né")], special=False)
-    >>> answer["ids"], answer["lengths"], answer["comes_back"]
+    >>> answer["ids"], answer["lengths"], answer["round_trip"]
     ([110, 195, 169], [1, 1, 1], True)
     """
     began = time.perf_counter()
@@ -120,7 +120,7 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
         "lengths": np.diff(ends, prepend=0).tolist() if len(ends) == len(ids) else [],
         "special": marked,
         "missing": missing,
-        "comes_back": bool(shard.comes_back.all()),
+        "round_trip": bool(shard.exact.all()),
         "back": "" if shard.exact.all() else cut(visible("".join(shard.decoded)), _LONGEST_BACK),
         "seconds": round(time.perf_counter() - began, 4),
     }

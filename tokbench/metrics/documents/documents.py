@@ -35,7 +35,7 @@ class Columns(NamedTuple):
     """Words; 0 where there are none to count."""
     tokens: NDArray[np.int64]
     """Tokens."""
-    comes_back: NDArray[np.int64]
+    exact: NDArray[np.int64]
     """1 if the document comes back, else 0."""
 
 
@@ -80,7 +80,7 @@ class Documents(SummedMetric):
         shard = encoded.shard
         unit, words, lacking = words_of(self._options, shard, placed=False)
         counted = np.zeros(len(shard), dtype=np.int64) if lacking else count_by_document(shard, words.documents)
-        back = encoded.comes_back.astype(np.int64)
+        back = encoded.exact.astype(np.int64)
         columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, counted, encoded.tokens, back)
         return DocumentRows("" if lacking else unit, ((shard.first, columns),))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokbench.plugin import Results
 
 COLUMNS: Final = (
-    "tokenizer", "corpus", "group", "document", "key", "bytes", "characters", "words", "tokens", "comes_back",
+    "tokenizer", "corpus", "group", "document", "key", "bytes", "characters", "words", "tokens", "exact",
     "word_unit",
 )  # fmt: skip
 

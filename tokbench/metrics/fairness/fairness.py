@@ -34,7 +34,7 @@ VALUES: Final = (
         definition=(
             "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
             "relative price where tokens are paid for, and the relative time where they are generated one by one. "
-            "A document that does not come back, or has unknown tokens, in either language is left out in both; if "
+            "A document that loses text, beyond canonical equivalence, in either language is left out in both; if "
             "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
             "resource class of the languages) it is the mean over all languages but the reference."
         ),
@@ -64,7 +64,7 @@ VALUES: Final = (
         direction="lower",
         label="left out of premiums",
         loss_cannot_help="it counts the losses",
-        formula="documents that do not come back in the language or in the reference",
+        formula="documents that lose text in the language or in the reference",
         definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
     ),
     Metric(
@@ -101,7 +101,7 @@ class FairnessMetric(SummedMetric):
     state = Aligned
 
     def map(self, encoded: EncodedShard) -> Aligned:
-        """Return the tokens of the documents, and which documents come back."""
+        """Return the tokens of the documents, and which documents lose nothing."""
         return Aligned.of(encoded)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:

@@ -29,7 +29,7 @@ class Documents(NamedTuple):
     tokens: NDArray[np.int64]
     """int64[d], the number of tokens of each document."""
     kept: NDArray[np.bool_]
-    """bool[d], ``True`` for documents that come back."""
+    """bool[d], ``True`` for documents that lose nothing: they are decoded as they were, or equal after NFC."""
     keys: NDArray[np.int64]
     """int64[d], the key of the sampling unit of each document, the same in each group."""
 
@@ -55,7 +55,7 @@ class Aligned(NamedTuple):
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.unit_keys)),))
+        return cls(((shard.first, Documents(encoded.tokens, encoded.canonical, shard.unit_keys)),))
 
     def __add__(self, other: Aligned) -> Aligned:  # type: ignore[override]
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))
@@ -89,7 +89,7 @@ class Aligned(NamedTuple):
 
 
 class Premium(NamedTuple):
-    """A language compared with the reference, on the documents that come back in both."""
+    """A language compared with the reference, on the documents that lose nothing in both."""
 
     above: NDArray[np.float64]
     """float64[g], tokens in the language, by sampling unit."""
@@ -98,7 +98,7 @@ class Premium(NamedTuple):
     documents: int
     """The number of these documents."""
     left_out: int
-    """The number of documents that do not come back in one of the languages or in both."""
+    """The number of documents that lose text in one of the languages or in both."""
     ratios: NDArray[np.float64]
     """float64[d], the ratio of tokens of each document that has tokens in the reference."""
 
@@ -107,7 +107,7 @@ class Premium(NamedTuple):
         every = self.documents + self.left_out
         if self.documents < _LEAST * every:
             both = f"{group} and {reference}" if group != reference else group
-            return f"only {self.documents:,} of {every:,} documents come back in {both}"
+            return f"only {self.documents:,} of {every:,} documents lose nothing in {both}"
         return "" if self.below.sum() else f"{reference} has no tokens"
 
 

@@ -1,4 +1,4 @@
-"""The family ``roundtrip``: the share of text that comes back, and counts of what is lost."""
+"""The family ``roundtrip``: the share of text that is decoded as it was, and counts of what is lost."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.metrics.roundtrip.align import edits
 from tokbench.metrics.roundtrip.causes import Cause
 from tokbench.metrics.roundtrip.losses import Losses, find_losses
 from tokbench.plugin import (
+    MOST_ERRORS,
     EncodedShard,
     HasUnknown,
     LossSummary,
@@ -21,6 +21,7 @@ from tokbench.plugin import (
     Role,
     SummedMetric,
     Sums,
+    edits,
 )
 
 _ORDER: Final = (
@@ -75,11 +76,25 @@ VALUES: Final = (
         unit="share of documents",
         direction="higher",
         label="round trip",
-        headline=True,
         role=Role.ROUND_TRIP,
         loss_cannot_help="it measures the losses: lost text lowers it",
         formula="documents with decode(encode(x)) = x / documents",
-        definition="Share of documents that come back exactly; every document is tested.",
+        definition="Share of documents that are decoded exactly as they were; every document is tested.",
+    ),
+    Metric(
+        id="lost_characters",
+        unit="share of characters",
+        direction="lower",
+        label="characters lost",
+        headline=True,
+        role=Role.LOST_CHARACTERS,
+        loss_cannot_help="it measures the losses: lost text raises it",
+        formula="Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
+        definition=(
+            "Share of the characters that decoding does not give, by a shortest edit between both texts in NFC: "
+            "canonically equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses "
+            "none. What an unknown token replaces is lost."
+        ),
     ),
     Metric(
         id="cer",
@@ -92,6 +107,33 @@ VALUES: Final = (
             "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
             "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
             "only where a text repeats itself."
+        ),
+    ),
+    Metric(
+        id="cer_nfc",
+        unit="edits/char",
+        direction="lower",
+        label="CER beyond NFC",
+        role=Role.ERRORS,
+        loss_cannot_help="it measures the losses: lost text raises it",
+        formula="Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
+        definition=(
+            "Character error rate with both texts in NFC; 0 if every document is canonically equivalent to what is "
+            f"decoded. A tokenizer above {MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are "
+            "compared in windows, as for the CER."
+        ),
+    ),
+    Metric(
+        id="loss_charge",
+        unit="bytes/token",
+        direction="lower",
+        label="charge for lost text",
+        role=Role.CHARGE,
+        loss_cannot_help="it measures the losses: lost text raises it",
+        formula="Σ UTF-8 bytes of lost characters / Σ tokens",
+        definition=(
+            "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "
+            "is not ranked where its place would change with them."
         ),
     ),
     Metric(
@@ -163,17 +205,18 @@ class RoundTrip(SummedMetric):
         for k in lossy:
             distances[k] = edits(shard.texts[k], encoded.decoded[k])
         losses, lost_spaces = find_losses(encoded, lossy)
+        spaces = {"white-space characters": shard.n_spaces, "white space kept": shard.n_spaces - lost_spaces}
         unk_id = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
         unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else encoded.count_ids(unk_id)
         sums = Sums.of(
             shard,
             documents=np.ones(len(shard), dtype=np.int64),
-            exact=encoded.exact.astype(np.int64),
             edits=distances,
             characters=shard.n_chars,
             tokens=encoded.tokens,
             unknown=unknown,
-            **{"white-space characters": shard.n_spaces, "white space kept": shard.n_spaces - lost_spaces},
+            **encoded.losses,
+            **spaces,
         )
         return RoundTripState(sums, unk_id is not None, losses)
 
@@ -181,7 +224,10 @@ class RoundTrip(SummedMetric):
         """Return ratios of sums, and the number of documents by cause."""
         values: dict[str, Measured | NotApplicable] = {
             "roundtrip_exact": state.sums.share("exact", "documents"),
+            "lost_characters": state.sums.share("lost characters", "characters"),
             "cer": state.sums.ratio("edits", "characters"),
+            "cer_nfc": state.sums.ratio("edits beyond NFC", "characters"),
+            "loss_charge": state.sums.ratio("lost bytes", "tokens"),
             "whitespace_fidelity": state.sums.share("white space kept", "white-space characters"),
             "unk_rate": NotApplicable("this vocabulary has no unknown token"),
         }
@@ -199,7 +245,7 @@ class RoundTrip(SummedMetric):
 
 SPEC: Final = MetricFamily(
     name="roundtrip",
-    summary="share of documents that come back exactly, character error rate, unknown tokens, losses by cause",
+    summary="share of documents decoded exactly, characters lost, error rate, unknown tokens, losses by cause",
     text=RoundTrip,
     values=VALUES,
 )

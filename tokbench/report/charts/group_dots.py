@@ -67,7 +67,7 @@ def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:
 
 def _has_dot(row: Series, name: str) -> bool:
     cell = row.cells[name]
-    return cell.value is not None and not (cell.aside or cell.unknown or cell.baseline)
+    return cell.value is not None and not (cell.aside or cell.much_lost or cell.baseline)
 
 
 def _drawn(tables: CellTables, rows: Sequence[Series], leading: dict[str, str], axis: Axis, title: str) -> Drawing:

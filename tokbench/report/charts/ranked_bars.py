@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import ComesBack, DisplayCell, Series
+from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
@@ -23,7 +24,7 @@ _TOP: Final = 4
 _DIGITS: Final = 3
 _BROKEN: Final = 20
 """The part of a bar beyond the scale that is drawn."""
-_LOSSY: Final = "do not give every text back: not ranked"
+_LOSSY: Final = "lossy: not ranked"
 _WIDE: Final = 600
 """A picture of fewer units is for a phone: it has shorter names, and says of others only how much more they cost."""
 
@@ -81,10 +82,10 @@ def _reason(cell: DisplayCell) -> str:
     """Return why a tokenizer is not ranked; empty if it is."""
     if cell.partial:
         return "measured in part"
-    if cell.comes_back == ComesBack.NO:
+    if cell.round_trip == RoundTrip.LOSSY:
         return _LOSSY
-    if cell.comes_back != ComesBack.YES:
-        return "not known to give every text back: not ranked"
+    if not cell.round_trip.ranked:
+        return "round trip not measured: not ranked"
     if cell.in_sample:
         return "trained on these documents: not ranked"
     return "baselines, for proportion" if cell.baseline else ""

@@ -82,7 +82,7 @@ def parity_chart(tables: CellTables, corpus: str) -> Scatter | None:
         for name in tables.tokenizers
         if x_cells[name].value is not None and y_cells[name].value is not None and not y_cells[name].baseline
     ]
-    if sum(not y_cells[name].unknown for name in both) < _FEWEST:
+    if sum(not y_cells[name].much_lost for name in both) < _FEWEST:
         return None
     label = tables.series(inequality, corpus).label
     title = f"Compression ratio against {label} on {corpus}; the line is the front; the numbers are in the tables"
@@ -104,7 +104,7 @@ def _scatter(
     """Return the chart of compression against a metric: with the front of some, or else on a logarithmic axis."""
     ratio = tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(across, corpus).cells, tables.series(ratio, corpus).cells
-    known = [name for name in both if not y_cells[name].unknown]
+    known = [name for name in both if not y_cells[name].much_lost]
     if not known:
         return None
     names = _in_sight(tables, known, x_cells, y_cells, tables.metric(across).direction)
@@ -131,7 +131,7 @@ def _scatter(
             plane.draw_upright_interval(drawing, spot, cells[1])
             drawing.label(label)  # its leader begins below the mark
             _mark(drawing, styles[backend], spot)
-    left_out = [name for name in both if y_cells[name].unknown]
+    left_out = [name for name in both if y_cells[name].much_lost]
     keys = [(backend, _key(style)) for backend, style in styles.items()]
     return Scatter(
         corpus, drawing, keys, legends(y_cells[name] for name in names), left_out, tables.out_of_sight(known)

@@ -83,7 +83,7 @@ def _points(tables: CellTables, corpus: str) -> list[_Point]:
             series.cells[name],
             tables.tokenizer(name).vocab_size,
         )
-        if cell and cell.value is not None and size and not shown.baseline and not shown.unknown:
+        if cell and cell.value is not None and size and not shown.baseline and not shown.much_lost:
             points.append(_Point(size, cell, shown))
     return points[:_MOST]
 

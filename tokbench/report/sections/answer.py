@@ -8,7 +8,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import ComesBack, percent
+from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report.cells import percent
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -33,6 +34,18 @@ from tokbench.results.model import Results
 from tokbench.statistics.jackknife import LEAST_UNITS
 
 _MOST_COSTS: Final = 12
+_LOSSES: Final = {
+    RoundTrip.CANONICAL: (
+        "is equal up to NFC, which loses nothing (Unicode Standard Annex #15).",
+        "are equal up to NFC, which loses nothing (Unicode Standard Annex #15).",
+    ),
+    RoundTrip.LOSSY_RANKED: (
+        "loses text, but so little that its place is the same if every lost byte costs a token.",
+        "lose text, but so little that their places are the same if every lost byte costs a token.",
+    ),
+    RoundTrip.LOSSY: ("loses text, and is not ranked.", "lose text, and are not ranked."),
+}
+"""What follows from a loss, for one tokenizer and for several."""
 _IN_WORDS: Final = "Each corpus in words, with what every other tokenizer costs"
 _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
 
@@ -224,17 +237,19 @@ def _named(costs: Sequence[Cost]) -> list[str]:
 
 
 def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:
-    """Yield who loses text, and what."""
-    cells = [cell for name in tables.tokenizers if (cell := tables.cell(metric, corpus, WHOLE, name))]
-    losing = [cell.tokenizer for cell in cells if tables.comes_back(cell) == ComesBack.NO]
+    """Yield who loses text, what, and what follows from that."""
     causes: dict[str, list[str]] = {}
     for loss in lost.examples:
         if loss.corpus == corpus:
             causes.setdefault(loss.tokenizer, []).append(loss.cause)
-    losers = [f"{name} ({names(causes[name])})" if name in causes else name for name in losing]
-    if losers:
-        verb = "loses" if len(losers) == 1 else "lose"
-        yield f"{names(losers, most=2 * MOST_NAMES)} {verb} text, and so cannot win, however few tokens that takes."
+    found: dict[RoundTrip, list[str]] = {}
+    for name in tables.tokenizers:
+        if cell := tables.cell(metric, corpus, WHOLE, name):
+            why = f"{name} ({names(causes[name])})" if name in causes else name
+            found.setdefault(tables.round_trip(cell), []).append(why)
+    for answer, words in _LOSSES.items():
+        if losers := found.get(answer):
+            yield f"{names(losers, most=2 * MOST_NAMES)} {words[len(losers) > 1]}"
 
 
 def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:

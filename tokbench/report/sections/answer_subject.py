@@ -69,7 +69,7 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
     top, *others = pool
     different = [cell for cell in others if cell.value != top.value]
     if not different:
-        return f"All that lose no text are equal in {tables.label(metric)}, {shown(tables, top)}."
+        return f"All that are ranked are equal in {tables.label(metric)}, {shown(tables, top)}."
     reason = next((change.reason for cell in different if (change := tables.paired(top, cell)).p is None), "")
     if reason:
         return _Untold(reason)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tokbench.corpus.languages import language_names
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import ComesBack
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.sections.answer_subject import names
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
@@ -41,8 +41,8 @@ def _on_corpus(tables: CellTables, metric: str, corpus: str) -> str:
     if pool:
         return f"{_braced(pool[0].tokenizer)} alone competes {{where}} ({_value(pool[0])})."
     known = [cell for name in tables.tokenizers if (cell := tables.cell(metric, corpus, WHOLE, name))]
-    lost = [cell for cell in known if tables.comes_back(cell) == ComesBack.NO]
-    return "{where} every tokenizer loses text, and none is ranked." if lost and len(lost) == len(known) else ""
+    lost = [cell for cell in known if tables.round_trip(cell) == RoundTrip.LOSSY]
+    return "{where} every tokenizer is lossy, and none is ranked." if lost and len(lost) == len(known) else ""
 
 
 def _of_several(tables: CellTables, pool: Sequence[Cell]) -> str:
@@ -79,18 +79,17 @@ def _percent(more: float) -> str:
 
 
 def _losing(tables: CellTables) -> Iterator[str]:
-    """Yield how many tokenizers lose text of some corpus."""
-    metric = tables.with_role(Role.ROUND_TRIP)
-    checked, losing = set(), set()
-    for corpus in tables.corpora:
-        for name in tables.tokenizers:
-            cell = tables.cell(metric, corpus, WHOLE, name) if metric else None
-            if cell and cell.value is not None:
-                checked.add(name)
-                losing |= {name} if cell.value < 1 else set()
-    if losing:
-        verb = "does" if len(losing) == 1 else "do"
-        yield f"{len(losing):,} of {len(checked):,} tokenizers {verb} not give every text back."
+    """Yield how many tokenizers are lossy on some corpus, and how many of them are ranked all the same."""
+    metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    cells = (tables.cell(metric, corpus, WHOLE, name) for corpus in tables.corpora for name in tables.tokenizers)
+    found = [(cell.tokenizer, tables.round_trip(cell)) for cell in cells if cell and cell.value is not None]
+    checked = {name for name, answer in found if answer not in {RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}}
+    out = {name for name, answer in found if answer == RoundTrip.LOSSY}
+    small = {name for name, answer in found if answer == RoundTrip.LOSSY_RANKED} - out
+    if out or small:
+        ranked = f"; {len(small):,} of them so little that they are ranked everywhere" if small else ""
+        verb = "loses" if len(out | small) == 1 else "lose"
+        yield f"{len(out | small):,} of {len(checked):,} tokenizers {verb} text{ranked}."
 
 
 def _braced(name: str) -> str:

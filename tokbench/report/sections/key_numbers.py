@@ -91,12 +91,12 @@ def _how_they_ran(tables: CellTables, missing: int) -> str:
 def _lossless(tables: CellTables) -> list[KeyNumber]:
     tested: dict[str, bool] = {}
     for corpus in tables.corpora:
-        for name, cell in tables.series(tables.with_role(Role.ROUND_TRIP), corpus).cells.items():
+        for name, cell in tables.series(tables.with_role(Role.ERRORS), corpus).cells.items():
             if cell.value is not None and not cell.partial:
-                tested[name] = tested.get(name, True) and cell.value == 1
+                tested[name] = tested.get(name, True) and not cell.value
     if not tested:
         return []
-    return [KeyNumber("lossless", f"{sum(tested.values())} of {len(tested)}", "every document came back")]
+    return [KeyNumber("lossless", f"{sum(tested.values())} of {len(tested)}", "every document equal after NFC")]
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -111,7 +111,7 @@ class _Curve:
         start = self.points[0].start
         for style, name in enumerate(tables.tokenizers):
             cells = [column.cells[name] for column in self.columns]
-            values = [cell.value for cell in cells if cell.value is not None and not cell.unknown]
+            values = [cell.value for cell in cells if cell.value is not None and not cell.much_lost]
             if len(values) < len(cells):
                 continue
             texts = [f"{cell.text}{cell.marks}" + f" ({cell.interval})" * bool(cell.interval) for cell in cells]

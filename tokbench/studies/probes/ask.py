@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from tokbench.plugin import (
     DECODING,
@@ -13,7 +14,6 @@ from tokbench.plugin import (
     Answer,
     AskedJobs,
     Failure,
-    HasUnknown,
     Job,
     JobContext,
     Kept,
@@ -21,6 +21,7 @@ from tokbench.plugin import (
     Outcome,
     OwnTexts,
     Probe,
+    RoundTrip,
     Segmented,
     StudyContext,
     Tokenizer,
@@ -32,14 +33,15 @@ from tokbench.plugin import (
 from tokbench.studies.probes.block import ProbeAnswerInfo, ProbeInfo, ProbeText
 
 STUDY: Final = "probes"
+_FROM_BEST: Final = (RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY, RoundTrip.UNKNOWN)
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer, and the labels of the texts that the tokenizer does not give back, its own in a list apart."""
+    """An answer, and by label the round trip of the texts that are not decoded as they were, its own apart."""
 
     answer: Answer
-    lost: list[str]
-    own_lost: list[str]
+    lossy: dict[str, RoundTrip]
+    own_lossy: dict[str, RoundTrip]
 
 
 @dataclass(frozen=True)
@@ -69,19 +71,19 @@ def _checked(asked: Probe, tokenizer: Tokenizer) -> CheckedAnswer:
     """Ask a tokenizer, and decode what it answers: a tokenizer that loses text could need the fewest tokens."""
     answer = asked.ask(tokenizer)
     with doing(DECODING):
-        return CheckedAnswer(answer, _lost(tokenizer, answer.segmented), _lost(tokenizer, answer.own))
+        return CheckedAnswer(answer, _lossy(tokenizer, answer.segmented), _lossy(tokenizer, answer.own))
 
 
-def _lost(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> list[str]:
-    """Return the labels of the texts that do not come back, or have an unknown token; decoding may raise."""
-    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
-    lost = []
+def _lossy(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> dict[str, RoundTrip]:
+    """Return the round trip of the texts that are not decoded as they were, by label; decoding may raise."""
+    lossy = {}
     for text in texts:
         ids = [int(token) for token, _ in text.tokens]
         back = attempt(lambda ids=ids: str(tokenizer.decode(ids)))  # type: ignore[misc]
-        if back != text.text or unk_id in ids:
-            lost.append(text.label)
-    return lost
+        if back != text.text:
+            same = isinstance(back, str) and normalize("NFC", back) == normalize("NFC", text.text)
+            lossy[text.label] = RoundTrip.CANONICAL if same else RoundTrip.LOSSY
+    return lossy
 
 
 class _PlannedProbe(NamedTuple):
@@ -125,11 +127,12 @@ def run(context: StudyContext, _: Options) -> Outcome:
 
 
 def _own_texts(block: Sequence[ProbeInfo]) -> Iterator[OwnTexts]:
-    """Yield whether the texts of each probe come back from each tokenizer."""
+    """Yield the round trip of the texts of each probe by each tokenizer: the worst of any text."""
     for probe in block:
         for name, answer in probe.answers.items():
-            comes_back = None if answer.lost is None else not answer.lost
-            yield from (OwnTexts(metric=metric, tokenizer=name, comes_back=comes_back) for metric in probe.metrics)
+            found = [RoundTrip.UNKNOWN] if answer.lossy is None else [RoundTrip.EXACT, *answer.lossy.values()]
+            worst = max(found, key=_FROM_BEST.index)
+            yield from (OwnTexts(metric=metric, tokenizer=name, round_trip=worst) for metric in probe.metrics)
 
 
 def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:
@@ -150,13 +153,13 @@ def _answer(outcome: CheckedAnswer | Failure) -> ProbeAnswerInfo:
         return ProbeAnswerInfo(reason=outcome.reason)
     return ProbeAnswerInfo(
         tokens=[_tokens(text) for text in outcome.answer.segmented],
-        own=[_own(text, comes_back=text.label not in outcome.own_lost) for text in outcome.answer.own],
-        lost=outcome.lost,
+        own=[_own(text, outcome.own_lossy.get(text.label, RoundTrip.EXACT)) for text in outcome.answer.own],
+        lossy=outcome.lossy,
     )
 
 
-def _own(text: Segmented, *, comes_back: bool) -> ProbeText:
-    return ProbeText(label=text.label, text=text.text, tokens=_tokens(text), comes_back=comes_back)
+def _own(text: Segmented, round_trip: RoundTrip) -> ProbeText:
+    return ProbeText(label=text.label, text=text.text, tokens=_tokens(text), round_trip=round_trip)
 
 
 def _tokens(segmented: Segmented) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tokbench.plugin import BlockType
+from tokbench.plugin import BlockType, RoundTrip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,13 +15,13 @@ class ProbeText:
         label: the name of the text in a table.
         text: the text.
         tokens: ``(id, text)`` of each token.
-        comes_back: ``True`` if decoding gives the text back; ``None`` if that was not checked.
+        round_trip: the round trip of the text.
     """
 
     label: str
     text: str
     tokens: list[tuple[int, str]] = field(default_factory=list)
-    comes_back: bool | None = None
+    round_trip: RoundTrip = RoundTrip.UNKNOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +32,14 @@ class ProbeAnswerInfo:
         tokens: for each text of the probe ``(id, text)`` of its tokens.
         own: further texts, which are this tokenizer's own.
         reason: why there is no answer; empty if there is one.
-        lost: the labels of the texts of the probe that decoding does not give back; ``None`` if that was not checked.
+        lossy: by label the round trip of the texts of the probe that are not decoded as they were; ``None`` if that was
+            not checked.
     """
 
     tokens: list[list[tuple[int, str]]] = field(default_factory=list)
     own: list[ProbeText] = field(default_factory=list)
     reason: str = ""
-    lost: list[str] | None = None
+    lossy: dict[str, RoundTrip] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from typing import Final
 
 from tokbench.plugin import (
     LEGENDS,
-    LOSSY,
-    UNCHECKED,
+    MARKS,
     CellTables,
     Column,
     Details,
@@ -19,6 +18,7 @@ from tokbench.plugin import (
     Node,
     Paragraph,
     Rich,
+    RoundTrip,
     Row,
     Section,
     SectionSpec,
@@ -38,8 +38,6 @@ _LEGEND: Final = (
     "Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes that are no text as \\x and two digits."
 )
 _SAME: Final = str.maketrans({"␣": " ", "⏎": "\n"})
-_MARKS: Final = {True: "", False: LOSSY, None: UNCHECKED}
-"""The marks of a text that comes back, of one that does not, and of one where nobody knows."""
 
 
 def probes_document(tables: CellTables) -> Section | None:
@@ -69,7 +67,7 @@ def _probe(tables: CellTables, probe: ProbeInfo) -> Iterator[Node]:
     rows = [Row([name, *_cells(probe, answer)]) for name, answer in probe.answers.items()]
     yield Table(f"{probe.title}: tokens", columns, rows, f"Probe: {probe.title}", look="probe", tall=True)
     own = [
-        Row([name, TextCell(line=Name(text.label), look="text"), _tokens(text.tokens, _MARKS[text.comes_back])])
+        Row([name, TextCell(line=Name(text.label), look="text"), _tokens(text.tokens, MARKS[text.round_trip])])
         for name, answer in probe.answers.items()
         for text in answer.own
     ]
@@ -107,13 +105,14 @@ def _cells(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[TableCell]:
 
 
 def _text_marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
-    return [_MARKS[None if answer.lost is None else label not in answer.lost] for label, _ in probe.texts]
+    other = RoundTrip.UNKNOWN if answer.lossy is None else RoundTrip.EXACT
+    return [MARKS[(answer.lossy or {}).get(label, other)] for label, _ in probe.texts]
 
 
 def _marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
     """Return the marks of all texts that a tokenizer has cut."""
     cut = _text_marks(probe, answer)[: len(answer.tokens)]
-    return [*cut, *(_MARKS[text.comes_back] for text in answer.own)]
+    return [*cut, *(MARKS[text.round_trip] for text in answer.own)]
 
 
 def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> TextCell:

@@ -194,7 +194,7 @@ def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> Worst
     example = place.example
     others = [segmentation(name, example.excerpt) for name in plan.names_on(place.corpus)]
     baselines = {tokenizer.name for tokenizer in plan.tokenizers if tokenizer.spec.baseline}
-    able = [other for other in others if other.ids and other.comes_back and other.tokenizer not in baselines]
+    able = [other for other in others if other.ids and other.round_trip and other.tokenizer not in baselines]
     fewest = min(able, key=lambda other: len(other.ids), default=None)
     own = segmentation(place.tokenizer, example.excerpt)
     better = [fewest] if fewest and fewest.tokenizer != place.tokenizer and len(fewest.ids) < len(own.ids) else []

@@ -101,14 +101,12 @@ class SizeLoss:
 
     Attributes:
         line, corpus: the place.
-        exact: the least share of documents that come back; ``None`` if that could not be measured.
-        unknown: the largest share of unknown tokens.
+        lost: the largest share of characters lost; ``None`` if that could not be measured.
     """
 
     line: str
     corpus: str
-    exact: float | None
-    unknown: float
+    lost: float | None
 
 
 @dataclass(frozen=True, kw_only=True)

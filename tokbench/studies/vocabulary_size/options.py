@@ -20,7 +20,7 @@ Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
 BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
 """Bytes of one number, without the scales that quantized formats keep beside their blocks."""
 
-STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
+STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
 """The roles of the families that the study rests on."""
 
 

@@ -120,8 +120,8 @@ def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
 def _losses(corpus: SizesOnCorpus) -> str:
     lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
     return (
-        "‡ loses text here, so that fewer tokens are no merit, is sorted last, and is never recommended: "
-        f"{lost}. Where more than one token in a thousand is unknown it is not drawn."
+        "‡ lossy, and so sorted last and never recommended: "
+        f"{lost}. Where more than one character in a thousand is lost it is not drawn."
     )
 
 

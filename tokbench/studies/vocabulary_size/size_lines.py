@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import MANY_UNKNOWN, WHOLE, Results, trained_on
+from tokbench.plugin import MUCH_LOST, WHOLE, Results, trained_on
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.size_curve import SizeTrace
 
@@ -83,10 +83,7 @@ class SizeLines:
         lost = self._losses.get((line, corpus))
         if lost is None:
             return ""
-        unknown = f", {lost.unknown:.1%} of the tokens unknown" if lost.unknown else ""
-        if lost.exact is None:
-            return f"it is not known how many of the texts come back{unknown}"
-        return f"{lost.exact:.1%} of the texts come back{unknown}"
+        return "its round trip was not measured" if lost.lost is None else f"{lost.lost:.2%} of the characters lost"
 
     def in_sample(self, line: str, corpus: str) -> float | None:
         """Return the share of a corpus that a line was trained on; ``None`` if it is too small to matter."""
@@ -94,9 +91,9 @@ class SizeLines:
         return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
-        """Return the lines that charts show: those with few enough unknown tokens to compare with others."""
-        unknown = {line: lost.unknown for (line, place), lost in self._losses.items() if place == corpus}
-        return [line for line in self.lines if unknown.get(line.line, 0.0) < MANY_UNKNOWN]
+        """Return the lines that charts show: those that lose too little to show in the digits."""
+        lost = {line: loss.lost or 0.0 for (line, place), loss in self._losses.items() if place == corpus}
+        return [line for line in self.lines if lost.get(line.line, 0.0) < MUCH_LOST]
 
     def traces(self, corpus: str, group: str) -> Iterator[SizeTrace]:
         """Yield the lines that charts show, on one group."""

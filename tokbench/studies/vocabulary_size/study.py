@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tokbench.plugin import (
+    MOST_ERRORS,
     UNIT_NAMES,
     WHOLE,
     ContractError,
@@ -256,19 +257,18 @@ class _Study:
         return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
-        """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""
-        shares, unknown = (
+        """Return what the tokenizers of a line lose of a corpus; ``None`` if it is so little that they are ranked."""
+        errors, lost = (
             [
                 measured.value
                 for name in names
                 if isinstance(measured := self.context.value(role, name, corpus), Measured)
             ]
-            for role in (Role.ROUND_TRIP, Role.UNKNOWN)
+            for role in (Role.ERRORS, Role.LOST_CHARACTERS)
         )
-        exact = min(shares) if len(shares) == len(names) else None
-        return (
-            None if exact == 1 else SizeLoss(line=line, corpus=corpus, exact=exact, unknown=max(unknown, default=0.0))
-        )
+        if len(errors) == len(names) and max(errors) <= MOST_ERRORS:
+            return None
+        return SizeLoss(line=line, corpus=corpus, lost=max(lost) if len(lost) == len(names) else None)
 
     def _state(self, role: Role, kind: type[T], name: str, corpus: str, group: str) -> T | Failure:
         """Return the state of the family with a role.
@@ -319,7 +319,7 @@ class _Study:
             if baselines.issuperset(line.tokenizers)
         }
         left_out |= {
-            loss.line: _LOST[loss.exact is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
+            loss.line: _LOST[loss.lost is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
         left_out |= {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
         inside = {

@@ -32,10 +32,6 @@ PLACES = {
     "config/model.py": {"csv", "html", "md"},
     # an example of what one may type
     "report/templates/report.html.j2": {"compression"},
-    # keys of files of an older schema, which change no more
-    "results/older.py": {
-        *("bits_per_byte", "language_models", "probes", "validity", "vocabulary_size", "worst_documents"),
-    },
 }
 """The files of the core that must name plugins: by path, the names."""
 

@@ -97,8 +97,8 @@ MUTATIONS = (
     Mutation(
         "Holm's correction left out",
         "tokbench/metrics/pairs.py",
-        "corrected = holm([pair.p for pair in alone])",
-        "corrected = [pair.p for pair in alone]",
+        "holm(list(tested.values()))",
+        "list(tested.values())",
         "tests/metrics/test_pairs.py::test_many_comparisons_ask_more_of_each",
     ),
     Mutation(
@@ -118,8 +118,8 @@ MUTATIONS = (
     Mutation(
         "a lossy winner",
         "tokbench/report/tables.py",
-        "and self.comes_back(cell) == ComesBack.YES",
-        "and self.comes_back(cell) != ComesBack.UNKNOWN",
+        "return self.comparable(cell) and self.round_trip(cell).ranked",
+        "return self.comparable(cell)",
         "tests/report/test_report_tables.py::test_who_does_not_compete",
     ),
     Mutation(

@@ -124,12 +124,12 @@ def test_mostly_lost_text_has_no_premium(write_config, aligned, tmp_path):
     results = run(write_config, corpora, "  chars: {backend: codepoints, train: {corpus: t, vocab_size: 2}}")
     thai = cell(results, "chars", "premium", "th")
     assert thai.status == Status.NOT_APPLICABLE
-    assert thai.reason == "only 0 of 40 documents come back in th and en"
+    assert thai.reason == "only 0 of 40 documents lose nothing in th and en"
     assert cell(results, "chars", "left_out", "th").value == 40
     assert cell(results, "chars", "premium", "de").value == 2
     for metric in ("premium", "gini", "max_min"):
         whole = cell(results, "chars", metric)
-        assert whole.reason == "no premium for th: only 0 of 40 documents come back in th and en"
+        assert whole.reason == "no premium for th: only 0 of 40 documents lose nothing in th and en"
     assert "none for 1 of 3, whose text is lost" in markdown.render(results)
 
 

@@ -45,13 +45,18 @@ def pair(results, one, other, group):
     return found
 
 
-def states(tokens, lossy=None):
-    """States of tokenizers with so many tokens by jackknife group."""
+LOSSES = ("edits beyond NFC", "lost characters", "lost bytes")
+
+
+def states(tokens, lost=None):
+    """States of tokenizers with so many tokens by jackknife group, and so many lost characters of two bytes."""
     known = {}
     for name, column in tokens.items():
-        lost = np.zeros(32)
-        lost[0] = (lossy or {}).get(name, 0)
-        known[name, "g"] = Sums(64, {"tokens": np.array(column, dtype=float), "lossy": lost})
+        number = (lost or {}).get(name, 0)
+        losses = {what: np.eye(1, 32)[0] * number * size for what, size in zip(LOSSES, (1, 1, 2), strict=True)}
+        exact = np.full(32, 2.0) - np.eye(1, 32)[0] * bool(number)
+        columns = {"tokens": np.array(column, dtype=float), "characters": np.full(32, 2500.0), "exact": exact}
+        known[name, "g"] = Sums(64, columns | losses)
     return CorpusStates("c", False, "", {"g": 64}, list(tokens), known)
 
 
@@ -114,10 +119,10 @@ def test_the_same_ratio_everywhere_is_certain():
 
 def test_who_loses_text_has_no_rank():
     outcome = PairsMetric(Options()).finish_corpus(
-        states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lossy={"A": 3})
+        states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lost={"A": 9})
     )
     assert outcome.values["A", "g"]["rank"].reason == (
-        "A does not give 3 of 64 documents back: fewer tokens are no merit"
+        "A is lossy: 9 of 80,000 characters are lost, which may save tokens"
     )
     assert {(p.tokenizer, p.other) for p in outcome.pairs} == {("B", "C")}
     assert outcome.values["B", "*"]["rank"].value == 1
@@ -131,7 +136,13 @@ def test_few_documents_have_no_rank():
 
 
 def test_equal_documents_are_one_and_have_no_rank():
-    equal = Sums.by_key(np.full(40, 7), tokens=np.full(40, 3), lossy=np.zeros(40))
+    equal = Sums.by_key(
+        np.full(40, 7),
+        tokens=np.full(40, 3),
+        exact=np.ones(40),
+        characters=np.full(40, 9),
+        **dict.fromkeys(LOSSES, np.zeros(40)),
+    )
     known = {(name, "g"): equal for name in "AB"}
     outcome = PairsMetric(Options()).finish_corpus(CorpusStates("c", False, "", {"g": 40}, ["A", "B"], known))
     assert outcome.values["A", "g"]["rank"].reason == (
@@ -182,9 +193,8 @@ def test_states_merged_in_any_order_give_the_same_interval(order, rng):
         for name, column in columns.items():
             parts = []
             for k in order:
-                tokens = np.zeros(32)
-                tokens[k] = column[k]
-                parts.append(Sums(2, {"tokens": tokens, "lossy": np.zeros(32)}))
+                one = {what: np.eye(32)[k] * number for what, number in (("tokens", column[k]), ("exact", 2))}
+                parts.append(Sums(2, one | dict.fromkeys(("characters", *LOSSES), np.zeros(32))))
             while len(parts) > 1:
                 parts.append(metric.merge(parts.pop(0), parts.pop(len(parts) // 2)))
             known[name, "g"] = parts[0]
@@ -267,7 +277,7 @@ def test_a_reference_that_loses_text_is_no_reference(write_config):
     tokenizers = "  bytes: {backend: utf8_bytes}\n  few: {backend: codepoints, train: {corpus: sample, vocab_size: 9}}"
     results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"), workers=0)
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
-    assert cell(results, "bytes", "nsl").reason.startswith("few does not give ")
+    assert cell(results, "bytes", "nsl").reason.startswith("few is lossy: ")
 
 
 def test_reports_say_it_in_words(results):

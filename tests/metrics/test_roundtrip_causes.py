@@ -5,9 +5,9 @@ import unicodedata
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from tokbench.metrics.roundtrip.align import edits, hunks
 
-from tokbench.metrics.roundtrip import align
+from tokbench.measuring import align
+from tokbench.measuring.align import edits, hunks
 from tokbench.metrics.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.roundtrip.compare import cause_of, compare
 from tokbench.metrics.roundtrip.roundtrip import LOSSES

@@ -112,7 +112,7 @@ def test_a_table_marks_ties_with_the_best_and_tokenizers_that_lose_text():
     assert marked(results, "f") == marked(results, "m")
     html = table.to_html()
     assert "m, u, higher is better; bold: the best" in html
-    assert "‡ does not give every text back here" in html
+    assert "‡ lossy and not ranked" in html
 
 
 def test_a_table_has_the_marks_of_the_report(hostile):

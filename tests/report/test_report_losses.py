@@ -76,7 +76,10 @@ def every_metric() -> Results:
             for n, v in values.items()
             for g in groups
         ]
-    answers = {name: ProbeAnswerInfo(tokens=[[(1, "x")]], lossy={"hat": RoundTrip.LOSSY} if name == LOSSY else {}) for name in values}
+    answers = {
+        name: ProbeAnswerInfo(tokens=[[(1, "x")]], lossy={"hat": RoundTrip.LOSSY} if name == LOSSY else {})
+        for name in values
+    }
     asked = ProbeInfo(
         probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
     )

@@ -73,7 +73,7 @@ def test_tokens_that_cannot_be_aligned_have_pieces(tmp_path):
         "huggingface", ["the cat sat on the mat"] * 9, 60, model="wordpiece", normalizer=["lowercase"]
     )
     found = cut_prompt(LoadedTokenizer("words", tokenizer), [PromptPart("The ☃")], special=False)
-    assert not found["comes_back"]
+    assert not found["round_trip"]
     assert found["back"]
     assert found["lengths"] or set(found["pieces"]) == {str(token) for token in found["ids"]}
 

@@ -89,7 +89,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
                 "round_trip": table.round_trip(row).value,
-                "lost_characters": row.lost_characters,
+                "characters_lost": row.lost_characters,
                 "tokens_of_files": list(row.tokens),
                 "unverified": row.tokenizer in table.unverified,
                 "reason": row.reason,

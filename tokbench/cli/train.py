@@ -156,7 +156,7 @@ def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, obje
         "memory_mb": None if tokenizer.memory is None else tokenizer.memory / 1e6,
         "held_out_bytes_per_token": tokenizer.compression,
         "held_out_round_trip": round_trip.value,
-        "held_out_lost_characters": tokenizer.lost_characters,
+        "held_out_characters_lost": tokenizer.lost_characters,
         "files": [str(path) for path in tokenizer.files],
         "notes": list(tokenizer.notes),
         "reason": tokenizer.failure.reason if tokenizer.failure else "",

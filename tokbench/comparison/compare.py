@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.05
 """Differences with a smaller p-value, after Holm's correction, are called significant."""
 
+_NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units"}
+
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
 """The facts of a tokenizer that its numbers rest on."""
 
@@ -66,6 +68,8 @@ class CellChange:
     ratio_spread: Spread | None = None
     """The spread of the difference and the ratio when groups of documents are left out, from which the intervals come;
     ``None`` where there is no such interval, as of a speed."""
+    without_units: bytes = b""
+    """The difference with each unit left out, see :attr:`tokbench.measuring.paired.PairedChange.without_units`."""
     documents: int | None = None
     """The number of documents that both values rest on; ``None`` where it is not the same."""
     round_trip: RoundTrip = RoundTrip.EXACT
@@ -101,8 +105,9 @@ class CellChange:
 
     @property
     def hypothesis(self) -> tuple[object, ...]:
-        """What is tested: copies of a tokenizer, whose numbers are the same, test it once."""
-        return (self.corpus, self.group, self.metric, self.before, self.after, self.low, self.high, self.p)
+        """The hypothesis that is tested: copies of a tokenizer, with the same difference in every unit, share it."""
+        copies = (self.before, self.after, self.without_units) if self.without_units else (self.tokenizer,)
+        return (self.corpus, self.group, self.metric, *copies)
 
     @property
     def row(self) -> dict[str, str | float | bool | None]:
@@ -112,7 +117,7 @@ class CellChange:
     @classmethod
     def columns(cls) -> list[str]:
         """Return the names of the columns of :attr:`row`, in order."""
-        return [name for name in cls.__dataclass_fields__ if not name.endswith("spread")] + ["verdict"]
+        return [name for name in cls.__dataclass_fields__ if name not in _NO_COLUMNS] + ["verdict"]
 
 
 @dataclass(kw_only=True)
@@ -269,6 +274,7 @@ class _Comparer:
             high=difference.high,
             p=difference.p,
             spread=difference.spread,
+            without_units=difference.without_units,
             reason=difference.reason,
         )
         if change.spread is None or change.ratio is None:

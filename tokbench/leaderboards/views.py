@@ -97,7 +97,7 @@ class EntryView:
     def place(self, corpus: str, metric: str) -> int | None:
         """Return the place in a ranking; ``None`` for a baseline, and for what the rule of loss leaves out."""
         rank = self.ranks.get((corpus, metric))
-        return rank and rank.place
+        return rank.place if rank else None
 
 
 @dataclass(frozen=True)

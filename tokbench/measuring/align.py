@@ -22,7 +22,7 @@ class Hunk(NamedTuple):
 
 
 class LostText(NamedTuple):
-    """What decoding does not give of a text, beyond canonical equivalence."""
+    """The part of a text that decoding does not give, beyond canonical equivalence."""
 
     edits: int
     """The edits of the text into what is decoded, in code points."""

@@ -70,6 +70,9 @@ class PairedChange(NamedTuple):
     reason: str = ""
     """The reason why there is no interval; an empty string if there is one."""
 
+    without_units: bytes = b""
+    """The difference with each unit left out, as float64[u]; copies of a tokenizer have the same."""
+
     @property
     def of_copies(self) -> bool:
         """``True`` if it is 0 whatever unit is left out: the two have the same sums in each, as with equal ids."""
@@ -104,13 +107,15 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
     pair = _Pair.of(one, two, ratio_of)
     if isinstance(pair, str):
         return PairedChange(reason=pair)
-    its_spread = spread(pair.without[1] - pair.without[0], pair.units)
+    left_out = pair.without[1] - pair.without[0]
+    its_spread = spread(left_out, pair.units)
     if its_spread is None:
         return PairedChange(reason=pair.too_few)
     difference = pair.values[1] - pair.values[0]
     if not its_spread.error:
-        return PairedChange(difference, difference, 0.0 if difference else 1.0)
-    return PairedChange(*its_spread.ends(difference), its_spread.p_value(difference), its_spread)
+        return PairedChange(difference, difference, 0.0 if difference else 1.0, without_units=left_out.tobytes())
+    ends, p = its_spread.ends(difference), its_spread.p_value(difference)
+    return PairedChange(*ends, p, its_spread, without_units=left_out.tobytes())
 
 
 def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:

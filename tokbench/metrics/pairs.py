@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -45,7 +45,7 @@ class PairsMetric(PairedSums):
                 name: sums if isinstance(sums, str) else _untrusted(states, sums) for name, sums in known.items()
             }
             compared = {n: sums for n, sums in known.items() if not isinstance(sums, str) and not reasons[n]}
-            tested = _corrected(list(_differences(states.corpus, group, compared)))
+            tested = _corrected(list(_differences(states.corpus, group, compared)), compared)
             behind = Counter(pair.other for pair in tested if pair.differ)
             for name, reason in reasons.items():
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
@@ -64,12 +64,13 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
     return too_few(units, int(sums.units.documents[used].sum())) if units < LEAST_UNITS else ""
 
 
-def _corrected(pairs: Sequence[PairComparison]) -> list[PairComparison]:
-    """Return the pairs with Holm's correction, in which copies of a tokenizer count once, and its copies not at all."""
-    different = [pair for pair in pairs if pair.difference or pair.ci_low is not None]
-    hypotheses = [replace(pair, tokenizer="", other="") for pair in different]
-    corrected = dict(zip(hypotheses, holm([pair.p for pair in different], hypotheses), strict=True))
-    found = ((pair, corrected.get(replace(pair, tokenizer="", other=""), 1.0)) for pair in pairs)
+def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> list[PairComparison]:
+    """Return the pairs with Holm's correction, in which tokenizers with the same tokens in each unit are one."""
+    units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
+    hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
+    tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    found = ((pair, corrected.get(hypothesis, 1.0)) for hypothesis, pair in zip(hypotheses, pairs, strict=True))
     return [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in found]
 
 

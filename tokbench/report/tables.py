@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final, Protocol, TypeVar
 
-from tokbench.corpus.languages import language_names, slices
+from tokbench.corpus.languages import language_names
 from tokbench.foundation.errors import ResultsError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import (
@@ -18,7 +18,7 @@ from tokbench.measuring.paired import (
     paired_difference,
     paired_quotient,
 )
-from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.measuring.round_trip import Number, RoundTrip
 from tokbench.measuring.scope import DESIGNED
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
@@ -31,8 +31,9 @@ from tokbench.report.cells import (
 )
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
+from tokbench.report.round_trips import RoundTrips
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
-from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, TokenizerState, trained_on
+from tokbench.results.cells import WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
 
 K = TypeVar("K", bound=Hashable)
@@ -61,8 +62,6 @@ class CellTables:
         places = map(attrgetter("metric", "corpus", "group", "tokenizer"), cells)
         self._cells: dict[tuple[str, str, str, str], Cell] = dict(zip(places, cells, strict=True))
         self._level: dict[tuple[str, str, str], set[str]] = {}
-        self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
-        self._rivals: dict[tuple[str, str, str], list[Number]] = {}
         self.tokenizers = _names(results.tokenizers, map(attrgetter("tokenizer"), cells))
         self.corpora = _names(results.corpora, map(attrgetter("corpus"), cells))
         self.metrics = _names(results.metrics, map(attrgetter("metric"), cells))
@@ -267,89 +266,17 @@ class CellTables:
         """The meaning of bold numbers, or the reason why there are none."""
         return BEST_LEGEND if self.losses_checked else NOT_CHECKED_LEGEND
 
+    @cached_property
+    def _round_trips(self) -> RoundTrips:
+        return RoundTrips(self)
+
     def round_trip(self, cell: Cell) -> RoundTrip:
         """Return the round trip of the texts behind a cell, by the rule of loss among the cells of its place."""
-        direction = self.metric(cell.metric).direction
-        higher = None if direction == "none" else direction == "higher"
-        return judge(self.number(cell), self._rivals_of(cell), higher=higher)
-
-    def _rivals_of(self, cell: Cell) -> list[Number]:
-        """Return the numbers with which a cell is compared."""
-        place = cell.metric, cell.corpus, cell.group
-        if place not in self._rivals:
-            cells = (self.cell(*place, name) for name in self.tokenizers)
-            self._rivals[place] = [self.number(rival) for rival in cells if rival and self.comparable(rival)]
-        return self._rivals[place]
+        return self._round_trips.of(cell)
 
     def number(self, cell: Cell) -> Number:
         """Return the number of a cell with its charge for lost text, where tokens are its currency."""
-        metric, value = self.metric(cell.metric), cell.value or 0.0
-        loss = self._loss(cell)
-        in_tokens = "tokens" in {metric.unit, *metric.ratio_of} or metric.family == self._premiums
-        if isinstance(loss, RoundTrip) or not in_tokens:
-            return Number(value, value, loss)
-        return Number(value, value / loss.factor if metric.direction == "higher" else value * loss.factor, loss)
-
-    def _loss(self, cell: Cell) -> Loss | RoundTrip:
-        """Return the loss behind a cell; ``EXACT`` if losing text cannot improve its metric.
-
-        A probe brings its own texts, and has been asked for them. A premium compares two languages, so that the text of
-        both counts.
-        """
-        metric = self.metric(cell.metric)
-        if metric.loss_cannot_help:
-            return RoundTrip.EXACT
-        if cell.corpus == OWN_TEXTS:
-            return self._probed.get((cell.metric, cell.tokenizer), RoundTrip.UNKNOWN)
-        reference = self.corpus(cell.corpus).reference if metric.family == self._premiums else ""
-        found = [self._loss_at(cell.tokenizer, cell.corpus, group) for group in {cell.group, reference or cell.group}]
-        return next((loss for loss in found if isinstance(loss, RoundTrip)), None) or Loss.worst(
-            loss for loss in found if isinstance(loss, Loss)
-        )
-
-    @cached_property
-    def _premiums(self) -> str:
-        """The family that compares languages; a word that no family has, if there is none."""
-        return self.metric(self.with_role(Role.PREMIUM)).family or "(none)"
-
-    @cached_property
-    def _probed(self) -> dict[tuple[str, str], RoundTrip]:
-        """By metric and tokenizer, the round trip of the texts that the metric brings."""
-        return {(own.metric, own.tokenizer): RoundTrip(own.round_trip) for own in self.results.own_texts}
-
-    def _loss_at(self, tokenizer: str, corpus: str, group: str) -> Loss | RoundTrip:
-        """Return the loss on the documents of a group; for a slice, a bound from those of its groups."""
-        place = tokenizer, corpus, group
-        if place not in self._losses:
-            known = self._measured_loss(*place)
-            whole = None if known else self._measured_loss(tokenizer, corpus, WHOLE)
-            if whole and whole.exact:
-                known = whole
-            parts = () if known else self._slices.get((corpus, group), ())
-            several = [loss for part in parts if (loss := self._measured_loss(tokenizer, corpus, part))]
-            if several and len(several) == len(parts):
-                known = Loss.worst(several)
-            self._losses[place] = known or (RoundTrip.UNKNOWN if self.losses_checked else RoundTrip.NOT_CHECKED)
-        return self._losses[place]
-
-    def _measured_loss(self, tokenizer: str, corpus: str, group: str) -> Loss | None:
-        """Return the loss that the round trip measured at a place; ``None`` if it did not."""
-        roles = (Role.ROUND_TRIP, Role.ERRORS, Role.CHARGE)
-        cells = [self.cell(self.with_role(role), corpus, group, tokenizer) for role in roles]
-        exact, *loss = [None if cell is None else cell.value for cell in cells]
-        if exact is None:
-            return None
-        errors, charge = (1.0 if value is None else value for value in loss)  # not known: everything may be lost
-        return Loss(exact=True) if exact == 1 else Loss(exact=False, cer=errors, charge=charge)
-
-    @cached_property
-    def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The groups of each slice, by corpus and the name that its cells have as their group."""
-        return {
-            (corpus, f"{part.facet}: {part.value or 'unknown'}"): part.groups
-            for corpus in self.corpora
-            for part in slices(self.corpus(corpus).groups)
-        }
+        return self._round_trips.number(cell)
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
         """Return the cells that may be best, the best first; see :meth:`competes`."""

@@ -1,6 +1,5 @@
 """The answer to a study of vocabulary sizes: the size to take, the grounds, and what to distrust."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,6 @@ from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     ScalingLaw,
     ScalingOptimum,
-    SizeRecommendation,
     VocabularySizes,
 )
 from tokbench.studies.vocabulary_size.costs import law
@@ -288,19 +286,6 @@ def test_a_measured_size_that_is_no_candidate_has_no_row():
     answer = study({"mine": {"prose": line_of(GROWING)}}, measured=measured_best(3000, 3000, 3000))
     assert any("mine is best with 3,000 [3,000, 3,000] tokens." in sentence for sentence in answer.sentences)
     assert not any("measured" in row.basis.split(", ") for row in answer.options)
-
-
-def test_a_basis_of_an_earlier_version_has_no_best_size_and_no_body(tmp_path):
-    """Its "measured here" is the size taken, by compression and cost."""
-    basis = {"basis": "measured here", "line": "mine", "smallest": 8000, "largest": 8000}
-    body = json.loads(results_of(VocabularySizes(recommendation=SizeRecommendation(weights={"prose": 1.0}))).to_json())
-    block = body.pop("studies")["vocabulary_size"]["body"]
-    block["recommendation"]["bases"] = [basis]
-    body |= {"schema": "tokbench-results/2", "vocabulary_size": block}
-    path = tmp_path / "results.json"
-    path.write_text(json.dumps(body), encoding="utf-8")
-    [read] = Results.read(path).studies.get(VOCABULARY_SIZES).recommendation.bases
-    assert (read.basis, read.smallest, read.best, read.body, read.amount) == ("measured here", 8000, None, "", None)
 
 
 def test_where_no_size_keeps_the_limit_that_is_said():

@@ -45,7 +45,7 @@ _LOSSES: Final = {
     ),
     RoundTrip.LOSSY: ("loses text, and is not ranked.", "lose text, and are not ranked."),
 }
-"""What follows from a loss, for one tokenizer and for several."""
+"""The words on a loss, for one tokenizer and for several."""
 _IN_WORDS: Final = "Each corpus in words, with what every other tokenizer costs"
 _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
 

@@ -30,6 +30,7 @@ and is not ranked whatever its place. The rate of long documents is summed over 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -114,7 +115,7 @@ class Number(NamedTuple):
 def judge(number: Number, rivals: Iterable[Number], *, higher: bool | None) -> RoundTrip:
     """Return the round trip of a number by the rule of loss.
 
-    Its place changes if it is as good as a rival and the charged number is worse than the charged one of that rival.
+    Its place changes if it is better than a rival, and with both charged it is not; or equal, and then worse.
 
     Args:
         number: the number.
@@ -134,8 +135,13 @@ def judge(number: Number, rivals: Iterable[Number], *, higher: bool | None) -> R
         return RoundTrip.EXACT if loss.exact else RoundTrip.CANONICAL
     sign = 0 if higher is None else 1 if higher else -1
     passed = (
-        sign * number.value >= sign * rival.value and sign * number.charged < sign * rival.charged
+        sign * _order(number.value, rival.value) > sign * _order(number.charged, rival.charged)
         for rival in rivals
         if (rival.loss.ranked if isinstance(rival.loss, RoundTrip) else rival.loss.cer <= MOST_ERRORS)
     )
     return RoundTrip.LOSSY if loss.cer > MOST_ERRORS or any(passed) else RoundTrip.LOSSY_RANKED
+
+
+def _order(one: float, other: float) -> int:
+    """Return 1 if the first number is higher, -1 if the second is, and 0 if they are equal but for rounding."""
+    return 0 if math.isclose(one, other) else 1 if one > other else -1

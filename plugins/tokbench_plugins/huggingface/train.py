@@ -76,7 +76,8 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
         raise BackendError(f"tokenizers does not train: {' '.join(str(error).split())}") from error
     if not texts.seen:
         raise BackendError("tokenizers has nothing to train on: the training text is empty")
-    notes = (_BYTE_NOTE,) if options.model == "unigram" and options.byte_fallback else ()
+    byte_notes = (_BYTE_NOTE,) if options.model == "unigram" and options.byte_fallback else ()
+    notes = (*byte_notes, *_unkept(content, options))
     tokenizer = make_tokenizer(json.dumps(content, ensure_ascii=False, indent=1), notes)
     if tokenizer.vocab_size > vocab_size:
         remedy = "" if options.model == "byte_bpe" else " or set limit_alphabet or byte_fallback"
@@ -85,6 +86,16 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
             f"raise vocab_size{remedy}"
         )
     return tokenizer
+
+
+def _unkept(content: dict[str, Any], options: HuggingFaceTrainOptions) -> Iterator[str]:
+    """Yield a note if the library did not keep to the longest token that was asked for."""
+    limit = options.max_token_length
+    others = {*BYTE_TOKENS, *(token["content"] for token in content["added_tokens"])}
+    tokens = [token for token in content["model"]["vocab"] if token not in others] if limit else []
+    longer = sum(len(token) > (limit or 0) for token in tokens)
+    if longer:
+        yield f"max_token_length {limit} is not kept by the library: {longer:,} of {len(tokens):,} tokens are longer"
 
 
 def _train(texts: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> dict[str, Any]:

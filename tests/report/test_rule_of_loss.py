@@ -1,0 +1,158 @@
+"""The rule of loss in five made-up runs, and copies of a tokenizer, which count once in every comparison."""
+
+import numpy as np
+import pytest
+
+import tokbench
+from tokbench.comparison.leaderboard import leaderboard
+from tokbench.measuring.paired import paired_difference
+from tokbench.measuring.round_trip import RoundTrip
+from tokbench.measuring.sums import Sums
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import NamedRun, Results
+from tokbench.results.states import RawStates
+from tokbench.statistics.sample_units import SampleUnits, unit_keys
+
+TEXTS = [f"{k}: the cafe\u0301 by the sea ▁ is open{' ' * (k % 5)}" + " and waits" * 1200 for k in range(12)]
+"""Twelve documents of about 12,000 characters, each with one U+2581 and one decomposed letter."""
+
+
+SPACE = {"old": "▁", "new": " "}
+TOKENIZERS = {
+    "exact": {},
+    "buys": {"old": "and ", "new": ""},  # a third of the text is gone
+    "space": SPACE | {"single": 40},  # three bytes of a document become one
+    "nfc": {"old": "e\u0301", "new": "é", "single": 80},
+    "behind": {"single": 120},
+}
+
+
+@pytest.fixture
+def ran(install, tmp_path):
+    """Return a function that measures tokenizers on the texts, or on others."""
+    install("lossy_backends")
+
+    def measured(tokenizers, texts=TEXTS, metrics="compression, roundtrip, pairs"):
+        (tmp_path / "t.txt").write_text("\n".join(texts), encoding="utf-8")
+        corpus = {"source": "text", "path": str(tmp_path / "t.txt"), "document": "line"}
+        named = {name: {"backend": "rewritten", **options} for name, options in tokenizers.items()}
+        run = {"schema": "tokbench/1", "name": "made-up", "corpora": {"c": corpus}, "tokenizers": named}
+        return CellTables(tokbench.run(run | {"metrics": metrics.split(", ")}, workers=0))
+
+    return measured
+
+
+def round_trips(tables, metric="compression_ratio"):
+    return {name: tables.round_trip(tables.cell(metric, "c", WHOLE, name)) for name in tables.tokenizers}
+
+
+def test_loss_is_ranked_where_it_buys_nothing(ran):
+    tables = ran(TOKENIZERS)
+    expected = {
+        "exact": RoundTrip.EXACT,
+        "buys": RoundTrip.LOSSY,
+        "space": RoundTrip.LOSSY_RANKED,
+        "nfc": RoundTrip.CANONICAL,
+        "behind": RoundTrip.EXACT,
+    }
+    for metric in ("compression_ratio", "tokens"):
+        assert round_trips(tables, metric) == expected
+        series = tables.series(metric, "c")
+        assert series.ranked() == ["exact", "space", "nfc", "behind", "buys"]
+        assert [series.cells[name].marks for name in series.ranked()] == ["", "§", "≡", "", "‡"]
+    ranks = {name: tables.cell("rank", "c", WHOLE, name) for name in tables.tokenizers}
+    assert {name for name, cell in ranks.items() if cell.value is None} == {"buys"}
+    assert ranks["buys"].reason.startswith("buys is lossy: ")
+
+    characters = sum(map(len, TEXTS))
+    found = {
+        cell.metric: cell.value for cell in tables.results.cells if (cell.tokenizer, cell.group) == ("space", WHOLE)
+    }
+    assert found["loss_charge"] == 3 * len(TEXTS) / found["tokens"]
+    assert found["lost_characters"] == found["cer_nfc"] == len(TEXTS) / characters
+    assert found["roundtrip_exact"] == 0
+    assert tables.cell("cer_nfc", "c", WHOLE, "nfc").value == 0
+    assert tables.cell("cer", "c", WHOLE, "nfc").value == 2 * len(TEXTS) / characters
+
+
+@pytest.mark.parametrize(("extra", "answer"), [(2, RoundTrip.LOSSY), (10, RoundTrip.LOSSY_RANKED)])
+def test_a_place_that_changes_is_not_given(ran, extra, answer):
+    """The charge of three tokens a document passes a rival that needs two more, and none that needs ten more."""
+    tables = ran({"space": SPACE, "rival": {"single": 2 * extra}})
+    assert round_trips(tables) == {"space": answer, "rival": RoundTrip.EXACT}
+    [standing] = leaderboard([NamedRun("r", tables.results)], ["compression_ratio"]).standings
+    assert {entry.tokenizer: entry.competes for entry in standing.entries} == {"space": answer.ranked, "rival": True}
+
+
+def test_unknown_tokens_are_losses_like_others(ran):
+    known = {"backend": "codepoints", "train": {"corpus": "c", "vocab_size": 30}}
+    few = known | {"train": {"corpus": "c", "vocab_size": 8}}
+    texts = [f"word {k} of these lines" for k in range(40)]
+    tables = ran({"few": few, "all": known, "bytes": {"backend": "utf8_bytes"}}, texts)
+    assert round_trips(tables) == {"few": RoundTrip.LOSSY, "all": RoundTrip.EXACT, "bytes": RoundTrip.EXACT}
+    lost, unknown = (tables.cell(metric, "c", WHOLE, "few").value for metric in ("lost_characters", "unk_rate"))
+    assert lost == unknown > 0.3, "a character a token"
+
+
+def run_of(tokens):
+    """A run of tokenizers with so many tokens in each of 32 documents of 4,000 bytes."""
+    info = MetricInfo(family="f", direction="higher", unit="bytes/token", ratio_of=["bytes", "tokens"])
+    keys = np.arange(32, dtype=np.int64)
+    cells, states = [], []
+    for name, column in tokens.items():
+        sums = Sums.by_key(keys, bytes=np.full(32, 4000), tokens=np.array(column))
+        ratio = sums.ratio("bytes", "tokens")
+        cells.append(Cell(name, "c", WHOLE, "m", ratio.value, "bytes/token", ratio.ci_low, ratio.ci_high, 32))
+        cells.append(Cell(name, "c", WHOLE, "back", 1.0))
+        states.append(RawState(tokenizer=name, corpus="c", group="g", family="f", state=sums.raw()))
+    return Results(
+        name="r",
+        corpora={"c": CorpusInfo(groups={"g": 32}, sha256="ab")},
+        metrics={"m": info, "back": MetricInfo(role="share of exact documents")},
+        cells=cells,
+        states=RawStates(states),
+    )
+
+
+def best_of(results):
+    """The best by the report, and by the leaderboard."""
+    [standing] = leaderboard([NamedRun("r", results)], ["m"]).standings
+    return CellTables(results).level_with_best("m", "c"), {entry.tokenizer for entry in standing.best}
+
+
+def test_copies_of_a_tokenizer_count_once():
+    """Four hypotheses would multiply a p-value of .03 by four; of copies there is one."""
+    base = np.full(32, 1000)
+    near = base + 4 + np.array([10, -10] * 16)
+    far = base * 2
+    alone = run_of({"first": base, "near": near, "far": far})
+    copied = run_of(
+        {"first": base, "its copy": base, **dict.fromkeys(("near", "two", "three", "four"), near), "far": far}
+    )
+    tables = CellTables(alone)
+    p = tables.paired(*(tables.cell("m", "c", WHOLE, name) for name in ("first", "near"))).p
+    assert 0.05 / 4 < p < 0.05
+    assert best_of(alone) == ({"first"}, {"first"})
+    assert best_of(copied) == ({"first", "its copy"}, {"first", "its copy"})
+    other = base + 4 + np.array([10, 10, -10, -10] * 8)
+    assert best_of(run_of({"first": base, "near": near, "no copy": other, "far": far}))[0] == {
+        "first",
+        "near",
+        "no copy",
+    }
+
+
+def test_a_paired_test_uses_the_strata_of_intervals():
+    """Within each of two groups the difference is the same in every document, so that nothing varies."""
+    hashes = np.arange(40, dtype=np.int64) * 977
+    tokens = np.repeat([5, 6], 20)
+    for strata, varies in (((1, 2), False), ((1, 1), True)):
+        keys = np.concatenate([unit_keys(part, s) for part, s in zip(np.split(hashes, 2), strata, strict=True)])
+        one, two = (Sums.by_key(keys, bytes=np.full(40, 20), tokens=column) for column in (np.full(40, 4), tokens))
+        change, own = paired_difference(one, two, ("bytes", "tokens")), two.ratio("bytes", "tokens")
+        assert len(set(SampleUnits.of(keys).units.strata.tolist())) == len(set(strata))
+        assert [change.high - change.low > 0.1, own.ci_low is not None and own.ci_high - own.ci_low > 0.1] == [
+            varies
+        ] * 2

@@ -22,6 +22,7 @@ from tokbench.tokenizers.contract import (
     EncodesWithOffsets,
     HasDummyPrefix,
     HasTokenBytes,
+    HasUnknown,
     Tokenizer,
     WarmsUp,
 )
@@ -35,6 +36,9 @@ ENCODING: Final = "encoding"
 DECODING: Final = "decoding"
 """The activity that a worker reports while it decodes."""
 
+
+_UNKNOWN: Final = "\U0010ffff"
+"""A character that no text has, which replaces the name of the unknown token."""
 
 _IDS_FOR_EACH: Final = 1000
 """Counting by id is faster than sorting up to about this many possible ids for each token."""
@@ -231,8 +235,12 @@ class EncodedShard:
         They are the columns from which :meth:`tokbench.measuring.round_trip.Loss.of` makes the loss of a corpus.
         """
         lost = np.zeros((len(self.shard), len(LostText._fields)), dtype=np.int64)
+        unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
+        unknown = "" if unk_id is None or self.exact.all() else self.tokenizer.decode([unk_id]).strip()
         for k in np.flatnonzero(~self.exact).tolist():
-            lost[k] = lost_text(self.shard.texts[k], self.decoded[k])
+            text, back = self.shard.texts[k], self.decoded[k]
+            # Else letters of its name would pass for letters of the text.
+            lost[k] = lost_text(text, back.replace(unknown, _UNKNOWN) if unknown and unknown not in text else back)
         edits, characters, n_bytes = lost.T
         exact = self.exact.astype(np.int64)
         characters = np.minimum(characters, self.shard.n_chars)  # NFC takes a few characters apart

@@ -118,9 +118,10 @@ VALUES: Final = (
         loss_cannot_help="it measures the losses: lost text raises it",
         formula="Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
         definition=(
-            "Character error rate with both texts in NFC; 0 if every document is canonically equivalent to what is "
-            f"decoded. A tokenizer above {MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are "
-            "compared in windows, as for the CER."
+            "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
+            "every document is canonically equivalent to what is decoded. A tokenizer above "
+            f"{MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are compared in windows, as for "
+            "the CER."
         ),
     ),
     Metric(

@@ -261,3 +261,15 @@ def test_lines_are_trained_with_line_ends(text, tmp_path):
     by_line = tokbench.load("regex_bpe", path=tmp_path / "out" / "trained.bpe.json")
     whole = tokbench.train("regex_bpe", [text.read_text() + "\n"], 300, pattern="gpt4")
     assert by_line.merges == whole.merges
+
+
+def test_lost_text_is_marked_beside_its_compression(tmp_path):
+    letters = "".join(map(chr, range(0x4E00, 0x4E60)))
+    lines = (f"the word {letters[k % 96]}{letters[k * 7 % 96]} of {k}" for k in range(300))
+    (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
+    options = ("--backend", "huggingface", "-O", "model=bpe", "-O", "limit_alphabet=12", "--vocab-size", 200)
+    given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "out")
+    [found] = json.loads(invoke(*given, "--json").stdout)["tokenizers"]
+    assert found["held_out_round_trip"] == "lossy"
+    assert found["held_out_characters_lost"] > 0.05
+    assert f"{found['held_out_bytes_per_token']:.3f}‡" in invoke(*given).output

@@ -107,6 +107,7 @@ def test_a_loss_is_told(write_config):
     [found] = text.segmentations
     assert not found.round_trip
     assert any("lost in part" in line for line in lines([text]))
+    assert any("bytes per token‡" in line for line in lines([text]))
     assert json.loads(segmentation.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
 
 

@@ -81,7 +81,7 @@ def test_premiums_have_the_paired_interval(write_config):
     assert 0 < gini_.ci_low < gini_.value < gini_.ci_high
     # Paired: the spread of the ratio, not that of two sums that know nothing of each other.
     [state_en], [state_de] = ([s.state for s in results.states if s.group == g] for g in ("en", "de"))
-    a, b = (np.array(s["sums"]["tokens that come back"], dtype=float) for s in (state_de, state_en))
+    a, b = (np.array(s["sums"]["tokens without loss"], dtype=float) for s in (state_de, state_en))
     left_out = (a.sum() - a) / (b.sum() - b)
     error = (31 / 32 * ((left_out - left_out.mean()) ** 2).sum()) ** 0.5
     found = cell(results, "bytes", "premium", "de")

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tokbench.measuring import align
-from tokbench.measuring.align import edits, hunks
+from tokbench.measuring.align import edits, hunks, lost_text
 from tokbench.metrics.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.roundtrip.compare import cause_of, compare
 from tokbench.metrics.roundtrip.roundtrip import LOSSES
@@ -200,3 +200,12 @@ def test_a_megabyte_without_a_place_to_split(back, causes):
     text = "abcdefghijklmnopqrstuvwxyz" * 40_000
     assert compare(text, back(text), LossContext(unknown="[UNK]")).causes == causes
     assert 0 < edits(text, back(text)) <= len(text)
+
+
+@given(st.text("aéｅ\u0301▁ 가", max_size=60), st.text("aéｅ\u0301▁ 가", max_size=60))
+def test_lost_text_is_that_of_a_shortest_edit(text, back):
+    one, other = (unicodedata.normalize("NFC", side) for side in (text, back))
+    lost = lost_text(text, back)
+    assert lost.edits == edits(one, other)
+    assert len(one) - len(other) <= lost.characters <= min(lost.edits, len(one))
+    assert lost.characters <= lost.bytes <= 3 * lost.characters

@@ -9,6 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 from tokbench.foundation.visible_text import visible
+from tokbench.measuring.align import lost_text
+from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.report.cells import MARKS
 from tokbench.report.document import (
     Bullets,
     Details,
@@ -78,19 +81,29 @@ class SegmentationView:
         return self.segmentation.tokenizer
 
     @property
+    def round_trip(self) -> RoundTrip:
+        """The round trip of the text by the rule of loss, without others to compare with."""
+        line, text = self.segmentation, self.text.text
+        edits = 0 if line.round_trip else lost_text(text, line.back).edits
+        loss = Loss(exact=line.round_trip, cer=edits / (len(text) or 1))
+        return judge(Number(0.0, 0.0, loss), (), higher=None)
+
+    @property
     def head(self) -> str:
-        """The number of tokens, and how many bytes of text there are for each."""
+        """The number of tokens, and how many bytes of text there are for each, with the mark of a loss."""
         if not self.segmentation.ids:
             return "no tokens"
         count, size = len(self.segmentation.ids), len(self.text.text.encode())
-        return f"{count:,} token{'s' if count > 1 else ''}, {size / count:.2f} bytes per token"
+        return f"{count:,} token{'s' if count > 1 else ''}, {size / count:.2f} bytes per token{MARKS[self.round_trip]}"
 
     @property
     def remarks(self) -> list[str]:
         """The sentences that a reader must know: a failure, a loss, tokens that cannot be aligned."""
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
-        if line.back:
+        if self.round_trip == RoundTrip.CANONICAL:
+            remarks.append("decoding gives a canonically equivalent text, equal after NFC")
+        elif line.back:
             remarks.append(f"the text is lost in part: decoding gives {cut(visible(line.back), _LONGEST_BACK)}")
         elif line.ids and not line.round_trip:
             remarks.append("the text is lost: decoding gives nothing")

@@ -270,3 +270,15 @@ def test_settled_scores_do_not_depend_on_the_library_s_order():
     [file] = files
     assert json.loads(file)[:3] == [["<unk>", 0.0], ["z", -2.0], ["ab", -3.5]]
     assert json.loads(file)[-2:] == [["a", -9.0], ["ez", -9.0]]
+
+
+@pytest.mark.parametrize(("model", "limit", "noted"), [("byte_bpe", 1, True), ("byte_bpe", 2, False), ("bpe", 1, True)])
+def test_a_length_that_is_not_kept_is_noted(model, limit, noted):
+    text = ["the cat sat on the mat near the hat"] * 9
+    tokenizer = tokbench.train(
+        "huggingface", text, 280 if model == "byte_bpe" else 40, model=model, max_token_length=limit
+    )
+    pieces = json.loads(tokenizer._source)["model"]["vocab"].keys() - {"<unk>"}
+    longer = sum(len(piece) > limit for piece in pieces)
+    assert (longer > 0) == noted
+    assert [f"{longer} of {len(pieces)} tokens are longer" in note for note in tokenizer.notes] == [True] * noted

@@ -20,7 +20,7 @@ from tokbench.plugin import (
 )
 
 _LEAST = 0.5
-"""The smallest share of documents that must come back in both languages to stand for the text."""
+"""The smallest share of documents that must lose nothing in both languages to stand for the text."""
 
 
 class Documents(NamedTuple):
@@ -70,10 +70,10 @@ class Aligned(NamedTuple):
         if not self.parts:
             return {}
         every = self.documents()
-        sums = {"tokens": every.tokens, "tokens that come back": every.tokens * every.kept}
+        sums = {"tokens": every.tokens, "tokens without loss": every.tokens * every.kept}
         return {
             **Sums.by_key(every.keys, **sums).raw(),
-            "come back": int(every.kept.sum()),
+            "without loss": int(every.kept.sum()),
             "by_document": {name: column.astype(np.int64).tolist() for name, column in every._asdict().items()},
         }
 

@@ -54,7 +54,7 @@ _COLUMNS: Final = {
 _BEFORE: Final = "Tokens for the same text, the reference language being 1. Where tokens are paid for, a "
 _BEHIND: Final = (
     " is a relative price; where they are made one after the other, a relative time; and its inverse is what is left "
-    "of a context window. Documents that do not come back in a language or in the reference are left out in both."
+    "of a context window. Documents that lose text in a language or in the reference are left out in both."
 )
 _FRONT: Final = (
     "Up: fewer tokens for all languages together. Left: languages that need more equal numbers of tokens. The line is "

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         EncodesWithOffsets as EncodesWithOffsets, EncodesWithSpecial as EncodesWithSpecial,
         HasIdentity as HasIdentity, HasUnknown as HasUnknown, HasSpecialTokens as HasSpecialTokens,
         HasMerges as HasMerges, ClaimsLossless as ClaimsLossless, ThreadSafe as ThreadSafe, HasNotes as HasNotes,
+        ComparesFile as ComparesFile,
         DescribesStages as DescribesStages, NamesEngine as NamesEngine, Saves as Saves, Exports as Exports,
         CountsDetours as CountsDetours, WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
     )
@@ -246,7 +247,7 @@ _NAMES: Final = {
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
-        "DescribesStages HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
+        "DescribesStages HasNotes ComparesFile NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
     "tokenizers.engine_contract": (
         "CountsAlone CountsTokens DecodesStream EncodesChat NamesOutput ReportsSpans TokenSpans output_of"

@@ -88,7 +88,9 @@ def _train(
     plan = AdaptationPlan(first, vocab_size - first, remove, options.tie)
     adapted = adapt(given.vocabulary, given.pattern, digest, plan, progress, options.processes)
     record = TrainingRecord(vocab_size, options.tie, digest.corpus)
-    return AdaptedBPE(adapted.vocabulary, given.pattern, given.special, engine=options.engine, training=record)
+    tokenizer = AdaptedBPE(adapted.vocabulary, given.pattern, given.special, engine=options.engine, training=record)
+    tokenizer.file_notes = given.notes
+    return tokenizer
 
 
 def _load(options: Any) -> AdaptedBPE:

@@ -11,7 +11,7 @@ from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
-from tokbench_plugins.bpe.formats import read_gpt2_files
+from tokbench_plugins.bpe.formats import read_gpt2_files, read_pattern
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.registration import registers
@@ -20,22 +20,23 @@ from tokbench_plugins.registration import registers
 class GPT2FilesLoadOptions(plugin.Options):
     """Options of the two files.
 
-    >>> GPT2FilesLoadOptions(encoder="encoder.json", vocab="vocab.bpe").pattern
-    'gpt2'
+    >>> GPT2FilesLoadOptions(encoder="encoder.json", vocab="vocab.bpe").engine
+    'auto'
     """
 
     encoder: plugin.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
     vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
-    pattern: SplitPattern = Field(
-        default="gpt2",
-        description=f"the pre-tokenization split, which the files do not say: {SPLIT_NAMES} or a regular expression",
+    pattern: SplitPattern | None = Field(
+        default=None,
+        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; default: that of the export "
+        "(vocab.bpe.pattern), or gpt2",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
     engine: BulkEngine = BULK_ENGINE
 
 
 def _load(options: GPT2FilesLoadOptions) -> BPETokenizer:
-    parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
+    parts = read_gpt2_files(options.encoder, options.vocab, options.pattern or read_pattern(options.vocab) or "gpt2")
     ids = max([len(parts.vocabulary.tokens) - 1, *parts.special.names]) + 1
     special = parts.special.with_more(options.special_tokens, ids)
     return BPETokenizer(parts.vocabulary, parts.pattern, special, engine=options.engine)

@@ -1,10 +1,12 @@
 """Writes the tokenizers of others into GGUF files, as llama.cpp's converter does."""
 
+from pathlib import Path
+
 import gguf
-import sentencepiece
 
 from tokbench_plugins.bpe.formats.byte_names import name_of_bytes, named_merges
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
+from tokbench_plugins.sentencepiece.proto import read_pieces
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
@@ -39,18 +41,17 @@ def of_ranks(path, ranks, pre, special=(), **entries):
     return write(path, "gpt2", tokens, **{name: value for name, value in given.items() if value is not None})
 
 
+def types_of(model_file):
+    """Return the types of a SentencePiece model's pieces."""
+    return [int(piece.type) for piece in read_pieces(Path(model_file).read_bytes())]
+
+
 def of_sentencepiece(path, model_file, model="llama", **entries):
-    """Write a SentencePiece model."""
-    model_proto = sentencepiece.SentencePieceProcessor(model_file=str(model_file))
-    ids = range(model_proto.get_piece_size())
-
-    def kind(i):
-        if model_proto.is_unknown(i):
-            return UNKNOWN
-        return CONTROL if model_proto.is_control(i) else BYTE if model_proto.is_byte(i) else NORMAL
-
+    """Write a SentencePiece model, with spaces in user-defined pieces."""
+    pieces = read_pieces(Path(model_file).read_bytes())
     rows = {
-        "token_scores": [model_proto.get_score(i) for i in ids],
-        "token_types": [kind(i) for i in ids],
+        "token_scores": [piece.score for piece in pieces],
+        "token_types": types_of(model_file),
     }
-    return write(path, model, [model_proto.id_to_piece(i) for i in ids], **(rows | entries))
+    tokens = [piece.text.replace("\u2581", " ") if piece.type == USER_DEFINED else piece.text for piece in pieces]
+    return write(path, model, tokens, **(rows | entries))

@@ -149,6 +149,17 @@ def test_tokenizers_in_python(tmp_path):
     check_pickle(tokenizer)
 
 
+def test_added_tokens_of_python_code_are_ordinary_text(tmp_path):
+    added = {"400": {"content": "<tool>", "special": False}, "401": {"content": "<end>", "special": True}}
+    config = {"tokenizer_class": "ByT5Tokenizer", "added_tokens_decoder": added}
+    folder = make_folder(tmp_path / "byt5", config)
+    tokenizer = load(path=folder)
+    assert tokenizer.encode("a<tool>") == [100, 400]
+    assert tokenizer.encode("</s><tool>é<end>") == [*[b + 3 for b in b"</s>"], 400, *[b + 3 for b in "é<end>".encode()]]
+    assert "<tool>" not in tokenizer.special_ids
+    check_pickle(tokenizer)
+
+
 def test_tokenizers_in_python_stream_and_chat_as_the_library_does(tmp_path):
     template = "{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}"
     folder = make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer", "chat_template": template})

@@ -93,6 +93,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "tokens_of_files": list(row.tokens),
                 "unverified": row.tokenizer in table.unverified,
                 "reason": row.reason,
+                "cautions": list(row.cautions),
             }
             for row in table.costs
         ],
@@ -121,8 +122,8 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
         if len(paths) > 1 and not of_files:
             say("the tokens of each file: --json")
     for row in table.costs:
-        if row.reason:
-            say(f"{row.tokenizer}: {row.reason}", err=True)
+        for line in filter(None, (row.reason, *row.cautions)):
+            say(f"{row.tokenizer}: {line}", err=True)
     for reason, names in table.left_out.items():
         say(f"left out: {', '.join(names)}: {reason}", err=True)
 

@@ -62,6 +62,7 @@ def inspect(
     text gives), 2 bad input.
     """
     from tokbench.api import load
+    from tokbench.tokenizers.facts import cautions
     from tokbench.tokenizers.inspect.examine import examine
     from tokbench.tokenizers.inspect.usage import corpus_use
 
@@ -73,11 +74,14 @@ def inspect(
     health = examine(loaded)
     use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
     trained = _under_trained(loaded, health, **weights)
+    known = cautions(getattr(loaded, "notes", ()))
     if as_json:
         further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
-        print_json(asdict(health) | {"failed": health.failed} | further)
+        print_json(asdict(health) | {"failed": health.failed, "cautions": known} | further)
     else:
         _show(health)
+        for caution in known:
+            say(caution)
         if use:
             _show_use(use, health.vocab_size)
         if trained:

@@ -21,6 +21,7 @@ from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.facts import cautions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,8 @@ class TextCost:
     """The share of the characters that is lost; ``None`` if it is not known."""
     reason: str = ""
     """The reason why nothing could be counted; empty if all was."""
+    cautions: tuple[str, ...] = ()
+    """The notes that a reader of the numbers must know."""
 
     @property
     def total(self) -> int:
@@ -117,9 +120,10 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
     ((3, 2), True, 256)
     """
     size = vocab_size_of(loaded.tokenizer)
+    known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
     if isinstance(loaded.tokenizer, CountsAlone):
         counts = tuple(count_batch(loaded.tokenizer, texts).tolist())
-        return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts)
+        return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
     shard = encoded_texts(loaded, texts)
     sums = text_sums(shard)
     return TextCost(
@@ -128,6 +132,7 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
         tokens=tuple(shard.tokens.tolist()),
         loss=Loss.of(sums),
         lost_characters=float(sums.columns["lost characters"].sum() / (sums.columns["characters"].sum() or 1.0)),
+        cautions=known,
     )
 
 

@@ -34,6 +34,7 @@ from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
+from tokbench.tokenizers.facts import cautions
 from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
 _UNKNOWN: Final = "unknown tokenizer"
@@ -62,6 +63,9 @@ class SegmentTexts(Job):
         segmentations = (
             together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
         )
+        for segmentation in segmentations:
+            known = cautions(getattr(loaded.tokenizer, "notes", ()))
+            segmentation.reason = "; ".join(filter(None, [segmentation.reason, *known]))
         if not self.merges:
             return segmentations
         steps = attempt(lambda: MergeSteps(loaded.tokenizer), "no merges")

@@ -24,6 +24,7 @@ from tokbench.report.sections.same_ids import same_ids
 from tokbench.report.terminal_nodes import COLUMN_GAP, marks_of, rich_table
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
+from tokbench.tokenizers.facts import CAUTION
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -194,8 +195,8 @@ def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> R
 
 def _problems(report: Report) -> list[str]:
     lines = not_ready_lines(problems(report.results).tokenizers)
-    described = report.results.tokenizers.items()
-    lines += [f"{name}: {note}" for name, info in described for note in info.notes if note.startswith(NOT_SAVED)]
+    notes = ((name, note) for name, info in report.results.tokenizers.items() for note in info.notes)
+    lines += [f"{name}: {note}" for name, note in notes if note.startswith((NOT_SAVED, CAUTION))]
     for missing in problems(report.results).cells:
         if missing.applies:
             where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"

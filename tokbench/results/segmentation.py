@@ -59,7 +59,7 @@ class Segmentation:
     """For each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody asked, or if
     the tokenizer lists no merges."""
     reason: str = ""
-    """The reason why there are no tokens, or no merges that were asked for; an empty string if there are."""
+    """The reason why there are no tokens, or no merges that were asked for, and the cautions of the tokenizer."""
 
     def spans(self) -> list[tuple[int, int]]:
         """Return where each token begins and ends in the bytes of the text; nothing if that is not known.

@@ -61,6 +61,7 @@ __all__ = [
     "Adaptation",
     "Adapts",
     "ClaimsLossless",
+    "ComparesFile",
     "CountsDetours",
     "DecodesBatch",
     "DescribesStages",
@@ -225,7 +226,11 @@ class HasSpecialTokens(Protocol):
 
     @property
     def special_ids(self) -> Mapping[str, int]:
-        """The ids by name. Ordinary text never gives them, so leave out an unknown token that text may give."""
+        """The ids by name. Ordinary text never gives them, so leave out an unknown token that text may give.
+
+        Control tokens are special. User-defined pieces, and added tokens that their file does not call special, are
+        tokens of ordinary text.
+        """
 
 
 @runtime_checkable
@@ -311,7 +316,19 @@ class HasNotes(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """The notes, in sentences: for example, how much of the training text the trainer left out."""
+        """The notes, in sentences: for example, how much of the training text the trainer left out.
+
+        A note that begins with ``caution: `` is shown wherever the tokenizer's numbers are.
+        """
+
+
+@runtime_checkable
+class ComparesFile(Protocol):
+    """Capability: compares its file with what its library made of it."""
+
+    @property
+    def file_faults(self) -> Mapping[int, str]:
+        """By id, the fault: the library gives it to another token than the file does, or two tokens have it."""
 
 
 @runtime_checkable

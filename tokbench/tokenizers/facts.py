@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+CAUTION: Final = "caution: "
+"""The beginning of a note that is shown wherever numbers of its tokenizer are."""
+
+
+def cautions(notes: Iterable[str]) -> list[str]:
+    """Return the notes that are shown with every number.
+
+    >>> cautions(["caution: split gpt4 assumed", "a text of 100,000 spaces is encoded otherwise"])
+    ['caution: split gpt4 assumed']
+    """
+    return [note for note in notes if note.startswith(CAUTION)]
 
 
 class TokenizerFacts(NamedTuple):

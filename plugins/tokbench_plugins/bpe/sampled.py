@@ -94,7 +94,7 @@ class SampledBPE(BPETokenizer):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, without the caches."""
         made = partial(type(self), sampling=self.sampling, engine=self.engine, training=self.training)
-        return made, (self.vocabulary, self.pattern, self.special_tokens)
+        return made, *super().__reduce__()[1:]
 
     @property
     def merges(self) -> NoReturn:

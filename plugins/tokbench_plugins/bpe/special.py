@@ -167,6 +167,14 @@ class SpecialTokens:
             ids += encode(text[done:])
         return ids
 
+    def in_text(self, text: str) -> bool:
+        """Return True if a text spells one of the names.
+
+        >>> SpecialTokens({"<s>": 256}).in_text("a<s>")
+        True
+        """
+        return self._any is not None and self._any.search(text) is not None
+
     def chosen(self, chosen: Chosen) -> Collection[str]:
         """Return the names that a caller chose; ``"all"`` stands for all.
 

@@ -75,6 +75,8 @@ class BPETokenizer(EncodesAroundSpecial):
     sampling = Sampling()
     python_only: ClassVar[bool] = False
     """True for a class whose encoder has no other engine for batches."""
+    file_notes: tuple[str, ...] = ()
+    """Notes on the file that it was loaded from."""
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class BPETokenizer(EncodesAroundSpecial):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader of a report."""
-        return (_LITERAL,) if self.engine == "literal" else ()
+        return (*self.file_notes, *((_LITERAL,) if self.engine == "literal" else ()))
 
     @property
     def encoded_by(self) -> str:
@@ -151,7 +153,7 @@ class BPETokenizer(EncodesAroundSpecial):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, without the caches."""
         made = partial(type(self), engine=self.engine, training=self.training)
-        return made, (self.vocabulary, self.pattern, self.special_tokens)
+        return made, (self.vocabulary, self.pattern, self.special_tokens), {"file_notes": self.file_notes}
 
     @cached_property
     def merges(self) -> Merges:

@@ -21,7 +21,7 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     os.environ.setdefault("FASTOKENS_BPE_THREADS", "1")
     from fastokens import Tokenizer
 
-    if vocabulary.ranks is None or vocabulary.pattern is None:
+    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern is None:
         return vocabulary.through_json(Tokenizer.from_file)
     split = (
         {"encoding": _PRESETS[vocabulary.pattern]}

@@ -19,7 +19,7 @@ from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.gigatoken import SPLITS
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling, newer_unicode
+from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling, engine_of, newer_unicode
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
@@ -53,26 +53,7 @@ class GigatokenTokenizer(EngineTokenizer):
     file_suffix = ".tokenizer.json"
 
     def __init__(self, vocabulary: EngineVocabulary) -> None:
-        native = calling("gigatoken", lambda: _native(vocabulary))
-
-        def encode(text: str) -> list[int]:
-            if not isinstance(text, str):  # it would take bytes
-                raise TypeError(f"a text is a str, not {type(text).__name__}")
-            try:
-                ids: list[int] = native.encode(text).tolist()
-            except RuntimeError:  # "Already borrowed": another thread encodes a batch, which its batches alone bear
-                ids = encode_many([text]).ids.tolist()
-            return ids
-
-        def encode_many(texts: list[str]) -> Encoded:
-            if not texts:
-                return Encoded(np.empty(0, np.uint32), np.zeros(1, np.int64))
-            layout = native.encode_batch(texts, parallel=False).layout
-            offsets = np.asarray(layout.offsets.data, np.int64)
-            ids = np.asarray(layout.content.data, np.uint32)
-            return Encoded(ids[offsets[0] : offsets[-1]], offsets - offsets[0])
-
-        engine = Engine(encode, native.decode, encode_many, notes=(newer_unicode("gigatoken"),))
+        engine = engine_of("gigatoken", _engine, vocabulary)
         super().__init__("gigatoken", engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
 
     def save(self, path: Path, /) -> None:
@@ -89,12 +70,35 @@ class GigatokenTokenizer(EngineTokenizer):
 def _native(vocabulary: EngineVocabulary) -> Any:
     import gigatoken
 
-    if vocabulary.ranks is None or vocabulary.pattern not in SPLITS:
-        return vocabulary.through_json(gigatoken.Tokenizer)
+    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern not in SPLITS:
+        return vocabulary.in_llama3_spelling().through_json(gigatoken.Tokenizer)
     split = vocabulary.pattern
     return vocabulary.through_ranks(
         lambda path: gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=split, special_tokens={})
     )
+
+
+def _engine(vocabulary: EngineVocabulary) -> Engine:
+    native = _native(vocabulary)
+
+    def encode(text: str) -> list[int]:
+        if not isinstance(text, str):  # it would take bytes
+            raise TypeError(f"a text is a str, not {type(text).__name__}")
+        try:
+            ids: list[int] = native.encode(text).tolist()
+        except RuntimeError:  # "Already borrowed": another thread encodes a batch, which its batches alone bear
+            ids = encode_many([text]).ids.tolist()
+        return ids
+
+    def encode_many(texts: list[str]) -> Encoded:
+        if not texts:
+            return Encoded(np.empty(0, np.uint32), np.zeros(1, np.int64))
+        layout = native.encode_batch(texts, parallel=False).layout
+        offsets = np.asarray(layout.offsets.data, np.int64)
+        ids = np.asarray(layout.content.data, np.uint32)
+        return Encoded(ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    return Engine(encode, native.decode, encode_many, notes=(newer_unicode("gigatoken"),))
 
 
 def _load(options: FileOptions) -> GigatokenTokenizer:

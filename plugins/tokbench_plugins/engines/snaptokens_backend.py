@@ -8,7 +8,6 @@ every text alike.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,14 +15,6 @@ import numpy as np
 from tokbench.plugin import Encoded
 from tokbench_plugins.engines.tokenizer import Engine, newer_unicode, registers_engine
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
-
-_SPELLINGS: Final = {
-    "gpt4": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    )
-}
-"""Splits that it knows in another spelling."""
 
 _NOTE: Final = (
     "snaptokens keeps the caches of one tokenizer a thread, and makes them anew where two take turns, which takes ten "
@@ -36,8 +27,7 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     from snaptokens import Tokenizer
 
-    pattern = _SPELLINGS.get(vocabulary.pattern or "", vocabulary.pattern)
-    return replace(vocabulary, pattern=pattern).through_json(Tokenizer.from_file)
+    return vocabulary.in_llama3_spelling().through_json(Tokenizer.from_file)
 
 
 def _engine(vocabulary: EngineVocabulary) -> Engine:

@@ -34,7 +34,9 @@ def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
             vocabulary, special = vocabulary.cut(options.vocab_size), {}
         except ValueError as error:
             raise BackendError(f"vocab_size: {error}") from error
-    return made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
+    tokenizer = made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
+    tokenizer.file_notes = given.notes
+    return tokenizer
 
 
 _PUBLISHED: Final[Mapping[str, EncodingName]] = {

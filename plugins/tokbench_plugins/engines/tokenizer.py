@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
+from tokbench_plugins.bpe.fast.encode import Encoder
+from tokbench_plugins.bpe.gigatoken import sample_texts
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
@@ -89,6 +91,7 @@ class EngineTokenizer(EncodesAroundSpecial):
         self._encode = engine.encode
         self._vocabulary = vocabulary
         self._tokens = vocabulary.tokens
+        self._holes = vocabulary.holes
         self._origin = origin
         self.vocab_size = len(self._tokens)
         self.special_ids: Mapping[str, int] = dict(vocabulary.special)
@@ -166,13 +169,17 @@ class EngineTokenizer(EncodesAroundSpecial):
     def _decode(self, ids: list[int]) -> str:
         given = self._engine.given
         try:
-            data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
+            foreign = (given is not None and max(ids, default=0) >= given) or self._has_holes(ids)
+            data = None if foreign else self._engine.decode(ids)
         except BaseException as error:  # noqa: BLE001 - what is not a failure of the engine is raised again
             _failure(self._name, error)
             data = None
         if data is None:
             data = b"".join(map(self.token_bytes, ids))
         return data if isinstance(data, str) else data.decode("utf-8", errors="replace")
+
+    def _has_holes(self, ids: list[int]) -> bool:
+        return bool(self._holes) and not self._holes.isdisjoint(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         """Decode all documents, on one thread.
@@ -183,7 +190,7 @@ class EngineTokenizer(EncodesAroundSpecial):
         check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
-        if self._engine.decode_many is not None:
+        if self._engine.decode_many is not None and not self._has_holes(ids):
             try:
                 decoded = self._engine.decode_many(documents)
                 return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in decoded]
@@ -223,8 +230,27 @@ def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: 
         BackendError: a file is not a byte-level vocabulary, or the engine refuses it.
     """
     vocabulary = load_vocabulary(options)
-    engine = calling(name, lambda: make(vocabulary))
+    engine = engine_of(name, make, vocabulary)
     return EngineTokenizer(name, engine, vocabulary, (load_engine, (name, make, options)))
+
+
+def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary: EngineVocabulary) -> Engine:
+    """Return the engine of a vocabulary; if it was read with its merges, ids are compared, and a difference is noted.
+
+    Raises:
+        BackendError: the engine refuses the vocabulary, or a text.
+    """
+    engine: Engine = calling(name, lambda: make(vocabulary))
+    if vocabulary.merged is None:
+        return engine
+    ours = Encoder(vocabulary.merged, vocabulary.pattern)
+    texts = [*sample_texts(vocabulary.merged), *(f"a{special}b" for special in vocabulary.special)]
+    given = calling(name, lambda: [list(engine.encode(text)) for text in texts])
+    wrong = [text for text, ids in zip(texts, given, strict=True) if ids != ours(text)]
+    if not wrong:
+        return engine
+    where = f"{len(wrong)} of {len(texts)} sample texts, such as {wrong[0][:40]!r}"
+    return replace(engine, notes=(*engine.notes, f"caution: its ids are not those of the file on {where}"))
 
 
 def registers_engine(

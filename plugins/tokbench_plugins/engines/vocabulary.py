@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ from pydantic import Field, model_validator
 from tokbench import plugin
 from tokbench.plugin import BackendError, BackendUnavailable
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.formats import RANKS_FILES, Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
-from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
+from tokbench_plugins.bpe.formats import RANKS_FILES, Parts, read_ranks_file, read_tokenizer_json, write_ranks
+from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 T = TypeVar("T")
-
-_DEFAULT_PATTERN: Final = "gpt4"
 
 EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "r50k_base"]
 
@@ -44,6 +43,10 @@ class Encoding(NamedTuple):
     """The special tokens and their ids."""
 
 
+_LLAMA3: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
@@ -107,7 +110,7 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
 
 @dataclass(frozen=True)
 class EngineVocabulary:
-    r"""A byte-level vocabulary: in ranks if its merges follow its ids, else as it was read.
+    r"""A byte-level vocabulary: in ranks, or with the merges that a file lists.
 
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 257}
     >>> EngineVocabulary("gpt4", {"<end>": 256}, ranks).tokens[255:]
@@ -121,7 +124,7 @@ class EngineVocabulary:
     """Special tokens and their ids."""
 
     ranks: Mapping[bytes, int] | None
-    """The id of each token, by its bytes; ``None`` where ranks do not say which merges come first."""
+    """The id of each token, by its bytes; ``None`` where the merges were read from a file."""
 
     merged: Vocabulary | None = None
     """Tokens and merges, where they were read from a file that lists them."""
@@ -144,25 +147,22 @@ class EngineVocabulary:
         return cls(encoding.pattern, encoding.special, ranks_of_encoding(name), encoding=name)
 
     @classmethod
-    def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:
+    def of_file(cls, path: Path, pattern: str | None) -> EngineVocabulary:
         """Read the vocabulary of a ``.tiktoken`` file, or of a ``tokenizer.json``, which names its pattern.
 
         Args:
             path: a ``tokenizer.json`` if its name ends in ``.json``.
-            pattern: the split of a ``.tiktoken`` file.
+            pattern: the split of a ``.tiktoken`` file; ``None`` for that of the published or exported file, or gpt4.
 
         Raises:
             BackendError: the file cannot be read, is damaged, or is not plain byte-level BPE.
         """
         if path.suffix != ".json":
-            return cls(pattern_name(pattern), {}, read_ranks(path))
+            ranks, split, notes = read_ranks_file(path, pattern)
+            return cls(pattern_name(split), {}, ranks, notes=notes)
         parts = read_tokenizer_json(path)
-        try:
-            ranks = ranks_of(parts.vocabulary)
-        except ValueError:
-            ranks = None
         name = None if parts.pattern is None else pattern_name(parts.pattern)
-        return cls(name, dict(parts.special.ids), ranks, parts.vocabulary, parts.notes)
+        return cls(name, dict(parts.special.ids), None, parts.vocabulary, parts.notes)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -200,6 +200,17 @@ class EngineVocabulary:
             tokens[token_id] = data
         return tuple(tokens)
 
+    @cached_property
+    def holes(self) -> frozenset[int]:
+        """The ids below the last ordinary one that are not ordinary."""
+        pairs = enumerate(self.vocabulary.tokens) if self.ranks is None else ((i, t) for t, i in self.ranks.items())
+        ids = {token_id for token_id, token in pairs if token}
+        return frozenset(range(max(ids))).difference(ids)
+
+    def in_llama3_spelling(self) -> EngineVocabulary:
+        """Return the vocabulary with Llama 3's expression for the split of GPT-4, which cuts every text alike."""
+        return replace(self, pattern=_LLAMA3) if self.pattern == "gpt4" else self
+
     def through_ranks(self, load: Callable[[str], T]) -> T:
         """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks, an empty token left out.
 
@@ -214,10 +225,19 @@ class EngineVocabulary:
             return load(str(path))
 
     def through_json(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens."""
+        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens.
+
+        Engines refuse a file in which ids are missing, or read it wrongly: these get names that no text spells.
+
+        Raises:
+            ValueError: the format cannot hold it.
+        """
+        content = tokenizer_json(Parts(self.vocabulary, self.pattern))
+        content["model"]["vocab"].pop("", None)
+        content["model"]["vocab"].update((f"\uffff{token_id}", token_id) for token_id in sorted(self.holes))
         with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
             path = Path(folder, "tokenizer.json")
-            write_json(path, Parts(self.vocabulary, self.pattern))
+            path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
             return load(str(path))
 
 
@@ -255,7 +275,7 @@ class FileOptions(plugin.Options):
     pattern: SplitPattern | None = Field(
         default=None,
         description=f"with a .tiktoken file: the split: {SPLIT_NAMES} or a regular expression; "
-        f"default: {_DEFAULT_PATTERN}",
+        "default: that of the published or exported file, or gpt4",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
@@ -278,7 +298,7 @@ def load_vocabulary(options: Any) -> EngineVocabulary:
     if options.encoding is not None:
         vocabulary = EngineVocabulary.of_encoding(options.encoding)
     else:
-        vocabulary = EngineVocabulary.of_file(options.path, options.pattern or _DEFAULT_PATTERN)
+        vocabulary = EngineVocabulary.of_file(options.path, options.pattern)
     if not options.special_tokens:
         return vocabulary
     more = SpecialTokens(vocabulary.special, aliases=True).with_more(options.special_tokens, len(vocabulary.tokens))

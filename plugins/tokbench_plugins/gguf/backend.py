@@ -5,9 +5,9 @@ Ids of ordinary text are those of llama.cpp with ``parse_special`` off, without 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import repeat
 from typing import Final
 
 from pydantic import Field
@@ -17,18 +17,15 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.recovery.canonical import not_merged
-from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, with_added_special
+from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, names_of_sets, with_added_special
 from tokbench_plugins.gguf.metadata import GGUFTokenizer, read_gguf
 from tokbench_plugins.gguf.splits import split_of
 from tokbench_plugins.registration import registers
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType, write_model
+from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType, write_model
 
 _BYTE_LEVEL: Final = "gpt2"
 _SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
 """Kinds of SentencePiece models, by the name of ``tokenizer.ggml.model``."""
-
-_SHOWN: Final = 5
-"""Names of tokens in a note."""
 
 
 class GGUFLoadOptions(plugin.Options):
@@ -63,19 +60,24 @@ def _byte_level(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Toke
     from tokbench_plugins.gguf.tokenizers import GGUFByteLevel
 
     split = split_of(options.pre or content.pre)
-    types = content.token_type or (PieceType.NORMAL,) * len(content.tokens)
-    ids, special = dict[str, int](), dict[str, int]()
+    wanted = names_of_sets(options.special_tokens)
+    types = [
+        PieceType.CONTROL if kind == PieceType.USER_DEFINED and name in wanted else kind
+        for name, kind in zip(content.tokens, content.token_type or repeat(PieceType.NORMAL), strict=False)
+    ]
+    ids, special, defined = dict[str, int](), dict[str, int](), dict[str, int]()
+    by_type: dict[int, dict[str, int]] = {PieceType.NORMAL: ids, PieceType.USER_DEFINED: defined, PieceType.UNUSED: {}}
     for token_id, (name, kind) in enumerate(zip(content.tokens, types, strict=True)):
-        if kind != PieceType.UNUSED:
-            (ids if kind == PieceType.NORMAL else special)[name] = token_id
+        by_type.get(kind, special)[name] = token_id
     vocabulary = vocabulary_of_names(ids, map(_halves, content.merges), "tokenizer.ggml.merges[{}]".format)
-    gaps = len(content.tokens) - len(vocabulary.tokens)
-    vocabulary = replace(vocabulary, tokens=(*vocabulary.tokens, *[b""] * gaps))
     if split.whole_chunks:
         vocabulary = replace(vocabulary, whole_chunks=not_merged(vocabulary))
-    tokens = SpecialTokens(special, vocabulary.tokens).with_more(options.special_tokens, len(content.tokens))
-    tokenizer = GGUFByteLevel(vocabulary, split.pattern, tokens, engine=options.engine)
-    tokenizer.file_notes = tuple(_cut_out(content, types))
+    known = [*vocabulary.tokens, *[b""] * (len(content.tokens) - len(vocabulary.tokens))]
+    for name, token_id in defined.items():
+        known[token_id] = name.encode()
+    tokens = SpecialTokens(special, known).with_more(options.special_tokens, len(known))
+    tokenizer = GGUFByteLevel(replace(vocabulary, tokens=tuple(known)), split.pattern, tokens, engine=options.engine)
+    tokenizer.defined = SpecialTokens(defined)
     added = [name for token_id, name in sorted(tokens.names.items()) if token_id >= len(content.tokens)]
     tokenizer.content = replace(
         content,
@@ -91,15 +93,6 @@ def _halves(merge: str) -> tuple[str, str]:
     return left, right
 
 
-def _cut_out(content: GGUFTokenizer, types: Iterable[int]) -> Iterable[str]:
-    """Yield a note on tokens that llama.cpp cuts out of any text, and that are special here."""
-    names = [name for name, kind in zip(content.tokens, types, strict=True) if kind == PieceType.USER_DEFINED]
-    if names:
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        shown = ", ".join(islice(map(repr, names), _SHOWN))
-        yield f"llama.cpp cuts {shown}{more} out of ordinary text, too; here ordinary text does not give them"
-
-
 def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.gguf.tokenizers import GGUFScored, GGUFUnigram
 
@@ -107,9 +100,8 @@ def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.T
         raise ValueError(f"pre belongs to byte-level BPE, and this file has a {content.model} model; remove pre")
     if not content.scores or not content.token_type:
         raise ValueError(f"a {content.model} model needs tokenizer.ggml.scores and token_type; it lacks one of them")
-    rows = zip(content.tokens, content.scores, content.token_type, strict=True)
     model = write_model(
-        (Piece(text, score, PieceType(kind)) for text, score, kind in rows),
+        _pieces(content),
         _SENTENCEPIECE[content.model],
         rules=bytes(value % 256 for value in content.precompiled_charsmap),
         adds_space=content.add_space_prefix,
@@ -118,6 +110,15 @@ def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.T
     tokenizer = (GGUFScored if content.model == "llama" else GGUFUnigram)(model)
     tokenizer.content = content
     return with_added_special(tokenizer, options.special_tokens)
+
+
+def _pieces(content: GGUFTokenizer) -> Iterator[Piece]:
+    """Yield the pieces as SentencePiece has them: GGUF spells the spaces of user-defined pieces as such."""
+    unknown = None if PieceType.UNKNOWN in content.token_type else content.unknown_token_id
+    rows = zip(content.tokens, content.scores, map(PieceType, content.token_type), strict=True)
+    for token_id, (text, score, kind) in enumerate(rows):
+        text = text.replace(" ", SPACE) if kind is PieceType.USER_DEFINED else text  # noqa: PLW2901
+        yield Piece(text, score, PieceType.UNKNOWN if token_id == unknown else kind)
 
 
 SPEC = plugin.BackendSpec(

@@ -34,6 +34,8 @@ class GGUFTokenizer:
     """``True`` if several spaces become one, and those at both ends go."""
     precompiled_charsmap: tuple[int, ...] = ()
     """The compiled rules of normalization, one byte each."""
+    unknown_token_id: int | None = None
+    """The id of the unknown token."""
 
 
 def write_gguf(path: Path, content: GGUFTokenizer) -> None:
@@ -49,6 +51,8 @@ def write_gguf(path: Path, content: GGUFTokenizer) -> None:
         value = getattr(content, field.name)
         if isinstance(value, bool):
             writer.add_bool(_KEY + field.name, value)
+        elif isinstance(value, int):
+            writer.add_uint32(_KEY + field.name, value)
         elif isinstance(value, tuple) and value:
             writer.add_array(_KEY + field.name, list(value))
         elif isinstance(value, str) and value:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tokbench.plugin import Encoded, from_lists
 from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.special import NO_SPECIAL
 from tokbench_plugins.gguf.metadata import GGUFTokenizer, write_gguf
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE, SentencePieceTokenizer
 
@@ -27,19 +30,34 @@ class _SavedAsGGUF:
 
 
 class GGUFByteLevel(_SavedAsGGUF, BPETokenizer):
-    """Byte-level BPE of a GGUF file."""
+    """Byte-level BPE of a GGUF file; user-defined tokens are cut out of a text before it is split."""
 
-    file_notes: tuple[str, ...] = ()
-    """Notes on the file."""
+    defined = NO_SPECIAL
+    """The user-defined tokens."""
+
+    def encode(self, text: str, /) -> list[int]:
+        """Encode ordinary text, which gives user-defined tokens."""
+        return self.defined.encode(text, super().encode, allowed_special="all")
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """Encode all texts, one by one where one of them has a user-defined token."""
+        if any(map(self.defined.in_text, texts)):
+            return from_lists(list(map(self.encode, texts)))
+        return super().encode_batch(texts)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the reader of a report."""
-        return (*super().notes, *self.file_notes)
+    def stages(self) -> Mapping[str, str]:
+        """The split, the merges and the user-defined tokens."""
+        return {**super().stages, "added tokens": "\n".join(map(repr, self.defined.ids))}
+
+    def _not_written_as(self, name: str) -> str:
+        reason = "its user-defined tokens have no place in other formats"
+        return reason if self.defined else super()._not_written_as(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, and what its file says."""
-        return (*super().__reduce__(), {"file_notes": self.file_notes, "content": self.content})
+        made, parts, state = super().__reduce__()
+        return made, parts, {**state, "defined": self.defined, "content": self.content}
 
 
 class GGUFScored(_SavedAsGGUF, SentencePieceBPE):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from tokbench.plugin import is_utf8
@@ -87,6 +88,29 @@ def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
 def special_names(content: Mapping[str, Any]) -> list[str]:
     """Return the special ones among the added tokens."""
     return [token["content"] for token in content.get("added_tokens") or () if token.get("special")]
+
+
+def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int, str]:
+    """Return the ids that the library gives to other tokens than the file does, or that two tokens have.
+
+    Args:
+        content: the file.
+        ids: the id of every token that the library makes of it, added ones included.
+
+    >>> model = {"vocab": {"a": 0, "b": 1, "c": 1}, "merges": []}
+    >>> file_faults({"model": model, "added_tokens": [{"content": "<x>", "id": 9}]}, {"a": 0, "b": 1, "c": 1, "<x>": 3})
+    {1: "the file has this id for 'b' and 'c'", 3: "the file has id 9 for '<x>'"}
+    """
+    vocab = content["model"]["vocab"]
+    rows = vocab.items() if isinstance(vocab, dict) else ((piece, k) for k, (piece, _) in enumerate(vocab))
+    added = ((token["content"], token.get("id")) for token in content.get("added_tokens") or ())
+    names, faults = dict[int, str](), dict[int, str]()
+    for name, token_id in chain(rows, added):
+        if token_id is not None and ids.get(name) != token_id:
+            faults[ids.get(name, token_id)] = f"the file has id {token_id} for {name!r}"
+        elif token_id is not None and names.setdefault(token_id, name) != name:
+            faults[token_id] = f"the file has this id for {names[token_id]!r} and {name!r}"
+    return faults
 
 
 def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
+    file_faults,
     has_merges,
     merges_of_content,
     model_kind,
@@ -90,6 +91,11 @@ class HuggingFaceTokenizer:
         """Special tokens by name, but for the unknown token."""
         self.notes = (*changes, *notes)
         """Remarks for the report, on changes to the file among them."""
+
+    @property
+    def file_faults(self) -> Mapping[int, str]:
+        """The ids at which the library differs from the file."""
+        return file_faults(_content(self._source), self._ids)
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[Any, ...]]:
         """Pickle the file that it was made from."""

@@ -25,6 +25,9 @@ NO_DUMMY_PREFIX: Final = bytes([3 << 3 | 2, 2, 3 << 3, 0])
 
 Protobuf joins a message that is there twice, and takes the last value of each of its fields."""
 
+SPACE: Final = "\u2581"
+"""The sign for a space in pieces."""
+
 _VARINT: Final = 0
 _LENGTH: Final = 2
 _FIXED: Final = {1: 8, 5: 4}

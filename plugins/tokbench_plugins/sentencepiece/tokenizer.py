@@ -13,9 +13,7 @@ from tokbench.plugin import Encoded, Offsets, TokenSpans, check_id, from_buffers
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
-from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, Kind, kind_of, read_normalizer, read_pieces
-
-_SPACE = "\u2581"
+from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, SPACE, Kind, kind_of, read_normalizer, read_pieces
 
 
 class SentencePieceTokenizer(EncodesAroundSpecial):
@@ -57,7 +55,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
             self._processor.id_to_piece(i): i for i in range(self.vocab_size) if self._processor.is_control(i)
         }
         # The normalizer is tried, because the model's settings cannot be read without protobuf.
-        self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
+        self.dummy_prefix = b" " if self._processor.normalize("a").startswith(SPACE) else b""
         """The space that the model puts before every text, or nothing."""
 
     def encode(self, text: str, /) -> list[int]:
@@ -154,7 +152,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         if processor.is_unknown(token_id):
             unknown: str = processor.decode([token_id])
             return unknown.encode()
-        return piece.replace(_SPACE, " ").encode()
+        return piece.replace(SPACE, " ").encode()
 
     @property
     def stages(self) -> Mapping[str, str]:

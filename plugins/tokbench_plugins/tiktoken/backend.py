@@ -14,14 +14,13 @@ from pydantic import Field, model_validator
 from tokbench import plugin
 from tokbench_plugins.bpe import token_bytes_of, train
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks
+from tokbench_plugins.bpe.formats import DEFAULT_SPLIT, RANKS_FILES, read_ranks_file
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.proofs import proofs
 from tokbench_plugins.registration import registers
 from tokbench_plugins.tiktoken.cache import is_cached
 
-_DEFAULT_PATTERN = "gpt4"
 _PATTERN = f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; what it does not match is lost"
 
 
@@ -37,7 +36,7 @@ class TiktokenLoadOptions(plugin.Options):
     )
     path: plugin.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
     pattern: SplitPattern | None = Field(
-        default=None, description=f"with path: {_PATTERN}; default: {_DEFAULT_PATTERN}"
+        default=None, description=f"with path: {_PATTERN}; default: that of the published or exported file, or gpt4"
     )
     special_tokens: dict[str, int] | tuple[str, ...] = Field(
         default=(), description=f"{SPECIAL_OPTION.description}; or names with ids of your own"
@@ -55,7 +54,7 @@ class TiktokenLoadOptions(plugin.Options):
 class TiktokenTrainOptions(plugin.Options):
     """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
 
-    pattern: SplitPattern = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
+    pattern: SplitPattern = Field(default=DEFAULT_SPLIT, description=_PATTERN)
 
 
 def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
@@ -71,11 +70,10 @@ def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
         encoding = with_special_tokens(get_encoding(options.encoding), options.special_tokens)
         return TiktokenTokenizer(encoding, lossless=True)
     assert options.path is not None
-    ranks = read_ranks(options.path)
-    pattern = options.pattern or _DEFAULT_PATTERN
+    ranks, pattern, notes = read_ranks_file(options.path, options.pattern)
     encoding = make_encoding(options.path.stem, ranks, pattern, {})
     encoding = with_special_tokens(encoding, options.special_tokens)
-    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern))
+    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern), notes=notes)
 
 
 def _train(

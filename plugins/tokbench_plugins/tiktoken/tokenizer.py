@@ -34,6 +34,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     Args:
         encoding: what encodes and decodes.
         lossless: True if its pattern matches all of every text and its ranks have every byte.
+        notes: remarks for the report.
 
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
@@ -48,8 +49,9 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     file_suffix = ".tiktoken"
     thread_safe = True
 
-    def __init__(self, encoding: tiktoken.Encoding, *, lossless: bool = False) -> None:
+    def __init__(self, encoding: tiktoken.Encoding, *, lossless: bool = False, notes: tuple[str, ...] = ()) -> None:
         self._encoding = encoding
+        self.notes = notes
         self.lossless = lossless
         self.detours = 0
         """The number of texts on which tiktoken panicked; Python's regular expressions split them."""

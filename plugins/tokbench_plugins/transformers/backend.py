@@ -40,7 +40,14 @@ class TransformersLoadOptions(plugin.Options):
 
 
 def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
-    from tokbench_plugins.transformers.tokenizer import behind_the_contract, digest, from_folder, from_hub
+    from tokbench_plugins.transformers.tokenizer import (
+        behind_the_contract,
+        digest,
+        file_of,
+        from_folder,
+        from_hub,
+        rewritten,
+    )
 
     trust = options.trust_remote_code
     if options.path is not None:
@@ -48,7 +55,10 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     else:
         assert options.name is not None
         foreign = from_hub(options.name, options.revision, trust_remote_code=trust)
-    notes = ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
+    notes: tuple[str, ...] = (
+        ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
+    )
+    notes += rewritten(foreign, file_of(options.path or options.name, options.revision))
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
     if options.name is not None:  # what a name stands for may change
         tokenizer.identity = digest(foreign)

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from tokbench.plugin import BackendError, BackendUnavailable, check_id
-from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
@@ -68,6 +69,28 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
             raise BackendUnavailable(f"{name!r} cannot be had from the hub: {_reason(error)}") from error
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
+
+
+def file_of(source: Path | str | None, revision: str | None) -> Path | None:
+    """Return the tokenizer.json of a folder or, out of the hub's cache, of a name; ``None`` if there is none."""
+    from transformers.utils import cached_file
+
+    with _quiet():
+        where = {"revision": revision or "main", "local_files_only": True}
+        found = cached_file(str(source), "tokenizer.json", _raise_exceptions_for_missing_entries=False, **where)
+    return Path(found) if found else None
+
+
+def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
+    """Return a caution if ``AutoTokenizer`` normalizes or splits otherwise than the file that it loaded."""
+    if file is None or not getattr(foreign, "is_fast", False):
+        return ()
+    theirs, made = (
+        json.loads(pipeline.to_str()) for pipeline in (Tokenizer.from_file(str(file)), foreign.backend_tokenizer)
+    )
+    parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
+    said = f"caution: {type(foreign).__name__} of transformers has another {parts} than the file {file.name}"
+    return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
 
 
 def _unreachable() -> str:
@@ -164,8 +187,8 @@ def digest(foreign: Any) -> str:
 class PythonTokenizer(EncodesAroundSpecial):
     """Ordinary text through a tokenizer that is written in Python, such as that of ByT5.
 
-    Special tokens are never added, and recognised only where the caller allows them. Added tokens that are not
-    special are not recognised: the library has one switch for both. Which bytes an id stands for is not known.
+    Special tokens are never added, and recognised only where the caller allows them. Added tokens that are not special
+    are found here, because the library has one switch for both. Which bytes an id stands for is not known.
 
     Args:
         foreign: what ``AutoTokenizer`` returned.
@@ -188,9 +211,12 @@ class PythonTokenizer(EncodesAroundSpecial):
         self.vocab_size = max(len(foreign), max(ids, default=-1) + 1)
         """The highest id and one."""
         self.unk_id: int | None = foreign.unk_token_id
-        special = zip(foreign.all_special_tokens, foreign.all_special_ids, strict=True)
+        special_names = foreign.all_special_tokens
+        special = zip(special_names, foreign.all_special_ids, strict=True)
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
         """Special tokens by name, but for the unknown token."""
+        added = {token.content: k for k, token in foreign.added_tokens_decoder.items() if not token.special}
+        self._defined = SpecialTokens({name: added[name] for name in added.keys() - special_names}, aliases=True)
         if _chat(foreign) is not None:
             self.encode_chat = self._encode_chat
 
@@ -227,6 +253,8 @@ class PythonTokenizer(EncodesAroundSpecial):
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text, without a warning that it is longer than the model's longest."""
+        if self._defined.in_text(text):
+            return self._defined.encode(text, self.encode, allowed_special="all")
         ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
 

@@ -1,6 +1,6 @@
 """Model files of llama.cpp: the ids of the original, the contract, every refusal, and a wrong split that a pin finds."""
 
-import pickle
+import json
 import random
 import unicodedata
 from dataclasses import replace
@@ -20,6 +20,8 @@ from tokbench.pins.pin import Request, pin
 from tokbench.testing.under_test import CheckRequest
 from tokbench.tokenizers.contract import EncodesBatch, HasMerges, HasTokenBytes, Tokenizer
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
+from tokbench_plugins.bpe.formats import Parts
+from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.patterns import PATTERNS
 
 gguf = pytest.importorskip("gguf", reason="gguf is not installed")
@@ -145,19 +147,47 @@ def test_tokens_that_no_merge_builds_are_whole_chunks_where_llama_cpp_ignores_me
     assert load(path, pre="llama-bpe").encode("qzqz") == [300]
 
 
-def test_tokens_that_llama_cpp_cuts_out_of_any_text_are_told(tmp_path):
+def with_defined(path, names):
+    """Write our vocabulary with user-defined tokens after all others, and one id that is not used."""
     ranks = ranks_of(ours())
-    types = [1] * len(ranks) + [gguf_files.USER_DEFINED, gguf_files.UNUSED]
+    types = [1] * len(ranks) + [gguf_files.USER_DEFINED] * len(names) + [gguf_files.UNUSED]
     merges = [" ".join(pair) for pair in gguf_files.named_merges(ours().vocabulary)]
-    tokens = [*map(gguf_files.name_of_bytes, ranks), "<tool>", "[PAD341]"]
+    tokens = [*map(gguf_files.name_of_bytes, ranks), *names, "[PAD]"]
     given = {"tokenizer_pre": "gpt-2", "token_merges": merges, "token_types": types}
-    tokenizer = load(gguf_files.write(tmp_path / "m.gguf", "gpt2", tokens, **given))
-    assert tokenizer.notes == (
-        "llama.cpp cuts '<tool>' out of ordinary text, too; here ordinary text does not give them",
-    )
-    assert pickle.loads(pickle.dumps(tokenizer)).notes == tokenizer.notes
-    assert tokenizer.vocab_size == 342
+    return gguf_files.write(path, "gpt2", tokens, **given)
+
+
+def test_user_defined_tokens_are_ordinary_text(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    names = ["<think>", "</think>", "    ", "        ", "été"]
+    tokenizer = load(with_defined(tmp_path / "m.gguf", names))
+    oracle = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(Parts(ours().vocabulary, "gpt2"))))
+    oracle.add_tokens([tokenizers.AddedToken(name, normalized=False) for name in names])
+    assert tokenizer.encode("<think>") == [340]
+    texts = [
+        *TEXTS,
+        *DOCUMENTS,
+        "<think>low</think>lower\n\n            x",
+        "a<think",
+        " été <think> ",
+        "low " * 2000 + "<think>",
+    ]
+    assert [tokenizer.encode(text) for text in texts] == [oracle.encode(text).ids for text in texts]
+    assert dict(tokenizer.special_ids) == {}
+    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    check_pickle(tokenizer)
+    with pytest.raises(tokbench.BackendError):
+        tokenizer.export("huggingface", tmp_path / "lost.json")
+
+
+def test_user_defined_token_asked_for_is_special(tmp_path):
+    tokenizer = load(with_defined(tmp_path / "m.gguf", ["<tool>"]), special_tokens=["<tool>"])
+    assert 340 not in tokenizer.encode("<tool>")
     assert tokenizer.encode_with_special("a<tool>", allowed_special="all") == [97, 340]
+    tokenizer.save(tmp_path / "again.gguf")
+    assert load(tmp_path / "again.gguf").special_ids == {"<tool>": 340}
 
 
 @pytest.fixture(scope="module")
@@ -202,11 +232,45 @@ def test_the_ids_are_those_of_sentencepiece(kind, model, prefix, models, tmp_pat
     check_pickle(tokenizer)
 
 
+@pytest.mark.parametrize("unknown", ["by type", "by key"])
+def test_user_defined_pieces_hold_spaces(unknown, tmp_path):
+    """As in the files of Gemma: runs of spaces, tags, and an unknown piece of the type of control pieces."""
+    names = ["\u2581\u2581", "\u2581\u2581\u2581\u2581", "<td>", "\n\n"]
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(DOCUMENTS * 20),
+        model_prefix=str(tmp_path / "m"),
+        model_type="bpe",
+        vocab_size=360,
+        byte_fallback=True,
+        user_defined_symbols=names,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        add_dummy_prefix=False,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    oracle = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
+    path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", tmp_path / "m.model", add_space_prefix=False)
+    if unknown == "by key":
+        types = [gguf_files.CONTROL, *gguf_files.types_of(tmp_path / "m.model")[1:]]
+        given = {"add_space_prefix": False, "token_types": types, "unk_token_id": 0}
+        path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", tmp_path / "m.model", **given)
+    tokenizer = load(path)
+    texts = [*TEXTS, *DOCUMENTS, "low\n      lower  <td>  x\n\n\n", " x", "       "]
+    assert [tokenizer.encode(text) for text in texts] == [oracle.encode(text) for text in texts]
+    assert {3, 4, 5, 6} <= set(tokenizer.encode(texts[-3]))
+    assert tokenizer.unk_id == 0
+    tokenizer.save(tmp_path / "again.gguf")
+    assert load(tmp_path / "again.gguf").encode(texts[-3]) == oracle.encode(texts[-3])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["gpt2", "bpe", "unigram"])
+@pytest.mark.parametrize("kind", ["gpt2", "defined", "bpe", "unigram"])
 def test_every_sentence_of_the_contract(kind, models, tmp_path):
     if kind == "gpt2":
         path = gguf_files.of_ranks(tmp_path / "m.gguf", ranks_of(ours()), "gpt-2", {"<end>": 400})
+    elif kind == "defined":
+        path = with_defined(tmp_path / "m.gguf", ["<think>", "    "])
     else:
         model = {"bpe": "llama", "unigram": "t5"}[kind]
         path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", models / f"{kind}.model", model)

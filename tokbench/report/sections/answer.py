@@ -32,6 +32,7 @@ from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import LEAST_UNITS
+from tokbench.tokenizers.facts import cautions
 
 _MOST_COSTS: Final = 12
 _LOSSES: Final = {
@@ -299,6 +300,8 @@ def distrust(tables: CellTables) -> Iterator[str]:
     if few:
         yield f"{few:,} numbers of whole corpora have no interval, because they rest on too few documents."
     yield from _small_groups(results)
+    for name, info in results.tokenizers.items():
+        yield from (f"{name}: {note}" for note in cautions(info.notes))
 
 
 def _small_groups(results: Results) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.contract import ComparesFile, Tokenizer
 from tokbench.tokenizers.inspect.fragments import can_be_text
 from tokbench.tokenizers.inspect.reach import unreached
 from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
@@ -91,6 +91,7 @@ def examine(tokenizer: Tokenizer) -> Inspection:
     lost = _unreached(tokenizer, listing)
     findings = [
         _spelled_special(tokenizer, listing),
+        _not_as_in_file(tokenizer, listing),
         *_unreachable(tokenizer, listing, lost),
         _duplicates(listing),
         _junk(listing),
@@ -204,6 +205,12 @@ def _not_ordinary(listing: Listing) -> list[Finding]:
         Finding("special", Severity.NOTE, "special tokens, which ordinary text does not give", special),
         Finding("gap", Severity.NOTE, "ids without any bytes: not used", gaps),
     ]
+
+
+def _not_as_in_file(tokenizer: Tokenizer, listing: Listing) -> Finding:
+    faults = tokenizer.file_faults if isinstance(tokenizer, ComparesFile) else {}
+    tokens = [replace(token_of(listing, i), remark=fault) for i, fault in sorted(faults.items())]
+    return Finding("not as in the file", Severity.ERROR, "the library gives these ids otherwise than the file", tokens)
 
 
 def _spelled_special(tokenizer: Tokenizer, listing: Listing) -> Finding:

@@ -13,7 +13,16 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.formats.tiktoken_ranks import RANKS_FILES, ranks_of, read_ranks, write_ranks
+from tokbench_plugins.bpe.formats.tiktoken_ranks import (
+    DEFAULT_SPLIT,
+    RANKS_FILES,
+    ranks_of,
+    read_pattern,
+    read_ranks,
+    read_ranks_file,
+    write_pattern,
+    write_ranks,
+)
 from tokbench_plugins.bpe.formats.tokenizer_json import read_tokenizer_json, write_tokenizer_json
 
 
@@ -22,11 +31,13 @@ def _write_ranks(path: Path, parts: Parts) -> None:
         write_ranks(path, ranks_of(parts.vocabulary))
     except ValueError as error:
         raise BackendError(f"{path}: cannot be written as .tiktoken: {error}") from error
+    write_pattern(path, parts.pattern)
 
 
 def _write_gpt2(folder: Path, parts: Parts) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_gpt2_files(folder / "encoder.json", folder / "vocab.bpe", parts)
+    write_pattern(folder / "vocab.bpe", parts.pattern)
 
 
 EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
@@ -38,13 +49,16 @@ EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
 """By name: what the file's name ends in (GPT-2's two files make a folder), and what writes it."""
 
 __all__ = [
+    "DEFAULT_SPLIT",
     "EXPORTS",
     "RANKS_FILES",
     "Parts",
     "ranks_of",
     "read_gpt2_files",
     "read_listing",
+    "read_pattern",
     "read_ranks",
+    "read_ranks_file",
     "read_tokenizer_json",
     "write_gpt2_files",
     "write_listing",

@@ -35,32 +35,36 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
     content, merges = read_json_object(encoder), _read_merges(vocab)
     try:
         ids = ids_by_name(content, "the content")
-        made = {left + right for left, right in merges}
+        made = {left + right for left, right in merges.values()}
         made.add("")  # an id that is not used
         special = {name: i for name, i in ids.items() if name not in made and name not in BYTE_TO_CHARACTER}
         ordinary = {name: i for name, i in ids.items() if name not in special}
-        vocabulary = vocabulary_of_names(ordinary, merges, lambda rank: f"{vocab}:{rank + 2}")
+        lines = list(merges)
+        vocabulary = vocabulary_of_names(ordinary, merges.values(), lambda rank: f"{vocab}:{lines[rank]}")
         return Parts(vocabulary, pattern, SpecialTokens(special, vocabulary.tokens))
     except ValueError as error:
         raise BackendError(f"{encoder}: {error}; do the two files belong together?") from error
 
 
-def _read_merges(path: Path) -> list[tuple[str, str]]:
+def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
+    """Return the merges by line; a header of any version may stand anywhere or nowhere, as tokenizers reads it."""
     try:
         lines = decode_utf8(read_file(path, text=True)).split("\n")
     except TextError as error:
         raise BackendError(f"{error.at(path)}; get the file anew") from error
-    if lines[0].rstrip("\r") != _HEADER:
-        raise BackendError(f"{path}:1: {lines[0][:40]!r} instead of {_HEADER!r}; is it a vocab.bpe or merges.txt?")
-    if lines[-1] == "":
+    if len(lines) > 1 and lines[-1] == "":
         lines.pop()
-    merges = []
-    for number, line in enumerate(lines[1:], 2):
+    merges = {}
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#version"):
+            continue
         match line.rstrip("\r").split(" "):
             case [left, right] if left and right:
-                merges.append((left, right))
+                merges[number] = left, right
             case _:
-                raise BackendError(f"{path}:{number}: {line[:40]!r} is not two tokens; get the file anew")
+                raise BackendError(
+                    f"{path}:{number}: {line[:40]!r} is not two tokens; is it a vocab.bpe or merges.txt?"
+                )
     return merges
 
 

@@ -2,7 +2,8 @@
 
 Merges are not in the file. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
 written if its merges are exactly those that its ranks imply: all that were trained, and all that came as ranks. The
-pattern and the special tokens are not in the file either: the reader must know them.
+split is not in the file either. An export writes it to a second file, ``NAME.tiktoken.pattern``; of published files it
+is known by their hash. The reader must know the special tokens.
 
 One line may be ``= 50256``, as in OpenAI's file for Whisper: an empty token, which decodes to nothing and which no text
 gives.
@@ -11,12 +12,14 @@ gives.
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench.plugin import BackendError, FileKind, read_file, write_atomically
+from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -26,6 +29,76 @@ RANKS_FILES: Final = (FileKind(".tiktoken"), FileKind(".model", marks=r"[A-Za-z0
 """Files of ranks: a ``.model`` may be one, too, as those of Llama 3 are."""
 
 _EMPTY: Final = b"="  # base64 has no letters for no bytes
+
+DEFAULT_SPLIT: Final = "gpt4"
+_ASSUMED: Final = f"caution: split {DEFAULT_SPLIT} assumed: the file names none; set pattern"
+_PUBLISHED: Final = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "gpt2",  # r50k_base, of GPT-2 and GPT-3
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "gpt2",  # p50k_base, of Codex
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "gpt4",  # cl100k_base
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k",  # o200k_base
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": "gpt4",  # Llama 3's tokenizer.model
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": "o200k",  # Llama 4's tokenizer.model
+}
+"""The splits of published files, by their sha256."""
+
+
+class RanksFile(NamedTuple):
+    """Ranks, and the split that goes with them."""
+
+    ranks: dict[bytes, int]
+    """The id of each token."""
+    pattern: str
+    """The split, a name or a regular expression."""
+    notes: tuple[str, ...]
+    """A note if the split is only assumed."""
+
+
+def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
+    """Read a file of ranks and find out its split: the one that was asked for, the published, or the exported one.
+
+    Raises:
+        BackendError: as for :func:`read_ranks`, or the exported split is none.
+    """
+    ranks = read_ranks(path)
+    if pattern is None:
+        pattern = _PUBLISHED.get(hashlib.sha256(read_file(path)).hexdigest()) or read_pattern(path)
+    return RanksFile(ranks, pattern or DEFAULT_SPLIT, () if pattern else (_ASSUMED,))
+
+
+def _pattern_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.pattern")
+
+
+def read_pattern(path: Path) -> str | None:
+    """Return the split that was exported with a file; ``None`` if there is none.
+
+    Raises:
+        BackendError: it cannot be read, or is no regular expression.
+    """
+    file = _pattern_file(path)
+    if not file.exists():
+        return None
+    try:
+        return resolve_pattern(read_file(file, text=True).decode())
+    except ValueError as error:
+        raise BackendError(f"{file}: {error}") from error
+
+
+def write_pattern(path: Path, pattern: str | None) -> None:
+    """Write the split that belongs to a file, so that it matches all of every text: tiktoken drops what is between.
+
+    Args:
+        path: the file with the ranks or merges.
+        pattern: a name or a regular expression; ``None`` for naive BPE.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    expression = r"[\s\S]+" if pattern is None else resolve_pattern(pattern)
+    if pattern is not None and expression not in PATTERNS.values():
+        expression = rf"{expression}|(?:(?!{expression})[\s\S])+"
+    write_atomically(_pattern_file(path), expression.encode())
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:

@@ -109,8 +109,8 @@ def test_ids_need_not_follow_ranks(paths):
 @pytest.mark.parametrize(
     ("merges", "place", "reason"),
     [
-        ("", 1, "'' instead of '#version: 0.2'"),
-        ("a b\n", 1, "'a b' instead of '#version: 0.2'; is it a vocab.bpe or merges.txt?"),
+        ("", 1, "'' is not two tokens; is it a vocab.bpe or merges.txt?"),
+        ("ab\na b\n", 1, "'ab' is not two tokens"),
         ("#version: 0.2\na b\nab\n", 3, "'ab' is not two tokens"),
         ("#version: 0.2\na b\n\nab c\n", 3, "'' is not two tokens"),
         ("#version: 0.2\na  b\n", 2, "'a  b' is not two tokens"),
@@ -122,6 +122,18 @@ def test_damaged_merges_are_refused_with_their_line(merges, place, reason, paths
     with pytest.raises(tokbench.BackendError, match=reason.replace("?", r"\?")) as caught:
         read_gpt2_files(*paths)
     assert str(caught.value).startswith(f"{paths[1]}:{place}: ")
+
+
+@pytest.mark.parametrize("header", ["", "#version: 0.1\n", "#version: 0.2 - Trained by tokenizers\n"])
+def test_any_header_or_none_is_read(header, paths):
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = trained("gpt2")
+    write_gpt2_files(*paths, parts)
+    paths[1].write_text(header + paths[1].read_text().partition("\n")[2])
+    same(read_gpt2_files(*paths), parts)
+    oracle = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(*map(str, paths)))
+    oracle.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    assert [oracle.encode(text).ids for text in TEXTS] == [engine(parts).encode(text) for text in TEXTS]
 
 
 def test_files_that_do_not_belong_together(paths):

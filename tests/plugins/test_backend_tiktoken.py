@@ -1,6 +1,7 @@
 """tiktoken behind the contract: encodings by name, files, ranks trained here, and every refusal."""
 
 import base64
+import pickle
 from functools import cache
 
 import pytest
@@ -14,6 +15,7 @@ import tokbench
 from tokbench.tokenizers.contract import EncodesBatch, HasTokenBytes, Saves, Tokenizer
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
+from tokbench_plugins.bpe.superword.rules import STAGE_TWO
 from tokbench_plugins.tiktoken import backend as tiktoken_backend
 from tokbench_plugins.tiktoken.backend import TiktokenLoadOptions, TiktokenTrainOptions
 
@@ -64,6 +66,54 @@ def test_special_tokens_are_not_recognised(cl100k):
     assert max(cl100k.encode(text)) < 100257
     check_batch(cl100k, [text])
     assert cl100k.decode([100257, 100276]) == "<|endoftext|><|endofprompt|>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])
+def test_published_file_brings_its_split(name, data, tmp_path, tiktoken_files):
+    rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
+    [cached] = [row[0] for row in rows if row[1] == f"{name}.tiktoken"]
+    path = tmp_path / "any.tiktoken"
+    path.write_bytes((data / "tiktoken_cache" / cached).read_bytes())
+    oracle = tiktoken.get_encoding(name)
+    texts = [*TEXTS, *hostile(), *(data / "pud" / "th.txt").read_text(encoding="utf-8").splitlines()[:200]]
+    for tokenizer in (load(path=path), tokbench.load("tokbench_bpe", path=path)):
+        assert tokenizer.notes == ()
+        assert [tokenizer.encode(text) for text in texts] == [oracle.encode_ordinary(text) for text in texts]
+    assert load(path=path, pattern="[a-z]+|[^a-z]+").encode("a1") == oracle.encode_ordinary(
+        "a"
+    ) + oracle.encode_ordinary("1")
+
+
+def test_assumed_split_is_a_caution(tmp_path):
+    for tokenizer in (tiny(tmp_path), tokbench.load("tokbench_bpe", path=tmp_path / "tiny.tiktoken")):
+        [note] = tokenizer.notes
+        assert note.startswith("caution: split gpt4 assumed")
+        assert pickle.loads(pickle.dumps(tokenizer)).notes == tokenizer.notes
+    assert tiny(tmp_path, pattern="gpt4").notes == ()
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k", None, STAGE_TWO, "[a-z]+"])
+def test_export_brings_its_split(pattern, tmp_path):
+    documents = ["in the end, in the end: 12345 lower lowest!!  ", "été HTTPServer's ÉTÉ\n\n x"] * 3
+    ours = BPETokenizer(train_bpe(documents, 300, pattern), pattern)
+    path = tmp_path / "ours.tiktoken"
+    ours.export("tiktoken", path)
+    texts = [*TEXTS, *documents, *hostile()]
+    for tokenizer in (load(path=path), tokbench.load("tokbench_bpe", path=path)):
+        assert tokenizer.notes == ()
+        assert [tokenizer.encode(text) for text in texts] == [ours.encode(text) for text in texts]
+    ours.export("gpt2", tmp_path / "gpt2")
+    files = {"encoder": tmp_path / "gpt2" / "encoder.json", "vocab": tmp_path / "gpt2" / "vocab.bpe"}
+    assert [tokbench.load("gpt2_files", **files).encode(text) for text in texts] == [
+        ours.encode(text) for text in texts
+    ]
+
+
+def test_damaged_exported_split_is_refused(tmp_path):
+    (tmp_path / "tiny.tiktoken.pattern").write_text("(")
+    with pytest.raises(tokbench.BackendError, match=r"tiny\.tiktoken\.pattern: "):
+        tiny(tmp_path)
 
 
 def test_gaps_and_special_tokens(cl100k):

@@ -24,6 +24,8 @@ from tokbench.tokenizers.contract import (
     Tokenizer,
 )
 from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
 from tokbench_plugins.transformers.backend import TransformersLoadOptions
@@ -120,6 +122,18 @@ def test_real_files_give_the_ids_of_the_library(data, tmp_path):
         assert ours.ids.tolist() == expected
     plain = TRAINER.load(huggingface_backend.HuggingFaceLoadOptions(vocab_txt=bert / "vocab.txt"))
     assert np.array_equal(plain.encode_batch(texts).ids, ours.ids)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer_class", "parts"),
+    [("Qwen2Tokenizer", "normalizer and pre_tokenizer"), ("GPT2Tokenizer", "pre_tokenizer"), ("TokenizersBackend", "")],
+)
+def test_pipeline_other_than_the_file_is_a_caution(tokenizer_class, parts, tmp_path):
+    folder = make_folder(tmp_path / "model", {"tokenizer_class": tokenizer_class})
+    trained = train_bpe(["low 12345 lower", "déjà vu"] * 3, 280, "o200k")
+    BPETokenizer(trained, "o200k").export("huggingface", folder / "tokenizer.json")
+    cautions = [note for note in load(path=folder).notes if note.startswith("caution")]
+    assert [note.split(" has another ")[1].split(" than ")[0] for note in cautions] == ([parts] if parts else [])
 
 
 def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path):

@@ -43,6 +43,12 @@ def test_one_is_best():
     assert distrust == []
 
 
+def test_caution_of_a_tokenizer_is_distrusted():
+    results = made_up({"a": TOKENS, "b": more(0.1, 5)})
+    results.tokenizers["b"].notes[:] = ["caution: split gpt4 assumed", "another note"]
+    assert said(results)[1] == ["b: caution: split gpt4 assumed"]
+
+
 def test_a_tie_is_said():
     sentences, _ = said(made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
     assert sentences[0].endswith("; b is so near that these documents do not tell them apart.")

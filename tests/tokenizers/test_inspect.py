@@ -16,6 +16,8 @@ from tokbench.tokenizers.inspect.fragments import can_be_text, completions
 from tokbench.tokenizers.inspect.reach import CONTEXTS
 from tokbench.tokenizers.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.formats import Parts, write_ranks
+from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
@@ -214,6 +216,41 @@ def test_byte_fallback_gives_twins_and_no_false_alarm(data):
     assert len(rules["twin"]) == len(rules["duplicate"]) == 125
     assert rules["no text found"] == [197, 198]  # 0xC2 and 0xC3: every character that begins with them has a piece
     assert rules["special"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "found_ids"),
+    [
+        ({"added_tokens": [{"id": 1600, "content": "<x>", "special": True}]}, [256]),
+        ({"vocab": {"zz": 97}}, [97]),
+        ({}, []),
+    ],
+)
+def test_ids_other_than_in_the_file(change, found_ids, tmp_path):
+    pytest.importorskip("tokenizers")
+    content = tokenizer_json(Parts(BPETokenizer([]).vocabulary, "gpt2"))
+    content["model"]["vocab"] |= change.get("vocab", {})
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    content["added_tokens"] = [token | flags for token in change.get("added_tokens", [])]
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    done = inspect(f"huggingface:{path}", "--json")
+    findings = {finding["rule"]: finding for finding in json.loads(done.stdout)["findings"]}
+    wrong = findings.get("not as in the file", {"severity": "error", "tokens": []})
+    assert (wrong["severity"], [token["id"] for token in wrong["tokens"]]) == ("error", found_ids)
+    assert done.exit_code == bool(found_ids)
+
+
+def test_caution_is_shown_with_numbers(tmp_path):
+    path, text = tmp_path / "mine.tiktoken", tmp_path / "mine.txt"
+    text.write_text("some text\n", encoding="utf-8")
+    write_ranks(path, BYTES)
+    for call in (["cost", str(text), "-t", str(path)], ["show", "some text", "-t", str(path)], ["inspect", str(path)]):
+        assert "caution: split gpt4 assumed" in CliRunner().invoke(command, call).output
+    done = CliRunner().invoke(command, ["cost", str(text), "-t", str(path), "--json"])
+    assert json.loads(done.stdout)["tokenizers"][0]["cautions"][0].startswith("caution: split gpt4")
+    (tmp_path / "mine.tiktoken.pattern").write_text(resolve_pattern("gpt2"), encoding="utf-8")
+    assert "caution" not in CliRunner().invoke(command, ["inspect", str(path)]).output
 
 
 def inspect(*arguments):

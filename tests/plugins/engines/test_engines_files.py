@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, silent, specs_of
+from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, pud, silent, specs_of
 from pydantic import ValidationError
 
 import tokbench
@@ -14,6 +14,8 @@ from tokbench.registry.plugins import missing
 from tokbench.tokenizers.contract import Saves
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
+from tokbench_plugins.bpe.formats.parts import Parts
+from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.engines import (
     bpe_openai_backend,
@@ -89,6 +91,72 @@ def test_special_tokens_of_a_tokenizer_json_are_ordinary_text(name, tmp_path):
     assert list(tokenizer.encode(text)) == ours.encode(text)
     assert tokenizer.special_ids == ours.special_tokens.ids
     assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def changed_file(kind, path):
+    """Write our vocabulary to a tokenizer.json in which ids are missing, special or no product of a merge."""
+    content = tokenizer_json(Parts(trained("gpt2").vocabulary, "gpt2"))
+    vocab = content["model"]["vocab"]
+    special = {}
+    if kind == "special token at id 0":
+        special = {"<s>": 0}
+        vocab = {name: token_id + 1 for name, token_id in vocab.items()}
+    elif kind == "special tokens in between":
+        special = {f"<{k}>": 280 + k for k in range(7)}
+        vocab = {name: token_id + 7 * (token_id >= 280) for name, token_id in vocab.items()}
+    elif kind == "holes":
+        vocab = {name: token_id + 7 * (token_id >= 280) for name, token_id in vocab.items()}
+    else:
+        vocab["qzqz"] = len(vocab) + 3
+        content["model"]["ignore_merges"] = True
+    content["model"]["vocab"] = vocab | special
+    content["added_tokens"] = [{"id": i, "content": name, "special": True, **FLAGS} for name, i in special.items()]
+    path.write_text(json.dumps(content))
+    return path
+
+
+FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+
+
+@files
+@pytest.mark.parametrize("kind", ["special token at id 0", "special tokens in between", "holes", "ignored merges"])
+def test_ids_of_unusual_tokenizer_json(name, kind, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    path = changed_file(kind, tmp_path / "tokenizer.json")
+    oracle = tokenizers.Tokenizer.from_file(str(path))
+    oracle.encode_special_tokens = True
+    tokenizer = load(name, path=path)
+    texts = [*DOCUMENTS, "<s> low", "<1>a<0>", "qzqz qz", "x = [1, 22]\n\n\tif a:"]
+    assert [list(tokenizer.encode(text)) for text in texts] == [oracle.encode(text).ids for text in texts]
+    assert not any(note.startswith("caution") for note in tokenizer.notes)
+    every = range(tokenizer.vocab_size)
+    plain = tokbench.load("tokbench_bpe", path=path)
+    assert [tokenizer.decode([i]) for i in every] == [plain.decode([i]) for i in every]
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+
+
+@pytest.mark.slow
+@files
+def test_ids_of_roberta(name, data):
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data / "hf" / "roberta-base.tokenizer.json"
+    oracle = tokenizers.Tokenizer.from_file(str(path))
+    oracle.encode_special_tokens = True
+    tokenizer, texts = load(name, path=path), pud(data)[::20]
+    assert [list(tokenizer.encode(text)) for text in texts] == [
+        oracle.encode(text, add_special_tokens=False).ids for text in texts
+    ]
+
+
+@pytest.mark.parametrize("name", ["gigatoken", "tokie"])
+def test_other_ids_than_the_file_are_a_caution(name, tmp_path):
+    """Both split as GPT-2 where the file does not split at all."""
+    naive = BPETokenizer(train(DOCUMENTS, 330, None))
+    naive.export("huggingface", tmp_path / "naive.json")
+    tokenizer = load(name, path=tmp_path / "naive.json")
+    assert list(tokenizer.encode(DOCUMENTS[0])) != naive.encode(DOCUMENTS[0])
+    assert any(note.startswith("caution: its ids are not those of the file") for note in tokenizer.notes)
 
 
 def test_options_that_do_not_fit():

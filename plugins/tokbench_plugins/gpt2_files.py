@@ -39,7 +39,9 @@ def _load(options: GPT2FilesLoadOptions) -> BPETokenizer:
     parts = read_gpt2_files(options.encoder, options.vocab, options.pattern or read_pattern(options.vocab) or "gpt2")
     ids = max([len(parts.vocabulary.tokens) - 1, *parts.special.names]) + 1
     special = parts.special.with_more(options.special_tokens, ids)
-    return BPETokenizer(parts.vocabulary, parts.pattern, special, engine=options.engine)
+    tokenizer = BPETokenizer(parts.vocabulary, parts.pattern, special, engine=options.engine)
+    tokenizer.identity = repr(parts.pattern)
+    return tokenizer
 
 
 SPEC = plugin.BackendSpec(

@@ -110,6 +110,18 @@ def test_export_brings_its_split(pattern, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("backend", ["tiktoken", "tokbench_bpe", "fastokens"])
+def test_exported_split_is_part_of_the_identity(backend, tmp_path):
+    if backend == "fastokens":
+        pytest.importorskip("fastokens")
+    path, splits = tmp_path / "ours.tiktoken", ["gpt2", "o200k"]
+    identities = []
+    for pattern in splits:
+        BPETokenizer([(97, 98)], pattern).export("tiktoken", path)
+        identities.append(tokbench.load(backend, path=path).identity)
+    assert identities[0] != identities[1]
+
+
 def test_damaged_exported_split_is_refused(tmp_path):
     (tmp_path / "tiny.tiktoken.pattern").write_text("(")
     with pytest.raises(tokbench.BackendError, match=r"tiny\.tiktoken\.pattern: "):

@@ -240,7 +240,8 @@ def test_loading_says_nothing_and_leaves_the_settings_alone(folder, tmp_path):
 
 LOAD_BY_NAME = """
 import tokbench
-print(tokbench.load('transformers', name='somebody/cached').encode('low'))
+tokenizer = tokbench.load('transformers', name='somebody/cached')
+print(tokenizer.encode('low'), *tokenizer.notes)
 try:
     tokbench.load('transformers', name='somebody/absent', revision='v2')
 except tokbench.BackendUnavailable as error:

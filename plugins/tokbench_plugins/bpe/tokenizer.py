@@ -69,6 +69,8 @@ class BPETokenizer(EncodesAroundSpecial):
     [97, 256]
     """
 
+    identity: str
+    """Set if a file does not name its split: the split, see :class:`tokbench.plugin.HasIdentity`."""
     file_suffix = FILE_SUFFIX
     lossless = True
     thread_safe = True

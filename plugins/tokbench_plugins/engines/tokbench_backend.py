@@ -36,6 +36,8 @@ def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
             raise BackendError(f"vocab_size: {error}") from error
     tokenizer = made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
     tokenizer.file_notes = given.notes
+    if not given.encoding:
+        tokenizer.identity = repr(given.pattern)
     return tokenizer
 
 

@@ -74,6 +74,8 @@ class EngineTokenizer(EncodesAroundSpecial):
 
     count_batch: Callable[[Sequence[str]], list[int]]
     """Set where the engine has a count of its own, see :class:`tokbench.plugin.CountsTokens`."""
+    identity: str
+    """Set if the vocabulary is of a file: the split, see :class:`tokbench.plugin.HasIdentity`."""
     lossless = True
     """Every byte has an id: all text comes back."""
     thread_safe = True
@@ -93,6 +95,8 @@ class EngineTokenizer(EncodesAroundSpecial):
         self._tokens = vocabulary.tokens
         self._holes = vocabulary.holes
         self._origin = origin
+        if not vocabulary.encoding:
+            self.identity = repr(vocabulary.pattern)
         self.vocab_size = len(self._tokens)
         self.special_ids: Mapping[str, int] = dict(vocabulary.special)
         self.notes = (*vocabulary.notes, *engine.notes)

@@ -73,7 +73,9 @@ def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
     ranks, pattern, notes = read_ranks_file(options.path, options.pattern)
     encoding = make_encoding(options.path.stem, ranks, pattern, {})
     encoding = with_special_tokens(encoding, options.special_tokens)
-    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern), notes=notes)
+    tokenizer = TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern), notes=notes)
+    tokenizer.identity = pattern
+    return tokenizer
 
 
 def _train(

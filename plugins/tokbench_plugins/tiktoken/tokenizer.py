@@ -46,6 +46,8 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     (259, b'ab', b'', b'<end>')
     """
 
+    identity: str
+    """The split, if it was loaded from a file, which does not name it; see :class:`tokbench.plugin.HasIdentity`."""
     file_suffix = ".tiktoken"
     thread_safe = True
 

@@ -51,14 +51,15 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
 
     trust = options.trust_remote_code
     if options.path is not None:
-        foreign = from_folder(options.path, trust_remote_code=trust)
+        foreign, file = from_folder(options.path, trust_remote_code=trust), file_of(options.path, None)
     else:
         assert options.name is not None
         foreign = from_hub(options.name, options.revision, trust_remote_code=trust)
+        file = file_of(options.name, options.revision)
     notes: tuple[str, ...] = (
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
-    notes += rewritten(foreign, file_of(options.path or options.name, options.revision))
+    notes += rewritten(foreign, file)
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
     if options.name is not None:  # what a name stands for may change
         tokenizer.identity = digest(foreign)

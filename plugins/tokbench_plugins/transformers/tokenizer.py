@@ -71,14 +71,14 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
             raise BackendError(f"{name}: {_reason(error)}") from error
 
 
-def file_of(source: Path | str | None, revision: str | None) -> Path | None:
+def file_of(source: Path | str, revision: str | None) -> Path | None:
     """Return the tokenizer.json of a folder or, out of the hub's cache, of a name; ``None`` if there is none."""
-    from transformers.utils import cached_file
+    if isinstance(source, Path):
+        return source / "tokenizer.json" if (source / "tokenizer.json").is_file() else None
+    from huggingface_hub import try_to_load_from_cache
 
-    with _quiet():
-        where = {"revision": revision or "main", "local_files_only": True}
-        found = cached_file(str(source), "tokenizer.json", _raise_exceptions_for_missing_entries=False, **where)
-    return Path(found) if found else None
+    found = try_to_load_from_cache(source, "tokenizer.json", revision=revision)
+    return Path(found) if isinstance(found, str) else None
 
 
 def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:

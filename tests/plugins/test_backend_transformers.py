@@ -276,6 +276,16 @@ def test_without_network_a_name_comes_from_the_cache_or_not_at_all(environment, 
     assert refused.startswith(f"'somebody/absent' is not in the hub's cache on this machine, and {reason}")
 
 
+@pytest.mark.slow
+def test_pipeline_of_a_cached_name_is_compared(tmp_path):
+    folder = make_folder(tmp_path / "model", {"tokenizer_class": "Qwen2Tokenizer"})
+    BPETokenizer([(108, 111)], "gpt2").export("huggingface", folder / "tokenizer.json")
+    make_cache(tmp_path / "home", folder)
+    code = "import tokbench; print(*tokbench.load('transformers', name='somebody/cached').notes)"
+    done = run(code, HF_HUB_OFFLINE="1", HF_HOME=tmp_path / "home")
+    assert done.stdout.startswith("caution: Qwen2Tokenizer"), done.stderr
+
+
 @pytest.mark.parametrize(
     ("files", "reason"),
     [

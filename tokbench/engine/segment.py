@@ -47,6 +47,7 @@ class SegmentTexts(Job):
     name: str
     texts: tuple[str, ...]
     merges: bool
+    cautions: bool = False
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -63,8 +64,8 @@ class SegmentTexts(Job):
         segmentations = (
             together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
         )
+        known = cautions(getattr(loaded.tokenizer, "notes", ())) if self.cautions else []
         for segmentation in segmentations:
-            known = cautions(getattr(loaded.tokenizer, "notes", ()))
             segmentation.reason = "; ".join(filter(None, [segmentation.reason, *known]))
         if not self.merges:
             return segmentations
@@ -193,7 +194,7 @@ def segment_texts(
         pool: where they run.
         merges: add the merges of each token.
     """
-    waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges) for name in names])
+    waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges, cautions=True) for name in names])
     by_name: dict[str, list[Segmentation]] = {}
     for job, answer in pool.work(lambda: next(waiting, None)):
         assert isinstance(job, SegmentTexts)

@@ -122,10 +122,15 @@ def test_exported_split_is_part_of_the_identity(backend, tmp_path):
     assert identities[0] != identities[1]
 
 
-def test_damaged_exported_split_is_refused(tmp_path):
-    (tmp_path / "tiny.tiktoken.pattern").write_text("(")
+def test_split_of_another_file_is_not_taken(tmp_path):
+    path, split = tmp_path / "tiny.tiktoken", tmp_path / "tiny.tiktoken.pattern"
+    BPETokenizer([(97, 98)], "gpt2").export("tiktoken", path)
+    assert tiny(tmp_path).notes
+    BPETokenizer([(97, 98)], "gpt2").export("tiktoken", path)
+    assert not load(path=path).notes
+    split.write_text(split.read_text().partition("\n")[0] + "\n(")
     with pytest.raises(tokbench.BackendError, match=r"tiny\.tiktoken\.pattern: "):
-        tiny(tmp_path)
+        load(path=path)
 
 
 def test_gaps_and_special_tokens(cl100k):

@@ -61,9 +61,12 @@ def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
         BackendError: as for :func:`read_ranks`, or the exported split is none.
     """
     ranks = read_ranks(path)
-    if pattern is None:
-        pattern = _PUBLISHED.get(hashlib.sha256(read_file(path)).hexdigest()) or read_pattern(path)
+    pattern = pattern or _PUBLISHED.get(_sha256(path)) or read_pattern(path)
     return RanksFile(ranks, pattern or DEFAULT_SPLIT, () if pattern else (_ASSUMED,))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(read_file(path)).hexdigest()
 
 
 def _pattern_file(path: Path) -> Path:
@@ -71,22 +74,21 @@ def _pattern_file(path: Path) -> Path:
 
 
 def read_pattern(path: Path) -> str | None:
-    """Return the split that was exported with a file; ``None`` if there is none.
+    """Return the split that was exported with a file; ``None`` if there is none, or it is of an earlier export.
 
     Raises:
         BackendError: it cannot be read, or is no regular expression.
     """
     file = _pattern_file(path)
-    if not file.exists():
-        return None
     try:
-        return resolve_pattern(read_file(file, text=True).decode())
+        sha256, _, pattern = read_file(file).decode().partition("\n") if file.exists() else ("", "", "")
+        return resolve_pattern(pattern) if sha256 == _sha256(path) else None
     except ValueError as error:
         raise BackendError(f"{file}: {error}") from error
 
 
 def write_pattern(path: Path, pattern: str | None) -> None:
-    """Write the split that belongs to a file, so that it matches all of every text: tiktoken drops what is between.
+    """Write the split of a file, after the file's sha256; it matches all text, because tiktoken drops what is between.
 
     Args:
         path: the file with the ranks or merges.
@@ -98,7 +100,7 @@ def write_pattern(path: Path, pattern: str | None) -> None:
     expression = r"[\s\S]+" if pattern is None else resolve_pattern(pattern)
     if pattern is not None and expression not in PATTERNS.values():
         expression = rf"{expression}|(?:(?!{expression})[\s\S])+"
-    write_atomically(_pattern_file(path), expression.encode())
+    write_atomically(_pattern_file(path), f"{_sha256(path)}\n{expression}".encode())
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:

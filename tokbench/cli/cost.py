@@ -50,8 +50,8 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
-    whole: nothing is sampled. A tokenizer that the rule of loss leaves out is listed below those that are ranked. The ids of
-    an unverified name were compared with no other source.
+    whole: nothing is sampled. A tokenizer that the rule of loss leaves out is listed below those that are ranked. The
+    ids of an unverified name were compared with no other source.
 
     Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
     """

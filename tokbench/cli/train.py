@@ -173,7 +173,6 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
 
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from tokbench.cli.number_table import print_numbers
-
     from tokbench.engine.train import round_trips
     from tokbench.report.cells import LEGENDS, MARKS
 
@@ -182,9 +181,11 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
         if tokenizer.vocab_size:
             memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
             held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}{mark}"
+            if tokenizer.from_store:
+                memory = "from the store"
             numbers = f"{tokenizer.vocab_size:,}", f"{tokenizer.n_bytes / 1e6:.2f}", f"{tokenizer.seconds:.2f}"
             lost = "" if tokenizer.lost_characters is None else f"{tokenizer.lost_characters:.2%}"
-            rows.append([tokenizer.name, *numbers, "from the store" if tokenizer.from_store else memory, held_out, lost])
+            rows.append([tokenizer.name, *numbers, memory, held_out, lost])
     print_numbers(["tokenizer", "vocabulary", "text MB", "seconds", "memory MB", "held-out bytes/token", "lost"], rows)
     for mark in dict.fromkeys(filter(None, marks)):
         say(LEGENDS[mark])

@@ -45,7 +45,6 @@ def exact(value):
         ((i for i in [True]), Any, [True]),
         (Enum("E", {"A": 2.5}).A, Any, 2.5),
     ],
-    ids=str,
 )
 def test_the_plain_form_has_exact_types(value, expected, right):
     made = plain(value, expected, "it")
@@ -72,7 +71,6 @@ def test_arrays_of_json_data_stay_arrays():
         (1 + 0j, float),
         (np.array([1.0, np.nan]), Any),
     ],
-    ids=str,
 )
 def test_what_has_no_such_form_is_refused(value, expected):
     with pytest.raises(ContractError, match="it"):

@@ -135,7 +135,7 @@ def test_qwen_3_normalizes_to_nfc():
     assert tokenizer.encode("\u1112\u1161\u11ab") == tokenizer.encode("한")
     ids, offsets = tokenizer.encode_batch(["a", "e\u0301", "<|im_end|>e\u0301", "é"])
     assert (ids[:2].tolist(), offsets[:3].tolist(), ids[-1]) == ([64, 963], [0, 1, 2], 963)
-    check_batch(tokenizer, ["e\u0301<think>\u0338", "<|im_end|>e\u0301", "a"])
+    check_batch(tokenizer, ["e\u0301<think>\u0338", "<|im_end|>e\u0301", "a", "\ud800"])
     assert tokenizer.decode([68, 53839]) == "e\u0301"
     assert tokenizer.lossless is False
 

@@ -158,7 +158,10 @@ class SplintrTokenizer(EncodesAroundSpecial):
         if not self._byte_level:
             return from_lists([self.encode(text) for text in texts])
         flat = self._engine.encode_flat
-        buffers = [flat(text) for text in texts]
+        try:
+            buffers = [flat(text) for text in texts]
+        except UnicodeEncodeError:  # a lone surrogate
+            return from_lists([self.encode(text) for text in texts])
         if self._head or self._tail:
             head, tail = self._head * _BYTES_PER_ID, self._tail * _BYTES_PER_ID
             buffers = [buffer[head : len(buffer) - tail] for buffer in buffers]

@@ -14,7 +14,7 @@ _RUN = 20
 _JOINED = 500
 """Texts joined at random from the made ones."""
 _SURROUNDED = 300
-"""How many pieces are tried with text around them: among the first by id are all kinds that a vocabulary has."""
+"""The number of pieces that are tried with text around them: among the first by id are all kinds."""
 
 _WORDS = "the Straße naïve été Привет नमस्ते ক্ষমতা ภาษาไทย 日本語 한국어 עברית العَرَبِيَّة አማርኛ Việt".split()
 _CONTRACTIONS = ("'s", "'S", "'t", "'re", "'RE", "'ve", "'m", "'ll", "'LL", "'d", "’s", "'ſ")

@@ -34,7 +34,7 @@ from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType, write_m
 
 
 class Reference(NamedTuple):
-    """What a name is held against."""
+    """The ids of a source, against which a name is held."""
 
     encode: Callable[[str], list[int]]
     pieces: tuple[str, ...] = ()

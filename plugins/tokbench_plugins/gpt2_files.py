@@ -28,7 +28,7 @@ class GPT2FilesLoadOptions(plugin.Options):
     vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
     pattern: SplitPattern | None = Field(
         default=None,
-        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; default: that of the export "
+        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; default: as exported "
         "(vocab.bpe.pattern), or gpt2",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION

@@ -173,8 +173,8 @@ class EngineTokenizer(EncodesAroundSpecial):
     def _decode(self, ids: list[int]) -> str:
         given = self._engine.given
         try:
-            foreign = (given is not None and max(ids, default=0) >= given) or self._has_holes(ids)
-            data = None if foreign else self._engine.decode(ids)
+            beyond = (given is not None and max(ids, default=0) >= given) or self._has_holes(ids)
+            data = None if beyond else self._engine.decode(ids)
         except BaseException as error:  # noqa: BLE001 - what is not a failure of the engine is raised again
             _failure(self._name, error)
             data = None
@@ -254,7 +254,7 @@ def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary:
     if not wrong:
         return engine
     where = f"{len(wrong)} of {len(texts)} sample texts, such as {wrong[0][:40]!r}"
-    return replace(engine, notes=(*engine.notes, f"caution: its ids are not those of the file on {where}"))
+    return replace(engine, notes=(*engine.notes, f"caution: its ids differ from the file on {where}"))
 
 
 def registers_engine(

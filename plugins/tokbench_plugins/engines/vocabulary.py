@@ -152,7 +152,7 @@ class EngineVocabulary:
 
         Args:
             path: a ``tokenizer.json`` if its name ends in ``.json``.
-            pattern: the split of a ``.tiktoken`` file; ``None`` for that of the published or exported file, or gpt4.
+            pattern: the split of a ``.tiktoken`` file; ``None``: as published or exported, or gpt4.
 
         Raises:
             BackendError: the file cannot be read, is damaged, or is not plain byte-level BPE.
@@ -275,7 +275,7 @@ class FileOptions(plugin.Options):
     pattern: SplitPattern | None = Field(
         default=None,
         description=f"with a .tiktoken file: the split: {SPLIT_NAMES} or a regular expression; "
-        "default: that of the published or exported file, or gpt4",
+        "default: as published or exported, or gpt4",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

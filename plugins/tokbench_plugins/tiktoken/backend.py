@@ -36,7 +36,7 @@ class TiktokenLoadOptions(plugin.Options):
     )
     path: plugin.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
     pattern: SplitPattern | None = Field(
-        default=None, description=f"with path: {_PATTERN}; default: that of the published or exported file, or gpt4"
+        default=None, description=f"with path: {_PATTERN}; default: as published or exported, or gpt4"
     )
     special_tokens: dict[str, int] | tuple[str, ...] = Field(
         default=(), description=f"{SPECIAL_OPTION.description}; or names with ids of your own"

@@ -156,7 +156,7 @@ def test_other_ids_than_the_file_are_a_caution(name, tmp_path):
     naive.export("huggingface", tmp_path / "naive.json")
     tokenizer = load(name, path=tmp_path / "naive.json")
     assert list(tokenizer.encode(DOCUMENTS[0])) != naive.encode(DOCUMENTS[0])
-    assert any(note.startswith("caution: its ids are not those of the file") for note in tokenizer.notes)
+    assert any(note.startswith("caution: its ids differ from the file") for note in tokenizer.notes)
 
 
 def test_options_that_do_not_fit():

@@ -58,7 +58,7 @@ def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
     """Read a file of ranks and find out its split: the one that was asked for, the published, or the exported one.
 
     Raises:
-        BackendError: as for :func:`read_ranks`, or the exported split is none.
+        BackendError: as for :func:`read_ranks`, or the exported split is not a regular expression.
     """
     ranks = read_ranks(path)
     pattern = pattern or _PUBLISHED.get(_sha256(path)) or read_pattern(path)
@@ -77,7 +77,7 @@ def read_pattern(path: Path) -> str | None:
     """Return the split that was exported with a file; ``None`` if there is none, or it is of an earlier export.
 
     Raises:
-        BackendError: it cannot be read, or is no regular expression.
+        BackendError: it cannot be read, or is not a regular expression.
     """
     file = _pattern_file(path)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,21 +21,19 @@ class RoundTrips:
     def __init__(self, tables: CellTables) -> None:
         self._tables = tables
         self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
-        self._rivals: dict[tuple[str, str, str], list[Number]] = {}
 
     def of(self, cell: Cell) -> RoundTrip:
         """Return the round trip of the texts behind a cell, by the rule of loss among the cells of its place."""
         direction = self._tables.metric(cell.metric).direction
         higher = None if direction == "none" else direction == "higher"
-        return judge(self.number(cell), self._rivals_of(cell), higher=higher)
+        return judge(self.number(cell), self._rivals(cell), higher=higher)
 
-    def _rivals_of(self, cell: Cell) -> list[Number]:
-        """Return the numbers with which a cell is compared."""
-        place = cell.metric, cell.corpus, cell.group
-        if place not in self._rivals:
-            cells = (self._tables.cell(*place, name) for name in self._tables.tokenizers)
-            self._rivals[place] = [self.number(rival) for rival in cells if rival and self._tables.comparable(rival)]
-        return self._rivals[place]
+    def _rivals(self, cell: Cell) -> Iterator[Number]:
+        """Yield the numbers with which a cell is compared."""
+        for name in self._tables.tokenizers:
+            rival = self._tables.cell(cell.metric, cell.corpus, cell.group, name)
+            if rival and self._tables.comparable(rival):
+                yield self.number(rival)
 
     def number(self, cell: Cell) -> Number:
         """Return the number of a cell with its charge for lost text, where tokens are its currency."""

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.align import (
         Hunk as Hunk, edits as edits, first_difference as first_difference, hunks as hunks,
     )
-    from tokbench.measuring.round_trip import Loss as Loss, MOST_ERRORS as MOST_ERRORS, RoundTrip as RoundTrip
+    from tokbench.measuring.round_trip import MOST_ERRORS as MOST_ERRORS, RoundTrip as RoundTrip
     from tokbench.statistics.sample_units import SampleUnits as SampleUnits
     from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
@@ -276,7 +276,7 @@ _NAMES: Final = {
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums compared_sums",
     "measuring.align": "Hunk edits first_difference hunks",
-    "measuring.round_trip": "Loss MOST_ERRORS RoundTrip",
+    "measuring.round_trip": "MOST_ERRORS RoundTrip",
     "statistics.sample_units": "SampleUnits",
     "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (

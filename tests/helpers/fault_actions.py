@@ -172,7 +172,7 @@ PATCHES = {
 ANSWERS = {
     "none": lambda right: None,
     "text": lambda right: "a",
-    "generator": lambda right: (part for part in ()),
+    "generator": lambda right: (part for part in (None,)),
     "object": lambda right: object(),
     "floats": lambda right: np.array([0.5, 1.5]),
     "booleans": lambda right: np.array([True, False]),

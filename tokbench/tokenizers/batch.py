@@ -167,10 +167,8 @@ def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
     answer = tokenizer.encode_with_offsets(text)
     if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004 - the fields of Offsets
         raise ContractError(f"encode_with_offsets must return Offsets, but returned {shown(answer)}")
-    ends = attempt(lambda: np.asarray(answer[1]))
-    if isinstance(ends, Failure) or ends.ndim != 1 or (len(ends) and ends.dtype.kind not in "iu"):
-        raise ContractError(f"encode_with_offsets must return integers as ends, but returned {shown(answer[1])}")
-    ends, length = ends.astype(np.int64), len(text.encode("utf-8", "replace"))
+    ends = np.array(plain(answer[1], list[int], "the ends of encode_with_offsets"), dtype=np.int64)
+    length = len(text.encode("utf-8", "replace"))
     if len(ends) and (ends[0] < 0 or ends[-1] > length or (np.diff(ends) < 0).any()):
         raise ContractError(f"encode_with_offsets returned ends that do not rise within the {length} bytes of the text")
     return ends

@@ -216,7 +216,7 @@ MEMBERS = {
         "a note": "str", "processes": "int", "by_group": "bool",
     },
     "study": {
-        "value": "float", "n": "int", "cells": "list", "notes": "list", "a note": "str", "comes_back": "bool", "free": "json",
+        "value": "float", "n": "int", "cells": "list", "notes": "list", "a note": "str", "round_trip": "str", "free": "json",
     },
     "source": {
         "text": "str", "group": "str", "key": "str", "origin": "str", "parallel_key": "str", "licence": "str",
@@ -225,7 +225,7 @@ MEMBERS = {
 }  # fmt: skip
 """By sort of plugin the members that hand over a value, with their types."""
 
-_MAY_BE_NONE = {"unk_id", "ci_low", "ci_high", "in_sample", "comes_back", "a number", "a row"}
+_MAY_BE_NONE = {"unk_id", "ci_low", "ci_high", "in_sample", "a number", "a row"}
 _NO_KEYS = {"0-d", "array-like", "list", "dict", "array", "bytearray"}
 _WHILE_MEASURED = {"encode", "an id", "decode", "decode_batch", "a text", "token_bytes"}
 """The members of a backend that are asked when it is measured; all others are looked at when it is loaded."""
@@ -388,7 +388,7 @@ class Block:
 
 
 def study(hands):
-    own = OwnTexts(metric="m", tokenizer="one", comes_back=hands("comes_back", True))
+    own = OwnTexts(metric="m", tokenizer="one", round_trip=hands("round_trip", "exact"))
     return Outcome(
         block=Block(hands("free", 1)),
         cells=cells(hands, ["one"]),

@@ -243,12 +243,6 @@ def _run(
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)
-        if not stopped and stored.distrust(evaluation.broken):
-            with progress.phase("measuring"):
-                evaluation = evaluate(checked.plan, names, pool, stored, surveys)
-                stopped = "measuring" if evaluation.interrupted else ""
-            with progress.phase("cells"):
-                finished, stopped = _finish(checked, evaluation, stopped, progress)
         further = measure_further(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.shard_states import PickledState, ShardStates, WorkerSeconds
+from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.declared_types import returned
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.plain_data import NotPlain, packed
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job, Unread
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
@@ -139,15 +137,10 @@ class EncodeShard(Job):
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:
-            metric = context.metric(family, self.options[family])
-            state, kind = metric.map(encoded), returned(metric.map)
+            state = context.metric(family, self.options[family]).map(encoded)
         else:  # the comparison of ids, which no metric makes
             state = digests(encoded.arrays) if encoded.counts is None else counted(encoded.counts)
-            kind = Any
-        try:
-            return packed(state, kind)
-        except NotPlain:
-            return PickledState(pickle.dumps(state, pickle.HIGHEST_PROTOCOL))
+        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
 @dataclass(frozen=True)

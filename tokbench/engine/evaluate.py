@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain, islice, takewhile
@@ -13,14 +13,13 @@ from typing import Any, Final, NamedTuple
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.encode_shard import EncodeShard, FindDocument, can_be_searched, for_family, without_culprit
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.shard_states import PickledState, ShardStates, WorkerSeconds
+from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
 from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.plain_data import unpacked
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
@@ -65,8 +64,6 @@ class Evaluation:
     """By key, the number of documents in the state."""
     unread: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its text could not be read a second time, or is not the text of the survey."""
-    broken: dict[str, str] = field(default_factory=dict)
-    """By family, why a state could not be merged or finished."""
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
@@ -96,18 +93,11 @@ class Evaluation:
             self.states[key] = state
         else:
             metric = self.metrics[key[3]]
-            self.states[key] = self.attempted(key[3], lambda: metric.merge(known, state), "merging states")
+            self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
 
     def note(self, note: str) -> None:
         """Add a note if it is not there yet."""
         self.notes += [note] if note not in self.notes else []
-
-    def attempted(self, family: str, compute: Callable[[], Any], doing: str) -> Any | Failure:
-        """Return what a family makes of states, or the failure, which is noted."""
-        outcome = attempt(compute, doing)
-        if isinstance(outcome, Failure):
-            self.broken[family] = outcome.reason
-        return outcome
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group, if all its documents are in it, or the failure."""
@@ -130,7 +120,7 @@ class Evaluation:
                 return part
         if family in self.of_corpora:
             return None  # it takes the groups one by one
-        return self.attempted(family, lambda: reduce(self.metrics[family].merge, parts), "merging groups")
+        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
     def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
         """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.
@@ -237,7 +227,7 @@ class _Evaluator:
     def _read(self, name: str) -> Iterator[Shard]:
         """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
-        known, keeps = self._surveys.shards(name, groups), self._surveys.keeps(name)
+        known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
         marks = list(takewhile(self._take_known, known))
         if known and len(marks) == len(known):
             return
@@ -352,7 +342,7 @@ class _Evaluator:
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
         for family, state in measured.states.items():
-            known = state if isinstance(state, Failure) else attempt(partial(_unpacked, state))
+            known = state if isinstance(state, Failure) else attempt(partial(pickle.loads, state))
             readable[family] = known if isinstance(known, Failure) else state
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
@@ -470,8 +460,3 @@ class _Evaluator:
             self._try_alone(search.name, search.died)
         else:
             self._end(search.name, search.families, search.verdict(answer))
-
-
-def _unpacked(state: bytes) -> Any:
-    """Return a state as a worker sent it."""
-    return pickle.loads(state) if isinstance(state, PickledState) else unpacked(state)  # noqa: S301 - of our worker

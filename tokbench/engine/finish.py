@@ -215,7 +215,7 @@ class _Finisher:
                 if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
                     finish_corpus = partial(_finished_corpus, metric, states)
-                    self.outcomes[corpus, name] = evaluation.attempted(name, finish_corpus, f"finishing {name}")
+                    self.outcomes[corpus, name] = attempt(finish_corpus, f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, design = self._scope.groups(corpus), self._scope.design(corpus)
@@ -309,7 +309,7 @@ class _Finisher:
             outcome = self.outcomes[corpus, family]
             return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
         finish = self._evaluation.of_groups[family].finish
-        return self._evaluation.attempted(family, lambda: plain_values(finish(state)), f"finishing {family}"), share
+        return attempt(lambda: plain_values(finish(state)), f"finishing {family}"), share
 
     def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""

@@ -185,8 +185,8 @@ def take_training(
         stored.forget_training(tokenizer.planned)
         return None
     stored.trained.append(tokenizer.name)
-    trained = Training(facts, **training._asdict())
-    return replace(_trained(tokenizer, trained, Reading({}), pool), train_from_store=True)
+    trained = _trained(tokenizer, training._replace(outcome=facts), Reading({}), pool)
+    return replace(trained, train_from_store=True)
 
 
 def _train_side_by_side(

@@ -144,7 +144,7 @@ class SameIds:
             name, corpus, group = key
             _, origin, text = comparison.first
             names = name, self.references[name]
-            kept = Kept(_DIFFERENCE, {"text": hashlib.sha256(text.encode()).hexdigest()}, type=IdDifference)
+            kept = Kept(_DIFFERENCE, {"text": hashlib.sha256(text.encode()).hexdigest()})
             shown = stored.result(names, kept)
             if shown is None:
                 answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))

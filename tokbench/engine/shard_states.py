@@ -23,17 +23,13 @@ class WorkerSeconds(NamedTuple):
         return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
 
 
-class PickledState(bytes):
-    """A state that has no plain form: it comes from a worker as a pickle, and is not kept in the store."""
-
-
 class ShardStates(NamedTuple):
     """The states of a shard, encoded by one tokenizer."""
 
     name: str
     """The tokenizer."""
     states: dict[str, bytes | Failure]
-    """By metric family the packed state, see :mod:`tokbench.foundation.plain_data`, or the failure."""
+    """By metric family the pickled state, or the failure."""
     placed: frozenset[str] = frozenset()
     """The families whose state rests on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`."""
     seconds: WorkerSeconds = WorkerSeconds()

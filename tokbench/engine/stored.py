@@ -6,24 +6,17 @@ finished, so that a run that dies loses only what was being computed.
 
 from __future__ import annotations
 
-import json
-import logging
-import math
+import pickle
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
-from tokbench.engine.shard_states import PickledState, ShardStates
-from tokbench.foundation.declared_types import returned
+from tokbench.engine.shard_states import ShardStates
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.plain_data import NotPlain, parsed, unpacked
 from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
@@ -36,67 +29,17 @@ if TYPE_CHECKING:
 
 _TRAINING, _STATES = "training", "states"
 
-_RECORDS: Final = dict[tuple[str, str], bytes]
-"""The type of what is kept of a shard and a tokenizer: by record, a packed state."""
-
-_DIGESTS: Final = NDArray[np.uint64]
-"""The type of what compares ids, which no metric makes."""
-
 _MOST_RECORDS: Final = 64
 """States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
 
 _SECONDS: Final = 0.2
 """Seconds between two looks at the files of code."""
 
-_log = logging.getLogger(__name__)
-
 States = dict[str, Any]
 """By metric family, the state of a shard; each family has a type of its own."""
 
 Record: TypeAlias = tuple[str, str]
 """The digest of a metric family, and that of the shard's place if the state rests on it, else an empty string."""
-
-
-class StoredTraining(NamedTuple):
-    """A training from the store."""
-
-    seconds: float
-    """The time that it took when it was done."""
-    memory: int | None
-    """The memory that it took at most, in bytes; ``None`` if it was not measured."""
-    documents: int
-    """The number of documents of the training text."""
-    n_bytes: int
-    """The size of the training text, UTF-8."""
-    pickled: bytes
-    """The tokenizer."""
-
-    @classmethod
-    def read(cls, store: Store, key: Key) -> StoredTraining | None:
-        """Return the training that was made from ``key``, or ``None`` if the store has none."""
-        data = store.get(_TRAINING, key)
-        if data is None:
-            return None
-        line, _, pickled = data.partition(b"\n")
-        facts = attempt(lambda: {"memory": None} | parsed(line))  # older versions kept no memory
-        if (
-            isinstance(facts, Failure)
-            or set(facts) != set(cls._fields[:-1])
-            or not _counts(value for name, value in facts.items() if name != "memory" or value is not None)
-        ):
-            store.damaged(_TRAINING, key, "its first line does not describe a training")
-            return None
-        return cls(**facts, pickled=pickled)
-
-    def keep(self, store: Store, key: Key) -> None:
-        """Keep the training in a store, see :meth:`read`."""
-        facts = {name: value for name, value in self._asdict().items() if name != "pickled"}
-        store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
-
-
-def _counts(numbers: Iterable[object]) -> bool:
-    """Tell whether all are finite numbers from 0 on."""
-    return all(type(number) in (int, float) and 0 <= number < math.inf for number in numbers)  # type: ignore[operator]
 
 
 class KeyAndStamps(NamedTuple):
@@ -158,11 +101,6 @@ class StoredWork:
         self.answers: Counter[str] = Counter()
         """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
         self._studies: dict[str, str] = {}
-        self._used: set[str] = set()
-        self._distrusted: set[str] = set()
-        self._used_studies: set[str] = set()
-        self._distrusted_studies: set[str] = set()
-        self._types: dict[str, object] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
@@ -178,17 +116,16 @@ class StoredWork:
                 self._trainings[planned.name], self._stamps[planned.name] = made
         return self._trainings[planned.name]
 
-    def training(self, planned: PlannedTokenizer) -> StoredTraining | None:
+    def training(self, planned: PlannedTokenizer) -> Training | None:
         """Return the training of a tokenizer if the store has it."""
         key = self._key_of_training(planned) if self._store else None
-        return StoredTraining.read(self._store, key) if self._store and key is not None else None
+        return self._store.value(_TRAINING, key) if self._store and key is not None else None
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
         """Keep a training that has just ended."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
-            kept = StoredTraining(done.seconds, done.memory, done.documents, done.n_bytes, done.pickled)
-            kept.keep(self._store, key)
+            self._store.put_value(_TRAINING, key, done)
 
     def forget_training(self, planned: PlannedTokenizer) -> None:
         """Delete a training that cannot be used."""
@@ -279,8 +216,7 @@ class StoredWork:
         return states
 
     def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
-        trusted = self._families.keys() - self._distrusted
-        known = [(family, self._families[family]) for family in families if family in trusted]
+        known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}
         key = self._shard_key(name, shard)
@@ -289,54 +225,13 @@ class StoredWork:
             record = next(
                 (possible for possible in ((digest, ""), (digest, shard.place_digest)) if possible in records), None
             )
-            if record is None:
-                continue
-            state = attempt(partial(self._state, family, records[record], shard.documents))
-            if isinstance(state, Failure):
-                assert self._store is not None
-                self._store.damaged(_STATES, key, f"{family}: {state.reason}")
-                return {}
-            states[family] = state
-        self._used.update(states)
+            if record is not None:
+                states[family] = pickle.loads(records[record])  # noqa: S301 - of this user's own store
         return states
-
-    def distrust(self, broken: Mapping[str, str]) -> bool:
-        """Take no more states of the families that could not merge or finish what they have, and keep new ones.
-
-        Args:
-            broken: by family, the reason.
-
-        Returns:
-            ``True`` if some of these states came from the store, so that they must be measured again.
-        """
-        damaged = {family: reason for family, reason in broken.items() if family in self._used}
-        for family, reason in damaged.items():
-            _log.warning("states of %s in the store are damaged (%s); they are measured again", family, reason)
-        self._distrusted.update(damaged)
-        if damaged:
-            for counts in (self.shards, self.taken):
-                counts.clear()
-        return bool(damaged)
-
-    def _state(self, family: str, data: bytes, documents: int) -> Any:
-        """Return a state of the type that its metric declares; what is wrong with it otherwise shows in merging.
-
-        Raises:
-            NotPlain: it is none.
-        """
-        if family not in self._types:
-            made = (spec.text(options) for spec, options in self._plan.metrics if spec.name == family and spec.text)
-            metric = next(made, None)
-            self._types[family] = returned(metric.map) if metric else _DIGESTS
-        kind = self._types[family]
-        state = unpacked(data, kind)
-        if kind is _DIGESTS and state.shape != (documents, 2):
-            raise NotPlain("it is a state of other documents")
-        return state
 
     def _records(self, key: Key) -> dict[Record, bytes]:
         """Return the packed states of a shard and a tokenizer."""
-        return (self._store.value(_STATES, key, _RECORDS) if self._store else None) or {}
+        return (self._store.value(_STATES, key) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
         """Keep the states of a shard that has just been measured; failures are not kept."""
@@ -345,16 +240,13 @@ class StoredWork:
         new: dict[Record, bytes] = {
             (self._families[family], shard.place_digest if family in measured.placed else ""): state
             for family, state in measured.states.items()
-            if not isinstance(state, Failure | PickledState) and family in self._families
+            if not isinstance(state, Failure) and family in self._families
         }
-        for family, state in measured.states.items():
-            if isinstance(state, PickledState):
-                self._refused.setdefault(f"metric {family}", "its states have no plain form")
         if new:
             key = self._shard_key(measured.name, shard)
             records = {**self._records(key), **new}
             latest = dict(list(records.items())[-_MOST_RECORDS:])
-            self._store.put_value(_STATES, key, latest, _RECORDS)
+            self._store.put_value(_STATES, key, latest)
 
     def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
         if not self._store or not set(names) <= self._tokenizers.keys():
@@ -370,32 +262,20 @@ class StoredWork:
             kept: the entry.
         """
         key = self._result_key(names, kept.details)
-        return self._store.value(kept.kind, key, kept.type) if self._store and key is not None else None
+        return self._store.value(kept.kind, key) if self._store and key is not None else None
 
     def keep_result(self, names: Sequence[str], kept: Kept, result: object) -> None:
         """Keep what was computed of some tokenizers, see :meth:`result`."""
         key = self._result_key(names, kept.details)
         if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
-            try:
-                self._store.put_value(kept.kind, key, result, kept.type)
-            except NotPlain as error:
-                self._refused.setdefault(f"the work {kept.kind!r}", str(error))
+            self._store.put_value(kept.kind, key, result)
 
     def answer_of(self, study: str, names: Sequence[str], kept: Kept) -> Any | None:
         """Return what a study computed of some tokenizers, or of none, if the store has it."""
-        details = self._details_of(study, kept) if study not in self._distrusted_studies else None
+        details = self._details_of(study, kept)
         value = None if details is None else self.result(names, kept._replace(details=details))
-        self._used_studies.update([study] if value is not None else [])
         self.answers[kept.counted] += value is not None
         return value
-
-    def distrust_answers(self, study: str, reason: str) -> bool:
-        """Take no more answers of a study that failed; return ``True`` if it had some, so that it is to run again."""
-        if study not in self._used_studies or study in self._distrusted_studies:
-            return False
-        _log.warning("answers of the study %s in the store are damaged (%s); it runs again without them", study, reason)
-        self._distrusted_studies.add(study)
-        return True
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
         """Keep what a study computed of some tokenizers, see :meth:`answer_of`."""

@@ -69,10 +69,7 @@ def run_studies(
         spec = checked.registry.studies.get(name)
         try:
             with pool.progress.phase(name):
-                run = partial(_outcome, spec, context, options, done.blocks)
-                outcome = attempt(run)
-                if isinstance(outcome, Failure) and stored.distrust_answers(name, outcome.reason):
-                    outcome = attempt(run)
+                outcome = attempt(partial(_outcome, spec, context, options, done.blocks))
         except STOPS:
             done.stopped = name
             return done

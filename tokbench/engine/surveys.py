@@ -6,10 +6,8 @@ Beside it the store keeps marks of the shards. If all states of a shard are in t
 
 from __future__ import annotations
 
-import re
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tokbench.corpus.contract import CorpusSpec
@@ -68,7 +66,7 @@ class StoredSurveys:
         key = attempt(lambda: self._key(corpus, spec, plugin, options, stamps)) if stamps else None
         if self._store is None or key is None or isinstance(key, Failure):
             return corpus.survey(progress, room)
-        known: Survey | None = self._store.value(_SURVEY, key, Survey, _contradiction)
+        known: Survey | None = self._store.value(_SURVEY, key)
         if known:
             corpus.resume(known)
             self._keys[corpus.name] = key
@@ -76,7 +74,7 @@ class StoredSurveys:
         survey = corpus.survey(progress, room)
         if all(stamp.changed < began - _GRANULARITY and stamp.holds(began) for stamp in stamps):
             self._keys[corpus.name] = key
-            self._store.put_value(_SURVEY, key, survey, Survey)
+            self._store.put_value(_SURVEY, key, survey)
         return survey
 
     def _stamps(self, corpus: Corpus) -> list[FileStamp]:
@@ -107,46 +105,19 @@ class StoredSurveys:
         """Return ``True`` if the store has the survey of a corpus, so that marks of its shards are of use."""
         return name in self._keys
 
-    def shards(self, name: str, groups: Mapping[str, int]) -> Sequence[ShardMark]:
-        """Return the marks of all shards of a corpus, in their order, if the store has them; else nothing.
-
-        Args:
-            name: the corpus.
-            groups: how many documents each of its groups has.
-        """
+    def shards(self, name: str) -> Sequence[ShardMark]:
+        """Return the marks of all shards of a corpus, in their order, if the store has them; else nothing."""
         if self._store is None or not self.keeps(name):
             return []
-
-        def problem(marks: Sequence[ShardMark]) -> str:
-            read: Counter[str] = Counter()
-            for mark in marks:
-                if mark.key != (name, mark.group, read[mark.group]) or min(mark.documents, mark.total_bytes) < 0:
-                    return "its shards do not follow one another"
-                read[mark.group] += mark.documents
-            return "" if read == Counter(groups) else "its shards have other documents than the corpus"
-
-        return self._store.value(_SHARDS, self._key_of_shards(name), list[ShardMark], problem) or []
+        return self._store.value(_SHARDS, self._key_of_shards(name)) or []
 
     def keep_shards(self, name: str, marks: Sequence[ShardMark]) -> None:
         """Keep the marks of all shards of a corpus."""
         if self._store is not None and self.keeps(name):
-            self._store.put_value(_SHARDS, self._key_of_shards(name), list(marks), list[ShardMark])
+            self._store.put_value(_SHARDS, self._key_of_shards(name), list(marks))
 
     def forget(self, name: str) -> None:
         """Delete what the store has of a corpus whose text turned out to be another, so that it is read again."""
         if self._store is not None and name in self._keys:
             self._store.remove(_SHARDS, self._key_of_shards(name))
             self._store.remove(_SURVEY, self._keys.pop(name))
-
-
-def _contradiction(survey: Survey) -> str:
-    """Return what cannot be in a survey; empty if it may be that of a text."""
-    hashes = survey.sha256, survey.limited_sha256, survey.first[1]
-    counts = [survey.documents, survey.bytes, survey.evaluated_bytes, *survey.groups.values()]
-    if not all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes):
-        return "its hashes are none"
-    if min(counts) < 0 or survey.evaluated_bytes > survey.bytes:
-        return "its sizes contradict each other"
-    if {group: len(marks) for group, marks in survey.evaluated.items()} != survey.groups:
-        return "it has other documents than it counts"
-    return ""

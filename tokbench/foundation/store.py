@@ -6,9 +6,8 @@ that repeats kind and key and has the SHA-256 of the result. Reading checks both
 reported, and its work is done again. Files are written whole or not at all, so
 runs may share a store, and any of them may die.
 
-No entry is trusted. What is no regular file is never waited for, a file of somebody else is not read, and results are
-plain data, see :mod:`tokbench.foundation.plain_data`. Trained tokenizers alone are pickles, which workers read. So a
-folder that others can write to is refused.
+Results are pickles, so whoever can write into the store can run code. A folder or file that others own or can write to
+is refused, and what is not a regular file is never waited for.
 
 The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
 """
@@ -19,6 +18,7 @@ import hashlib
 import json
 import logging
 import os
+import pickle
 import re
 import shlex
 import shutil
@@ -34,7 +34,6 @@ import platformdirs
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
-from tokbench.foundation.plain_data import NotPlain, check_depth, packed, parsed, unpacked
 
 Key: TypeAlias = Mapping[str, object]
 """The things that a result was made from, as values that JSON can write: all that can change the result."""
@@ -133,44 +132,31 @@ class Store:
             data = _read(path, canonical(key))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (OSError, Damaged) as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, its work is done again
             self._drop(path, str(error))
             return None
         with suppress(OSError):  # a store that cannot be written can be read
             os.utime(path)
         return data
 
-    def value(self, kind: str, key: Key, of: Any, problem: Callable[[Any], str] = lambda _: "") -> Any | None:
-        """Return a result that :meth:`put_value` kept, or ``None`` if it is not there.
-
-        An entry that holds something else is damaged, see :meth:`get`.
-
-        Args:
-            kind: the sort of work.
-            key: all that it was made from.
-            of: the type of the result, such as ``list[int]``.
-            problem: returns what is wrong with a result of that type; empty if nothing is.
-        """
+    def value(self, kind: str, key: Key) -> Any | None:
+        """Return a result that :meth:`put_value` kept, or ``None`` if it is not there or cannot be unpickled."""
         data = self.get(kind, key)
         if data is None:
             return None
         try:
-            result = unpacked(data, of)
-            reason = problem(result)
-        except NotPlain as error:
-            reason = str(error)
-        if reason:
-            self.damaged(kind, key, reason)
+            return pickle.loads(data)  # noqa: S301 - a file of this user's, which nobody else can write to
+        except Exception as error:  # noqa: BLE001 - unpickling may raise anything; the work is done again
+            self.damaged(kind, key, f"{type(error).__name__}: {error}")
             return None
-        return result
 
-    def put_value(self, kind: str, key: Key, result: object, of: Any) -> None:
-        """Keep a result as plain data, see :meth:`value`.
+    def put_value(self, kind: str, key: Key, result: object) -> None:
+        """Keep a result as a pickle, see :meth:`value`.
 
         Raises:
-            NotPlain: it has no plain form.
+            Exception: it cannot be pickled.
         """
-        self.put(kind, key, packed(result, of))
+        self.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
 
     def put(self, kind: str, key: Key, data: bytes) -> None:
         """Keep a result. A store that cannot be written is reported once, and costs nothing else."""
@@ -195,25 +181,19 @@ class Store:
         with suppress(OSError):
             self._path(kind, canonical(key)).unlink()
 
-    def result(
-        self, kind: str, key: Key, make: Callable[[], bytes], problem: Callable[[bytes], str] = lambda _: ""
-    ) -> bytes:
+    def result(self, kind: str, key: Key, make: Callable[[], Any]) -> Any:
         """Return a result from the store, or make it and keep it.
 
         Args:
             kind: the sort of work.
             key: all that it was made from.
-            make: makes the result.
-            problem: returns what is wrong with the bytes of an entry, which is damaged then; empty if nothing is.
+            make: makes the result, which is not ``None`` and can be pickled.
         """
-        data = self.get(kind, key)
-        if data is not None and (reason := problem(data)):
-            self.damaged(kind, key, reason)
-            data = None
-        if data is None:
-            data = make()
-            self.put(kind, key, data)
-        return data
+        result = self.value(kind, key)
+        if result is None:
+            result = make()
+            self.put_value(kind, key, result)
+        return result
 
     def damaged(self, kind: str, key: Key, reason: str) -> None:
         """Delete an entry whose reader can make no sense of it, and say so."""
@@ -256,7 +236,7 @@ class Store:
                 sound += 1
             except FileNotFoundError:
                 continue  # another run has just deleted it
-            except (OSError, Damaged) as error:
+            except Exception as error:  # noqa: BLE001 - as above
                 damaged.append((path, str(error)))
                 self._drop(path, str(error))
         return sound, damaged
@@ -347,9 +327,8 @@ def _is_ours(status: os.stat_result) -> bool:
 def _head(file: IO[bytes]) -> Mapping[str, Any]:
     line = file.readline(_LONGEST_HEAD)
     try:
-        head = parsed(line)
-        check_depth(head)
-    except NotPlain as error:
+        head = json.loads(line)
+    except (ValueError, RecursionError) as error:
         raise Damaged(f"its first line is damaged: {error}") from None
     if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():
         raise Damaged("its first line does not describe an entry")
@@ -378,7 +357,7 @@ def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] 
     with _opened(path) as file:
         head = _head(file)
         size = os.fstat(file.fileno()).st_size - file.tell()
-        if type(head["bytes"]) is not int or size != head["bytes"]:
+        if size != head["bytes"]:
             raise Damaged(f"it has {size:,} bytes where its first line says {head['bytes']}")
         try:
             data = file.read(size)

@@ -69,9 +69,6 @@ class Kept(NamedTuple):
     counted: str = ""
     """The words of a run that takes a number of such answers from the store, such as ``probing: {} answers``; empty to
     say nothing of them."""
-    type: Any = Any
-    """The type of the answer, such as ``dict[str, int]``: an entry with another is damaged. It must have a plain form,
-    see :mod:`tokbench.foundation.plain_data`, or it is not kept."""
 
 
 class JobAnswer(NamedTuple, Generic[J]):

@@ -123,20 +123,15 @@ def plugin_index() -> PluginIndex:
     if store is None:
         return PluginIndex.of(load_registry(entries))
     key = _key(entries)
-    kept: _KeptIndex | None = store.value(_KIND_IN_STORE, key, _KeptIndex, _problem)
+    kept: _KeptIndex | None = store.value(_KIND_IN_STORE, key)
     if kept and all(_FileState.of(state.path) == state for state in kept.files):
         return kept.plugins
     index = PluginIndex.of(load_registry(entries))
     if not any(plugin.reason and not plugin.excluded for plugin in index.plugins):
         paths = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
         files = [_FileState.of(path) for path in paths if path]
-        store.put_value(_KIND_IN_STORE, key, _KeptIndex(index, files), _KeptIndex)
+        store.put_value(_KIND_IN_STORE, key, _KeptIndex(index, files))
     return index
-
-
-def _problem(kept: _KeptIndex) -> str:
-    """Return what is wrong with an index of the store; empty if nothing is."""
-    return "" if set(kept.plugins.listed) == {*_KINDS, "published"} else "it lists other kinds of plugins"
 
 
 def _key(entries: Sequence[EntryPoint]) -> dict[str, object]:

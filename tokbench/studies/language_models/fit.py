@@ -264,7 +264,7 @@ class _Models:
         ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
         self._answers = {name: self._context.stored([name], self._kept) for name in ready}
         missing = [name for name, answer in self._answers.items() if answer is None]
-        texts = Kept("model texts", self._details, self._family.name, type=PartSizes)
+        texts = Kept("model texts", self._details, self._family.name)
         sizes = self._context.stored([], texts)
         if missing or sizes is None:
             parts = attempt(self._parts)
@@ -280,7 +280,7 @@ class _Models:
     @property
     def _kept(self) -> Kept:
         counted = "training models: {} tokenizers x corpora"
-        return Kept("models", self._details, self._family.name, counted, FittedModels | LostText)
+        return Kept("models", self._details, self._family.name, counted)
 
     def _made_from(self) -> Key:
         """Return all that the texts of both parts are made from."""

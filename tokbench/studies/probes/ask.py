@@ -96,7 +96,7 @@ class _PlannedProbe(NamedTuple):
 
 
 def _kept(job: Ask) -> Kept:
-    return Kept("answer", {"number": job.number}, job.family, "probing: {} answers", CheckedAnswer)
+    return Kept("answer", {"number": job.number}, job.family, "probing: {} answers")
 
 
 def run(context: StudyContext, _: Options) -> Outcome:

@@ -186,7 +186,7 @@ def _all_cut(segmentations: Sequence[Segmentation]) -> bool:
 
 
 def _kept(job: SegmentTexts) -> Kept:
-    return Kept(_SEGMENTATIONS, {"texts": digest_of({"texts": list(job.texts)})}, type=list[Segmentation])
+    return Kept(_SEGMENTATIONS, {"texts": digest_of({"texts": list(job.texts)})})
 
 
 def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> WorstDocument:

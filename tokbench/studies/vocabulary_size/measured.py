@@ -330,7 +330,7 @@ class _Study:
         return replace(job, checkpoints=self.context.key([job.name], self._kept(job)))
 
     def _kept(self, job: MeasureSize) -> Kept:
-        return Kept(_KIND, self._details(job), type=SizeModels)
+        return Kept(_KIND, self._details(job))
 
     def _details(self, job: MeasureSize) -> Key:
         places = [(self.plan.surveys[name], self.plan.corpora[name]) for name in (self.train, self.corpus)]

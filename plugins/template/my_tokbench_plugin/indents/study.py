@@ -36,7 +36,7 @@ class CountTokens(Job):  # sent to a worker as a pickle; so is the answer
 
 
 def kept(job):  # the answer is kept under this, the tokenizer, and the code of the study
-    return Kept("indents", {"texts": list(job.texts)}, counted="counting indents: {} tokenizers", type=list[int])
+    return Kept("indents", {"texts": list(job.texts)}, counted="counting indents: {} tokenizers")
 
 
 def run(context, options):

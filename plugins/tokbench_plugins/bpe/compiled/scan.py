@@ -94,31 +94,13 @@ def class_tables() -> ClassTables:
         return _make_tables()
     others = {"other": OTHER, "small": SMALL, "folds": list(FOLDS)}
     key = {"regex": regex.__version__, "numbers": _numbers(), **others}
-    return _unpacked(store.result(_TABLES, key, lambda: _packed(_make_tables()), _problem))
+    tables: ClassTables = store.result(_TABLES, key, _make_tables)
+    return tables
 
 
 def _numbers() -> dict[str, int]:
     """Return the class of each regular expression."""
     return _BY_EXPRESSION | {expression: letter_class(case) for expression, case in _CASES.items()}
-
-
-def _packed(tables: ClassTables) -> bytes:
-    return tables.pages.tobytes() + tables.classes.tobytes()
-
-
-def _unpacked(data: bytes) -> ClassTables:
-    kept = np.frombuffer(data, np.uint8)
-    pages = kept[: 4 * _PAGES].view(np.int32).copy()  # may be written, as new ones: compiled code has one type of them
-    return ClassTables(kept[4 * _PAGES :], pages)
-
-
-def _problem(data: bytes) -> str:
-    """Return what is wrong with tables of the store, in which compiled code looks without asking where they end."""
-    if len(data) <= 4 * _PAGES or len(data) % 256:
-        return "its tables have another size"
-    classes, pages = _unpacked(data)
-    sound = pages.min() >= 0 and pages.max() <= len(classes) - 256 and classes.max() < CLASSES
-    return "" if sound else "its tables lead out of them"
 
 
 def _make_tables() -> ClassTables:

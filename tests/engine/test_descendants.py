@@ -77,7 +77,7 @@ def test_a_process_that_ends_with_a_worker_at_hand_does_not_wait_for_it():
         "from tokbench.testing.process import CheckProcess\n"
         "from tokbench.testing.under_test import CheckRequest\n"
         "process = CheckProcess(CheckRequest('utf8_bytes', {}, 0, 0), 60.0)\n"
-        "print(process._pool._workers[0]._process.pid)\n"
+        "print(process._pool._slots[0].processes['']._process.pid)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert gone(int(done.stdout))

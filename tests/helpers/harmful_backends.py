@@ -1,21 +1,85 @@
-"""Backends that harm the tokenizers that share a process with them; a test puts them on the path as a plugin."""
+"""Backends that change the process that they run in; a test puts them on the path as a plugin."""
 
+import decimal
 import os
-import pkgutil
 import signal
 import threading
 import time
 from typing import Literal
 
+import numpy as np
+
 import tokbench.plugin
-from tokbench.foundation.failures import _Now
+from tokbench.measuring.encoded_shard import EncodedShard
+
+_bincount, _sum = np.bincount, np.sum
 
 
-class Bytes:
+def _double_bincount():
+    np.bincount = lambda *args, **options: 2 * _bincount(*args, **options)
+
+
+def _triple_sum():
+    np.sum = lambda *args, **options: 3 * _sum(*args, **options)
+
+
+def _no_ids():
+    EncodedShard.count_ids = lambda self, *_: np.zeros(len(self.shard), dtype=np.int64)
+
+
+def _round():
+    decimal.getcontext().prec = 1
+    np.seterr(all="raise")
+
+
+def _move():
+    os.chdir("/")
+    os.environ.clear()
+
+
+def _no_logarithm():
+    np.log = np.log2 = np.log10 = lambda x, **_: np.zeros_like(x, dtype=float)
+
+
+HARM = {
+    "bincount": _double_bincount,
+    "sum": _triple_sum,
+    "count_ids": _no_ids,
+    "arithmetic": _round,
+    "folder": _move,
+    "logarithm": _no_logarithm,
+}
+
+
+class HarmOptions(tokbench.plugin.Options):
+    """The change, and when it is made."""
+
+    what: Literal["bincount", "sum", "count_ids", "arithmetic", "folder", "logarithm", "late_crash"]
+    at: Literal["loading", "encoding"] = "loading"
+
+
+class Harmful:
     vocab_size = 256
-    file_suffix = ".bytes"
+
+    def __init__(self, options):
+        self._what, self._at = options.what, options.at
+        if self._at == "loading":
+            self._harm()
+
+    def _harm(self):
+        if self._what == "late_crash":
+            threading.Thread(target=self._crash, daemon=True).start()
+        else:
+            HARM[self._what]()
+
+    @staticmethod
+    def _crash():
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGSEGV)
 
     def encode(self, text, /):
+        if self._at == "encoding":
+            self._harm()
         return list(text.encode())
 
     def decode(self, ids, /):
@@ -25,126 +89,7 @@ class Bytes:
         return bytes([token_id])
 
 
-class Slow(Bytes):
-    """Bytes that take a while for everything, so that whatever strikes late strikes here."""
-
-    def encode(self, text, /):
-        time.sleep(0.05)
-        return super().encode(text)
-
-    def decode(self, ids, /):
-        time.sleep(0.05)
-        return super().decode(ids)
-
-    def token_bytes(self, token_id, /):
-        time.sleep(0.05)
-        return super().token_bytes(token_id)
-
-    def save(self, path, /):
-        path.write_text("slow")
-
-
-def load_slow(options):
-    time.sleep(0.05)
-    return Slow()
-
-
-def train_slow(documents, vocab_size, options, progress):
-    """Read all documents; what they were is in the vocabulary's size."""
-    tokenizer = Slow()
-    for text in documents:
-        time.sleep(0.02)
-        tokenizer.vocab_size += len(text)
-    return tokenizer
-
-
-class LateOptions(tokbench.plugin.Options):
-    """The activity of a tokenizer called ``slow`` during which the process dies, and by which signal."""
-
-    verb: Literal["loading", "training", "encoding", "decoding", "measuring"] = "encoding"
-    by: Literal["SIGSEGV", "SIGKILL"] = "SIGSEGV"
-
-
-class Late(Bytes):
-    """Starts a thread that ends the process when its turn has long been over."""
-
-    def __init__(self, options):
-        self._options = options
-
-    def _watch(self):
-        while not (_Now.heartbeat.tokenizer == "slow" and _Now.heartbeat.verb == self._options.verb):
-            time.sleep(0.002)
-        os.kill(os.getpid(), signal.Signals[self._options.by])
-
-    def _start(self):
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def encode(self, text, /):
-        self._start()
-        return super().encode(text)
-
-    def save(self, path, /):
-        path.write_text("late")
-        self._start()
-
-
-class ReplaceOptions(tokbench.plugin.Options):
-    """A function that is replaced, and when that happens."""
-
-    what: str = "numpy.sum"
-    at: Literal["loading", "encoding", "decoding", "timing"] = "encoding"
-
-
-class Replaces(Bytes):
-    """Puts something else in the place of a function when it sees a b, as some libraries do."""
-
-    def __init__(self, options):
-        self._options = options
-        self._timed = False
-        if options.at == "loading":
-            self._replace()
-
-    def _replace(self):
-        path, _, name = self._options.what.rpartition(".")
-        setattr(pkgutil.resolve_name(path), name, lambda *args, **options: 7)
-
-    def encode(self, text, /):
-        if "b" in text and (self._options.at == "encoding" or (self._options.at == "timing" and self._timed)):
-            self._replace()
-        return super().encode(text)
-
-    def decode(self, ids, /):
-        if ord("b") in ids and self._options.at == "decoding":
-            self._replace()
-        return super().decode(ids)
-
-    def warm_up(self):
-        self._timed = True
-
-
-def load_late(options):
-    late = Late(options)
-    if options.verb == "loading":
-        late._start()
-    return late
-
-
-def train_late(documents, vocab_size, options, progress):
-    list(documents)
-    return Late(options)
-
-
 @tokbench.plugin.hookimpl
 def register_backends(register):
-    register(tokbench.plugin.BackendSpec(name="slow", summary="slow", load=load_slow, train=train_slow))
-    register(
-        tokbench.plugin.BackendSpec(
-            name="replaces", summary="replaces a function", load=Replaces, load_options=ReplaceOptions
-        )
-    )
-    register(
-        tokbench.plugin.BackendSpec(
-            name="late", summary="strikes late", load=load_late, load_options=LateOptions,
-            train=train_late, train_options=LateOptions,
-        )
-    )  # fmt: skip
+    spec = tokbench.plugin.BackendSpec(name="harmful", summary="harmful", load=Harmful, load_options=HarmOptions)
+    register(spec)

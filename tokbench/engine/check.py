@@ -47,8 +47,12 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
         for planned in plan.tokenizers
         if not planned.absent and not planned.train_on
     }
-    parts = max(1, min(pool.size, usable_cores()))
-    jobs = deque(LoadTokenizers(dict(list(due.items())[k::parts])) for k in range(parts) if k < len(due))
+    assert pool.registry is not None
+    if pool.size:
+        pool.strangers = frozenset(t.name for t in plan.tokenizers if pool.registry.is_foreign(t.spec))
+    parts, own = max(1, min(pool.size, usable_cores())), [name for name in due if name not in pool.strangers]
+    shares = [own[k::parts] for k in range(parts) if k < len(own)] + [[name] for name in due if name in pool.strangers]
+    jobs = deque(LoadTokenizers({name: due[name] for name in share}) for share in shares)
     loaded: dict[str, Loaded] = {}
     digests: dict[str, str] = {}
     answers = pool.work(lambda: jobs.popleft() if jobs else None, lambda: [step() for step in waiting])
@@ -63,16 +67,14 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
             if left and name not in loaded:
                 name = name if name in left else next(iter(left))
                 recipe = left.pop(name)
-                if answer.others and not answer.failure.timed_out:
-                    jobs.append(LoadTokenizers({name: recipe}, died=answer))
-                else:
+                if job.retry or answer.failure.timed_out:
                     loaded[name] = Loaded(name, answer.failure, None)
+                else:
+                    jobs.append(LoadTokenizers({name: recipe}, retry=True))
             if left:
                 jobs.append(LoadTokenizers(left))
         else:
             loaded[answer.name] = answer
-            if job.died:
-                pool.acquit(answer.name, job.died)
         pool.progress("loading tokenizers", len(loaded), len(due))
     for step in waiting:
         step()

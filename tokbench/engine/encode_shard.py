@@ -63,7 +63,7 @@ def for_family(family: str) -> str:
 class EncodeShard(Job):
     """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each."""
 
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     shard: Shard
     """The documents."""
     wanted: dict[str, tuple[str, ...]]
@@ -74,13 +74,13 @@ class EncodeShard(Job):
     """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
     """The instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent."""
-    died: WorkerDied | None = None
-    """The end of the process in which it was tried before, after other tokenizers."""
+    retry: bool = False
+    """``True`` if it has ended another process before."""
 
     @property
-    def apart(self) -> bool:
+    def needs_fresh_process(self) -> bool:
         """See :class:`tokbench.measuring.job.Job`."""
-        return self.died is not None
+        return self.retry
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class EncodeShard(Job):
         if self.recipe is None:
             return None
         return ReadAndEncodeShard(
-            self.recipe, self.shard.mark, self.wanted, self.options, self.much_text, apart=self.apart
+            self.recipe, self.shard.mark, self.wanted, self.options, self.much_text, self.needs_fresh_process
         )
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
@@ -151,7 +151,7 @@ class ReadAndEncodeShard(Job):
     is one :class:`Unread`.
     """
 
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     recipe: CorpusRecipe
     """Opens the corpus."""
     mark: ShardMark
@@ -162,7 +162,7 @@ class ReadAndEncodeShard(Job):
     """See :class:`EncodeShard`."""
     much_text: bool
     """See :class:`EncodeShard`."""
-    apart: bool = False
+    needs_fresh_process: bool = False
     """See :class:`tokbench.measuring.job.Job`."""
 
     @property
@@ -254,7 +254,7 @@ class FindDocument(Job):
     The answer, if there is one, is ``True`` if all documents were tried.
     """
 
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     shard: Shard
     """The documents."""
     name: str
@@ -267,8 +267,8 @@ class FindDocument(Job):
     """The search is given up after this time."""
 
     @property
-    def apart(self) -> bool:
-        """``True``, so that nothing else has damaged the process."""
+    def needs_fresh_process(self) -> bool:
+        """``True``, because it is the retry of what ended a process."""
         return True
 
     @property
@@ -279,9 +279,7 @@ class FindDocument(Job):
     def run(self, context: WorkerContext) -> Iterator[bool]:
         """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
-        itself = bool(self.died.heartbeat.ended)  # at the end of a turn it saw what had happened in it
-        decodes = itself or self.died.heartbeat.verb == DECODING
-        inspect = context.inspect if itself else lambda: None
+        decodes = self.died.heartbeat.verb == DECODING
         start = time.monotonic()
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
             if time.monotonic() - start > self.seconds:
@@ -289,11 +287,9 @@ class FindDocument(Job):
                 return
             with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, {_DOCUMENT}{origin}"):
                 encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                inspect()
                 if decodes and not isinstance(encoded, Failure):
                     with doing(DECODING):
                         attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
-                        inspect()
         yield True
 
     def verdict(self, answer: Any) -> Failure:
@@ -304,9 +300,4 @@ class FindDocument(Job):
         """
         if isinstance(answer, WorkerDied):
             return answer.failure if _DOCUMENT in answer.heartbeat.place else self.died.failure
-        return without_culprit(self.died.failure) if answer else self.died.failure
-
-
-def without_culprit(failure: Failure) -> Failure:
-    """Return the failure of a shard of which no document fails by itself."""
-    return failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")
+        return self.died.failure

@@ -11,7 +11,7 @@ from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.encode_shard import EncodeShard, FindDocument, can_be_searched, for_family, without_culprit
+from tokbench.engine.encode_shard import EncodeShard, FindDocument, can_be_searched, for_family
 from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
@@ -34,8 +34,8 @@ _MUCH_TEXT: Final = 4_000_000
 """Bytes of a corpus from which on tokenizers prepare for much text before they encode: that takes about a second."""
 
 
-_MOST_HELD: Final = 32
-"""Shards that may wait for tokenizers that are tried alone; no more are read while there are as many."""
+_MOST_AWAITING: Final = 32
+"""Shards that may wait for retries; no more are read while there are as many."""
 
 
 class Part(NamedTuple):
@@ -215,10 +215,10 @@ class _Evaluator:
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
         self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
-        self._held: dict[str, list[ShardPart]] = {}
+        self._awaiting_retry: dict[str, list[ShardPart]] = {}
         self._open: dict[tuple[str, str, int], set[str]] = {}
         self._turns: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
-        self._backlog = Backlog()
+        self._backlog = Backlog(strangers=pool.strangers)
         self._bytes_left = {
             name: sum(plan.surveys[c].evaluated_bytes for c in plan.measured if name in self._names[c])
             for name in names
@@ -274,10 +274,11 @@ class _Evaluator:
                 self._at_work(again)
             return again
         memory = self._pool.in_memory
-        while sum(map(len, self._held.values())) < _MOST_HELD and (part := self._next_part(memory)):
-            for name in self._held.keys() & part.asked.keys():
-                self._held[name].append(ShardPart(part.shard, {name: part.asked[name]}))
-            asked = {name: families for name, families in part.asked.items() if name not in self._held}
+        waiting = self._awaiting_retry
+        while sum(map(len, waiting.values())) < _MOST_AWAITING and (part := self._next_part(memory)):
+            for name in waiting.keys() & part.asked.keys():
+                waiting[name].append(ShardPart(part.shard, {name: part.asked[name]}))
+            asked = {name: families for name, families in part.asked.items() if name not in waiting}
             job = self._encode_shard(part.shard, asked)
             if job:
                 self._at_work(job)
@@ -333,8 +334,7 @@ class _Evaluator:
             else:
                 self._at_work(job, after=answer.name)
                 self._add_states(job.shard, answer)
-                if job.died:
-                    self._pool.acquit(answer.name, job.died)
+                if job.retry:
                     self._release(answer.name)
         elif isinstance(job, FindDocument):
             self._note_document(job, answer)
@@ -389,55 +389,48 @@ class _Evaluator:
         )
 
     def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
-        """Note what the tokenizer at work loses, or let it be tried alone, and repeat the rest of the job."""
+        """Let the tokenizer at work be tried once more in a fresh process, or end it; repeat the rest of the job."""
         name = died.heartbeat.tokenizer
         open_ = self._open.get(job.shard.key, set())
         left = [tokenizer for tokenizer in job.wanted if tokenizer in open_]
         if name not in left and left == list(job.wanted):
             name = left[0]  # or the same could happen again and again
-        if name in left and not self._doubted(job, name, died):
-            families = self._lost_families(job, name, died)
-            failure = without_culprit(died.failure) if job.died and can_be_searched(job.died) else died.failure
-            self._end(name, families, failure)
-            if families and not job.died and can_be_searched(died):
-                self._again.append(FindDocument(job.shard, name, died, families, self._plan.config.limits.step))
-        rest = {tokenizer: job.wanted[tokenizer] for tokenizer in left if tokenizer not in self._held}
+        if name in left:
+            part = ShardPart(job.shard, {name: job.wanted[name]})
+            if name in self._awaiting_retry and not job.retry:
+                self._awaiting_retry[name].append(part)
+            else:
+                self._try_again_or_end(part, name, died, ended_before=job.retry)
+        rest = {tokenizer: job.wanted[tokenizer] for tokenizer in left if tokenizer not in self._awaiting_retry}
         again = self._encode_shard(job.shard, rest)
         if again:
             self._again.append(again)
 
-    def _lost_families(self, job: EncodeShard, name: str, died: WorkerDied) -> tuple[str, ...]:
+    def _try_again_or_end(self, part: ShardPart, name: str, died: WorkerDied, *, ended_before: bool) -> None:
+        """Look for the document in a fresh process, or repeat the shard there; a hang is repeated only to look."""
+        families = self._lost_families(part, name, died)
+        if ended_before or (died.failure.timed_out and not can_be_searched(died)):
+            searched = ended_before and can_be_searched(died)
+            harmless = " (each document by itself does no harm)" if searched else ""
+            self._end(name, families, died.failure._replace(reason=died.failure.reason + harmless))
+            return
+        self._awaiting_retry[name] = [part]
+        if can_be_searched(died):
+            self._again.append(FindDocument(part.shard, name, died, families, self._plan.config.limits.step))
+        else:
+            self._retry(name)
+
+    def _lost_families(self, part: ShardPart, name: str, died: WorkerDied) -> tuple[str, ...]:
         """Return the families that a tokenizer ended the process for: the one that was at work with it, else all."""
-        families = tuple(family for family in job.wanted[name] if died.heartbeat.place.endswith(for_family(family)))
+        families = tuple(family for family in part.asked[name] if died.heartbeat.place.endswith(for_family(family)))
         families = families or self._evaluation.families(name)
         return tuple(family for family in families if (name, family) not in self._evaluation.ended)
 
-    def _doubted(self, job: EncodeShard, name: str, died: WorkerDied) -> bool:
-        """Return ``True`` if others may be to blame: the tokenizer is tried alone then, and its shards wait for that.
-
-        A hang is tried alone only to find its document: that takes as long as the hang itself.
-        """
-        if job.died:
-            return False
-        part = ShardPart(job.shard, {name: job.wanted[name]})
-        if name in self._held:
-            self._held[name].append(part)
-            return True
-        if not died.others or (died.failure.timed_out and not can_be_searched(died)):
-            return False
-        self._held[name] = [part]
-        if can_be_searched(died):
-            families = self._lost_families(job, name, died)
-            self._again.append(FindDocument(job.shard, name, died, families, self._plan.config.limits.step))
-        else:
-            self._try_alone(name, died)
-        return True
-
-    def _try_alone(self, name: str, died: WorkerDied) -> None:
+    def _retry(self, name: str) -> None:
         """Repeat in a fresh process the part of a shard in which a tokenizer was at work when its process ended."""
-        job = self._encode_shard(*self._held[name].pop(0))
+        job = self._encode_shard(*self._awaiting_retry[name].pop(0))
         if job:
-            self._again.append(replace(job, died=died))
+            self._again.append(replace(job, retry=True))
         else:
             self._release(name)
 
@@ -448,15 +441,14 @@ class _Evaluator:
 
     def _release(self, name: str) -> None:
         """Go on with the shards of a tokenizer that have waited."""
-        for part in self._held.pop(name, []):
+        for part in self._awaiting_retry.pop(name, []):
             job = self._encode_shard(*part)
             if job:
                 self._again.append(job)
 
     def _note_document(self, search: FindDocument, answer: Any) -> None:
-        """Note which document ended the process; if none did, try the tokenizer alone where others may be to blame."""
-        harmless = not isinstance(answer, WorkerDied) and (answer or not search.died.failure.timed_out)
-        if harmless and search.name in self._held:
-            self._try_alone(search.name, search.died)
+        """End the tokenizer for the document that ended its process; if none did, repeat the shard."""
+        if not isinstance(answer, WorkerDied) and (answer or not search.died.failure.timed_out):
+            self._retry(search.name)
         else:
             self._end(search.name, search.families, search.verdict(answer))

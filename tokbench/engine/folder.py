@@ -111,7 +111,9 @@ def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) 
     """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
     if not tokenizer.planned.train_on or not tokenizer.facts:
         return tokenizer
-    answer = pool.ask(TokenizerJob((tokenizer.name,), "saving", "", partial(_save, folder, tokenizer.name), here=True))
+    answer = pool.ask(
+        TokenizerJob((tokenizer.name,), "saving", "", partial(_save, folder, tokenizer.name), local_only=True)
+    )
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
         return tokenizer.with_note(f"{NOT_SAVED}: {outcome.reason}")

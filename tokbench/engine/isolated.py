@@ -49,7 +49,7 @@ class LoadAlone(Job):
     limit: ClassVar[Literal["step", "train"]] = "train"
 
     @property
-    def here(self) -> bool:
+    def local_only(self) -> bool:
         """``True``, because it is measured afterwards."""
         return True
 
@@ -82,7 +82,7 @@ class MeasureAlone(Job):
     steps: tuple[str, ...]
 
     @property
-    def here(self) -> bool:
+    def local_only(self) -> bool:
         """``True``, because it measures time and memory."""
         return True
 

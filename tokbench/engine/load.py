@@ -15,7 +15,6 @@ from functools import partial
 from itertools import chain
 from typing import ClassVar, Final, NamedTuple
 
-from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
@@ -103,19 +102,19 @@ class VocabularyDigest(NamedTuple):
 class LoadTokenizers(Job):
     """Load tokenizers, one after the other; each gives a :class:`Loaded` and a :class:`VocabularyDigest`."""
 
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     recipes: Mapping[str, Recipe]
     """By name, the instructions for each tokenizer."""
-    died: WorkerDied | None = None
-    """The end of the process in which it was tried before, after others."""
+    retry: bool = False
+    """``True`` if it has ended another process before."""
 
     @property
-    def apart(self) -> bool:
+    def needs_fresh_process(self) -> bool:
         """See :class:`tokbench.measuring.job.Job`."""
-        return self.died is not None
+        return self.retry
 
     @property
-    def here(self) -> bool:
+    def local_only(self) -> bool:
         """``True``, because it measures time."""
         return True
 

@@ -52,7 +52,7 @@ class TrainTokenizer(Job):
     """Train to the end. The first time, training alone ends once something was compiled, which must not be measured."""
 
     @property
-    def apart(self) -> bool:
+    def needs_fresh_process(self) -> bool:
         """See :class:`tokbench.measuring.job.Job`."""
         return self.alone
 
@@ -95,7 +95,6 @@ class TrainTokenizer(Job):
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
             if isinstance(packed, Failure):
                 packed = packed.during("training")
-            context.inspect()  # while the heartbeat says that it is a training
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         most, compiled = memory.n_bytes if self.alone else None, compilations() > compiled_before
         yield Training(facts, pickled, seconds, most, documents, n_bytes, compiled=compiled)

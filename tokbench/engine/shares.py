@@ -46,6 +46,8 @@ class Backlog:
 
     seconds_left: dict[str, float] = field(default_factory=dict)
     """By tokenizer, about how many seconds of work are left; those without an entry are not known yet."""
+    strangers: frozenset[str] = frozenset()
+    """The tokenizers that share no process with others, so that a part with one has no other."""
     _waiting: deque[_Waiting] = field(default_factory=deque)
 
     def add(self, shard: Shard, asked: Asked) -> None:
@@ -66,7 +68,7 @@ class Backlog:
         for entry in self._waiting:
             names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
             if names:
-                return self._part(entry, names)
+                return self._part(entry, [name for name in names if name not in self.strangers] or names[:1])
         return None
 
     def take_over(self) -> ShardPart | None:

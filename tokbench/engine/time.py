@@ -105,7 +105,7 @@ class TimeTokenizers(Job):
     same_as: Mapping[str, str]
 
     @property
-    def here(self) -> bool:
+    def local_only(self) -> bool:
         """``True``, because it measures time."""
         return True
 

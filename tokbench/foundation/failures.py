@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import bdb
 import mmap
-import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from tokbench.foundation.errors import NoIds, TokbenchError, WorkersLost, one_line, shortened
 
@@ -141,83 +140,31 @@ class _Now:
     """The present activity."""
     memory: mmap.mmap | None = None
     """The memory that outlives the process, if there is one."""
-    inspect: Callable[[], None] | None = None
-    """Looks after each activity whether the process is still sound."""
-    end_turn: Callable[[], None] | None = None
-    """Looks more closely after a tokenizer's turn."""
     raised: BaseException | None = None
     """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
     """The innermost activity that it left."""
 
 
-class Copies:
-    """Counts how many ``os.fork`` lie between this process and the one that imported tokbench."""
-
-    number = 0
-    """The count; a loop over calls of foreign code ends where it has changed, see :func:`end_copy`."""
-
-
-def _count_copy() -> None:
-    Copies.number += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_copy)
-
-
-def end_copy() -> NoReturn:
-    """End this process, which is a copy of one that was in the middle of something, and which is going on with it."""
-    os._exit(0)
-
-
-def keep_heartbeat(
-    memory: mmap.mmap, inspect: Callable[[], None] | None = None, end_turn: Callable[[], None] | None = None
-) -> None:
-    """Keep the heartbeat of this process in a memory that another process reads, from now on.
-
-    Args:
-        memory: the memory.
-        inspect: is called at the end of every block of :func:`doing`, while the heartbeat still names the tokenizer.
-        end_turn: is called before it, where another tokenizer, or none, is at work outside the block.
-    """
-    _Now.memory, _Now.inspect, _Now.end_turn = memory, inspect, end_turn
+def keep_heartbeat(memory: mmap.mmap) -> None:
+    """Keep the heartbeat of this process in a memory that another process reads, from now on."""
+    _Now.memory = memory
 
 
 @contextmanager
 def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
-    """Say what is done while the block lasts; what is not given stays as it was.
-
-    A copy of the process that foreign code made inside the block (``os.fork`` returns twice) ends with the block: the
-    process itself goes on and answers.
-    """
-    before, process = _Now.heartbeat, os.getpid()
+    """Say what is done while the block lasts; what is not given stays as it was."""
+    before = _Now.heartbeat
     set_heartbeat(verb, tokenizer=tokenizer, place=place)
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        _end_copy_of(process)
         raise  # the process ends here, and the heartbeat says where
     except BaseException as error:
-        _end_copy_of(process)
         if _Now.raised is not error:
             _Now.raised, _Now.raised_in = error, _Now.heartbeat
-        _leave(before)
+        _set(*before[:3])
         raise
-    _end_copy_of(process)
-    _leave(before)
-
-
-def _end_copy_of(process: int) -> None:
-    if os.getpid() != process:
-        end_copy()
-
-
-def _leave(before: Heartbeat) -> None:
-    if _Now.end_turn is not None and before.tokenizer != _Now.heartbeat.tokenizer:
-        _Now.end_turn()
-    if _Now.inspect is not None:
-        _Now.inspect()
     _set(*before[:3])
 
 

@@ -45,19 +45,24 @@ class Job(ABC):
     limit: ClassVar[Literal["step", "train"]] = "step"
     """Its time limit in the configuration: ``step`` begins anew with every sign of life, ``train`` is for the whole."""
 
-    tried_again: ClassVar[bool] = True
-    """``True`` if it is tried again by itself where its process died before the first answer, and had other tokenizers
-    in it, any of which may have damaged the process; ``False`` if who gave the job sees to that."""
+    retry_alone: ClassVar[bool] = True
+    """``True`` if the pool tries it once more in a fresh process where its process died before the first answer;
+    ``False`` if the code that made the job does that."""
 
     @property
-    def here(self) -> bool:
+    def local_only(self) -> bool:
         """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
         return False
 
     @property
-    def apart(self) -> bool:
+    def needs_fresh_process(self) -> bool:
         """``True`` if no other tokenizers may have been in its process."""
         return False
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """The names of all tokenizers that it uses; those of strangers' plugins get a process of their own."""
+        return self.tokenizers
 
     @property
     @abstractmethod
@@ -92,13 +97,18 @@ class TokenizerJob(Job):
     """Of the heartbeat."""
     step: Callable[..., Any]
     """It takes the tokenizers, and is sent as a pickle, too."""
-    here: bool = False
-    """See :attr:`Job.here`."""
+    local_only: bool = False
+    """See :attr:`Job.local_only`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
         """The first alone, which is at work."""
         return self.names[:1]
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.names
 
     def run(self, context: JobContext) -> Iterator[Any | Failure]:
         """See :class:`Job`."""

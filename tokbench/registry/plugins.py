@@ -195,6 +195,10 @@ class Registry:
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
         self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", self.plugins, own=OWN_EXECUTORS)
 
+    def is_foreign(self, backend: BackendSpec) -> bool:
+        """Return ``True`` if the plugin of a backend is not tokbench's own."""
+        return self.backends.entries[backend.name].plugin.distribution != OWN
+
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every entry point of the group ``tokbench``, in order of distribution and name; tokbench's own come first.

@@ -30,7 +30,7 @@ class _Check(Job):
     """Call a function with the tokenizer under test. The time limit is for the whole job."""
 
     limit: ClassVar[Literal["step", "train"]] = "train"
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     step: Callable[[TokenizerUnderTest], Any]
 
     @property
@@ -50,7 +50,7 @@ class _Load(Job):
     """Make the tokenizer; the answer is an exception if that fails, else ``None``."""
 
     limit: ClassVar[Literal["step", "train"]] = "train"
-    tried_again: ClassVar[bool] = False
+    retry_alone: ClassVar[bool] = False
     name: str
     request: bytes
     seconds: float

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError, shortened, shown
-from tokbench.foundation.failures import Copies, Failure, attempt, end_copy
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import (
     DecodesBatch,
@@ -43,14 +43,12 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     >>> encode_batch(tokbench.load("utf8_bytes"), ["né", ""]).offsets.tolist()
     [0, 3, 3]
     """
-    copies = Copies.number
     if isinstance(tokenizer, EncodesBatch):
         encoded = tokenizer.encode_batch(texts)
         if not isinstance(encoded, Encoded):
             raise ContractError(f"encode_batch must return Encoded, but returned {shown(encoded)}")
-    else:
-        encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
-    return encoded if Copies.number == copies else end_copy()
+        return encoded
+    return flat([tokenizer.encode(text) for text in texts])
 
 
 def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -120,7 +118,7 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     Raises:
         ContractError: what it returns is not text.
     """
-    copies, member = Copies.number, "decode"
+    member = "decode"
     if isinstance(tokenizer, DecodesBatch):
         member = "decode_batch"
         try:
@@ -131,8 +129,8 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
             raise ContractError(f"{type(tokenizer).__name__} writes into the ids of decode_batch") from error
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
-        texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
-    return plain(texts, list[str], member) if Copies.number == copies else end_copy()  # type: ignore[no-any-return]
+        texts = [tokenizer.decode(ids[a:b]) for a, b in spans]
+    return plain(texts, list[str], member)  # type: ignore[no-any-return]
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -207,7 +207,8 @@ class DaskPool(WorkerPool):
                 job, number = self._again.popleft() if self._again else (next_job(), 0)
                 if job is None:
                     break
-                if job.here:
+                if job.local_only:
+                    self._local.strangers = self.strangers
                     alone = iter([job])
                     yield from self._local.work(lambda alone=alone: next(alone, None), meanwhile, feeds)  # type: ignore[misc]
                 elif member:

@@ -1,26 +1,18 @@
-"""The line between the process of a run and a worker.
+"""The line between the process of a run and a worker: pickles, each behind its length.
 
-Foreign code in a worker may write to any file descriptor, so what comes from there may be anything. A message is a
-pickle behind a head with its number and length. Keyed hashes protect the head and, from a worker, the pickle: nothing
-is unpickled, and no length is believed, before its hash holds. What a worker gets was written by the process of the
-run, so its texts are not hashed: that would take longer than to encode them.
+Plugins in a worker may write to any file descriptor, so the bytes from there may be anything: a length beyond
+:data:`LONGEST`, or something that cannot be unpickled, is a failure of the tokenizer at work.
 """
 
 from __future__ import annotations
 
-import hashlib
 import pickle
-import secrets
 import socket
-import struct
 from multiprocessing.connection import wait
 from numbers import Real
 from typing import Any, Final
 
 from tokbench.foundation.failures import Failure, attempt
-
-SECRET_BYTES: Final = 32
-"""Length of the key of the hashes, which is the first that a worker reads from the line."""
 
 LONGEST: Final = 1 << 32
 """Bytes of a message at most: 4 GiB."""
@@ -28,30 +20,18 @@ LONGEST: Final = 1 << 32
 DEAF_S: Final = 120.0
 """Seconds after which a process counts as one that does not read its line."""
 
-_HEAD: Final = struct.Struct("<QQ")
-_DIGEST_BYTES: Final = 16
-_CHUNK: Final = 1 << 20
+CHUNK: Final = 1 << 20
+"""Bytes that are read at once."""
+
+_LENGTH_BYTES: Final = 8
 _PATIENCE_S: Final = 1.0
 """Seconds to wait for the next part of a message that has begun."""
 
-_NOT_A_MESSAGE: Final = Failure("the process was ended, because foreign code had used its line to tokbench")
+_MALFORMED: Final = Failure("the process was ended, because it sent malformed data: a plugin wrote to tokbench's line")
 
 
-def _digest(secret: bytes, *parts: bytes | bytearray) -> bytes:
-    digest = hashlib.blake2b(key=secret, digest_size=_DIGEST_BYTES)
-    for part in parts:
-        digest.update(part)
-    return digest.digest()
-
-
-def packed(secret: bytes, number: int, message: Any, *, hashed: bool) -> bytes:
+def packed(message: Any) -> bytes:
     """Return a message as it goes over the line.
-
-    Args:
-        secret: the key of the hashes.
-        number: how many messages were sent before.
-        message: anything that can be pickled.
-        hashed: ``True`` if the pickle is hashed, and not the head alone.
 
     Raises:
         ValueError: the message is longer than :data:`LONGEST`.
@@ -59,64 +39,43 @@ def packed(secret: bytes, number: int, message: Any, *, hashed: bool) -> bytes:
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     if len(data) > LONGEST:
         raise ValueError(f"a message of {len(data):,} bytes is too long; at most {LONGEST:,} can be sent")
-    head = _HEAD.pack(number, len(data))
-    return b"".join([head, _digest(secret, head), data, _digest(secret, head, data) if hashed else b""])
+    return len(data).to_bytes(_LENGTH_BYTES, "little") + data
 
 
-class Unpacker:
-    """Puts messages together from the bytes that come.
+class MessageReader:
+    """Puts messages together from the bytes that arrive.
 
-    Args:
-        secret: the key of the hashes.
-        hashed: ``True`` if pickles are hashed, and not heads alone.
-
-    >>> unpacker = Unpacker(b"key", hashed=True)
-    >>> data = packed(b"key", 0, "hello", hashed=True)
-    >>> unpacker.take(data[: unpacker.missing]), pickle.loads(unpacker.take(data[-unpacker.missing :]))
+    >>> reader, data = MessageReader(), packed("hello")
+    >>> reader.take(data[: reader.missing]), pickle.loads(reader.take(data[-reader.missing :]))
     (None, 'hello')
     """
 
-    def __init__(self, secret: bytes, *, hashed: bool) -> None:
-        self._secret = secret
-        self._hashed = hashed
-        self._number = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        self._head = b""
+    def __init__(self) -> None:
         self._part = bytearray()
-        self._wanted = _HEAD.size + _DIGEST_BYTES
+        self._length = 0
 
     @property
     def missing(self) -> int:
-        """The number of bytes after which :meth:`take` goes on: those of a head, or of what comes behind it."""
-        return self._wanted - len(self._part)
+        """The number of bytes after which :meth:`take` goes on: those of a length, or of the pickle behind it."""
+        return (self._length or _LENGTH_BYTES) - len(self._part)
 
     def take(self, data: bytes) -> bytes | None:
-        """Take the bytes that came, at most those that are missing; return the pickle if it is complete.
+        """Take some bytes, at most those that are missing; return the pickle if it is complete.
 
         Raises:
-            ValueError: they are no message, or not the next one.
+            ValueError: no message has this length.
         """
         self._part += data
         if self.missing:
             return None
-        content = bytes(self._part)
-        if not self._head:
-            head, digest = content[: _HEAD.size], content[_HEAD.size :]
-            number, length = _HEAD.unpack(head)
-            if digest != _digest(self._secret, head) or number != self._number or not 0 < length <= LONGEST:
-                raise ValueError(_NOT_A_MESSAGE.reason)
-            self._head, self._part = head, bytearray()
-            self._wanted = length + (_DIGEST_BYTES if self._hashed else 0)
-            return None
-        if self._hashed:
-            content, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-            if digest != _digest(self._secret, self._head, content):
-                raise ValueError(_NOT_A_MESSAGE.reason)
-        self._number += 1
-        self._begin()
-        return content
+        content, self._part = bytes(self._part), bytearray()
+        if self._length:
+            self._length = 0
+            return content
+        self._length = int.from_bytes(content, "little")
+        if not 0 < self._length <= LONGEST:
+            raise ValueError(_MALFORMED.reason)
+        return None
 
 
 class WorkerLine:
@@ -129,18 +88,15 @@ class WorkerLine:
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
         """The end, for :func:`multiprocessing.connection.wait`."""
-        self._secret = secrets.token_bytes(SECRET_BYTES)
         end.settimeout(DEAF_S)
-        end.sendall(self._secret)
-        self._sent = 0
-        self._unpacker = Unpacker(self._secret, hashed=True)
+        self._reader = MessageReader()
 
     def close(self) -> None:
         """Hang up."""
         self.socket.close()
 
     def is_empty(self) -> bool:
-        """Return ``True`` if nothing that came is unread."""
+        """Return ``True`` if nothing is left to read."""
         return not wait([self.socket], 0)
 
     def send(self, message: Any) -> None:
@@ -150,8 +106,7 @@ class WorkerLine:
             TimeoutError: the worker has not read it within :data:`DEAF_S` seconds.
             OSError: the worker has hung up.
         """
-        self.socket.sendall(packed(self._secret, self._sent, message, hashed=False))
-        self._sent += 1
+        self.socket.sendall(packed(message))
 
     def receive(self) -> tuple[str, Any] | Failure | None:
         """Return the next message; the failure if there is something else; ``None`` if it is not complete yet.
@@ -161,13 +116,13 @@ class WorkerLine:
             OSError: the line is broken.
         """
         while wait([self.socket], _PATIENCE_S):
-            data = self.socket.recv(min(self._unpacker.missing, _CHUNK))
+            data = self.socket.recv(min(self._reader.missing, CHUNK))
             if not data:
                 raise EOFError
             try:
-                content = self._unpacker.take(data)
+                content = self._reader.take(data)
             except ValueError:
-                return _NOT_A_MESSAGE
+                return _MALFORMED
             if content is not None:
                 return _message(content)
         return None
@@ -175,17 +130,17 @@ class WorkerLine:
 
 def _message(content: bytes) -> tuple[str, Any] | Failure:
     """Return the message of a worker in a pickle, or the failure if it cannot be read or has another shape."""
-    message = attempt(lambda: pickle.loads(content), "its answer cannot be read")  # noqa: S301 - its hash holds
+    message = attempt(lambda: pickle.loads(content), "its answer cannot be read")  # noqa: S301 - of our worker
     if isinstance(message, Failure):
         return message
     match message:
         case (
             ("ready", None)
-            | ("more" | "note", str())
+            | ("more", str())
             | ("done", int())
             | ("answer", ((int(), int()), _))
             | ("progress", (str(), Real(), Real() | None))
             | ("log", (str(), int(), str()))
         ) if type(message) is tuple:
             return message
-    return _NOT_A_MESSAGE
+    return _MALFORMED

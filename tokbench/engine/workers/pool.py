@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -14,10 +13,6 @@ from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.registry.plugins import Registry
 
 _BATCH_CHARS: Final = 1 << 20
-
-_MOST_NOTES: Final = 20
-
-_log = logging.getLogger(__name__)
 
 Feeds = Mapping[str, Iterable[str]]
 """The texts that a job may ask for, by name."""
@@ -36,8 +31,6 @@ class WorkerDied(NamedTuple):
     """The reason of its end alone."""
     last_words: str = ""
     """The end of what it printed, if its output is captured."""
-    others: tuple[str, ...] = ()
-    """The other tokenizers that had been in the process, any of which may have damaged it."""
 
 
 class InMemory(NamedTuple):
@@ -71,6 +64,8 @@ class WorkerPool(ABC):
         """Notes on the workers, for the reader of the results."""
         self.lost = ""
         """The reason why its workers are out of reach for good; empty as long as they are not."""
+        self.strangers: frozenset[str] = frozenset()
+        """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares."""
         self.registry: Registry | None = None
         """The plugins of the run, once they are loaded."""
 
@@ -107,22 +102,6 @@ class WorkerPool(ABC):
         answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
         return answers[0][1]
 
-    def acquit(self, name: str, died: WorkerDied) -> None:
-        """Note that a tokenizer did in a fresh process what had ended a process with others in it.
-
-        Args:
-            name: the tokenizer.
-            died: how the first process ended.
-        """
-        suspects = " or ".join([", ".join(died.others[:-1]), died.others[-1]] if died.others[1:] else died.others)
-        note = (
-            f"{name}: {died.failure.reason}; in a fresh process it did the same work unharmed, so that {suspects}, "
-            "which had been in the process before, may have damaged it"
-        )
-        _log.warning("%s", note)
-        if note not in self.notes and len(self.notes) < _MOST_NOTES:
-            self.notes.append(note)
-
     @abstractmethod
     def work(
         self,
@@ -132,8 +111,8 @@ class WorkerPool(ABC):
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
-        A job whose worker dies before it has begun is given to another worker. So is, once, one that ended a process
-        in which other tokenizers had been, see :attr:`Job.tried_again`.
+        A job whose worker dies before it has begun is given to another worker. One that ends its process is tried
+        once more in a fresh one, see :attr:`Job.retry_alone`.
 
         Args:
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every

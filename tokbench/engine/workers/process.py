@@ -20,7 +20,7 @@ from typing import IO, Any, Final, NamedTuple
 from tokbench.config.model import Limits
 from tokbench.engine.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.engine.workers.line import WorkerLine
-from tokbench.engine.workers.pool import Feeds, WorkerDied, text_batches
+from tokbench.engine.workers.pool import Feeds, text_batches
 from tokbench.engine.workers.watch import STDERR, STDOUT, WorkerWatch
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
@@ -144,20 +144,18 @@ class WorkerProcess:
         self.answers = 0
         self.loaded: dict[str, None] = {}
         """The tokenizers of its jobs so far, which it has in memory; in their order."""
-        self.doubted: WorkerDied | None = None
-        """The end of the process that had its job before, if the job is tried again."""
-        self._loaded_before: tuple[str, ...] = ()
+        self.retrying = False
+        """``True`` if its job has ended another process before."""
         self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
         self._began = self._since = 0.0
         self._number = 0
 
-    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds) -> None:
+    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds, *, retrying: bool) -> None:
         """Hand over a job."""
-        self.job, self.answers = job, 0
-        self._loaded_before = tuple(self.loaded)
-        self.loaded |= dict.fromkeys(job.tokenizers)
+        self.job, self.answers, self.retrying = job, 0, retrying
+        self.loaded |= dict.fromkeys(job.loads)
         self._jobs += 1
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
@@ -190,17 +188,6 @@ class WorkerProcess:
         if message[0] == "more":
             return self._send_batch(str(message[1]))
         return message
-
-    def fits(self, job: Job) -> bool:
-        """Tell whether a job may run in this process: one that must be apart wants no other tokenizers in it."""
-        return not job.apart or self.loaded.keys() <= set(job.tokenizers)
-
-    def others(self, name: str) -> tuple[str, ...]:
-        """Return the tokenizers that had been in the process when one of its job was at work."""
-        assert self.job is not None
-        order = self.job.tokenizers
-        before = order[: order.index(name)] if name in order else order
-        return tuple(other for other in dict.fromkeys((*self._loaded_before, *before)) if other != name)
 
     def expects(self, number: tuple[int, int]) -> bool:
         """Tell whether an answer with these numbers, of its job and its own, is the next one."""

@@ -33,19 +33,52 @@ _MOST_IDLE_DEATHS: Final = 3
 """So many workers in a row may die while no tokenizer is at work."""
 
 
+_MIXED: Final = "*"
+"""The process of a slot for jobs that mix a stranger's tokenizer with others; each such job gets a new one."""
+
+
 class _Waiting(NamedTuple):
     """A job that waits for a worker again."""
 
     job: Job | None
-    died: WorkerDied | None = None
-    """The end of its process, if it is tried again in one without the tokenizers that were there."""
+    retrying: bool = False
+    """``True`` if it has ended a process, and is tried in a fresh one."""
+
+
+class _Slot:
+    """A place for one job at a time, with a process for tokbench's own tokenizers and one for each stranger's."""
+
+    def __init__(self) -> None:
+        self.processes: dict[str, WorkerProcess] = {}
+        """By stranger's tokenizer, its process; by an empty string, the process of tokbench's own."""
+
+    @property
+    def busy(self) -> WorkerProcess | None:
+        """The process that is at work."""
+        return next((worker for worker in self.processes.values() if worker.job is not None), None)
+
+    @property
+    def loaded(self) -> set[str]:
+        """The tokenizers in memory."""
+        return set[str]().union(*(worker.loaded for worker in self.processes.values()))
+
+    def end(self, *, keep_own: bool = False) -> None:
+        """End all processes, or all but that of tokbench's own tokenizers."""
+        for name in [name for name in self.processes if name or not keep_own]:
+            self.processes.pop(name).end()
+
+    def remove(self, worker: WorkerProcess) -> None:
+        """Forget a process that has ended."""
+        self.processes = {name: other for name, other in self.processes.items() if other is not worker}
 
 
 class ProcessPool(WorkerPool):
     """Some worker processes, which are started when they are needed and replaced when they die.
 
+    A tokenizer of a stranger's plugin never shares a process with another tokenizer.
+
     Args:
-        size: how many.
+        size: the number of jobs that run side by side.
         limits: limits of their jobs in time, and of each process in memory.
         progress: called with every step that a job reports.
         environment: variables that the processes get besides those of this process.
@@ -64,7 +97,7 @@ class ProcessPool(WorkerPool):
         super().__init__(progress, size)
         self._limits = limits
         self._new_worker = partial(WorkerProcess, limits.memory, {}, environment or {}, capture_output=capture_output)
-        self._workers: list[WorkerProcess] = []
+        self._slots = [_Slot() for _ in range(size)]
         self._again: deque[_Waiting] = deque()
         self._idle_deaths = 0
         self._asking = 0
@@ -74,19 +107,19 @@ class ProcessPool(WorkerPool):
         """See :attr:`WorkerPool.in_memory`."""
         if self.size == 1:
             return None
-        others = [worker.loaded for number, worker in enumerate(self._workers) if number != self._asking]
-        here = self._workers[self._asking].loaded if self._asking < len(self._workers) else {}
-        return InMemory(here, set[str]().union(*others), self.size)
+        others = [slot.loaded for number, slot in enumerate(self._slots) if number != self._asking]
+        return InMemory(self._slots[self._asking].loaded, set[str]().union(*others), self.size)
 
     def start(self) -> None:
         """See :meth:`WorkerPool.start`."""
-        while len(self._workers) < self.size:
-            self._workers.append(self._new_worker())
+        for slot in self._slots:
+            if "" not in slot.processes:
+                slot.processes[""] = self._new_worker()
 
     def end(self, keep: int = 0) -> None:
         """See :meth:`WorkerPool.end`."""
-        while len(self._workers) > keep:
-            self._workers.pop().end()
+        for number, slot in enumerate(self._slots):
+            slot.end(keep_own=number < keep)
 
     def work(
         self,
@@ -97,36 +130,42 @@ class ProcessPool(WorkerPool):
         """See :meth:`WorkerPool.work`."""
         self._again.clear()
         while True:
-            for number in range(self.size):
-                if number < len(self._workers) and self._workers[number].job is not None:
+            for number, slot in enumerate(self._slots):
+                if slot.busy:
                     continue
                 self._asking = number
-                job, died = self._again.popleft() if self._again else _Waiting(next_job())
-                if job is None:
-                    continue
-                worker = self._worker_for(number, job, afresh=died is not None)
-                worker.begin(job, self.kept, feeds(job))
-                worker.doubted = died
-            busy = {worker.line.socket: worker for worker in self._workers if worker.job is not None}
+                job, retrying = self._again.popleft() if self._again else _Waiting(next_job())
+                if job is not None:
+                    worker = self._worker_for(slot, job, fresh=retrying)
+                    worker.begin(job, self.kept, feeds(job), retrying=retrying)
+            busy = {worker.line.socket: worker for worker in self._busy()}
             if not busy:
                 return
             meanwhile()
             for end in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[end])  # type: ignore[index]
-            for worker in [worker for worker in busy.values() if worker.job is not None and worker in self._workers]:
+            for worker in self._busy():
                 timed_out = worker.deaf or worker.timed_out(self._limits)
                 if timed_out or worker.has_ended():
                     yield from self._end_worker(worker, timed_out=timed_out)
 
-    def _worker_for(self, number: int, job: Job, *, afresh: bool) -> WorkerProcess:
+    def _busy(self) -> list[WorkerProcess]:
+        return [slot.busy for slot in self._slots if slot.busy]
+
+    def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
         """Return an idle worker for a job, a new one if it needs a process in which no other tokenizers have been."""
-        if number >= len(self._workers):
-            self._workers.append(self._new_worker())
-        number = min(number, len(self._workers) - 1)
-        if not self._workers[number].fits(job) or (afresh and self._workers[number].loaded):
-            self._workers[number].end()
-            self._workers[number] = self._new_worker()
-        return self._workers[number]
+        strangers = self.strangers.intersection(job.loads)
+        place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
+        worker = slot.processes.get(place)
+        if worker and (
+            place == _MIXED
+            or (fresh and worker.loaded)
+            or (job.needs_fresh_process and not worker.loaded.keys() <= set(job.loads))
+        ):
+            worker.end()
+            worker = None
+        slot.processes[place] = worker or self._new_worker()
+        return slot.processes[place]
 
     @property
     def _seconds_between_checks(self) -> float:
@@ -149,7 +188,7 @@ class ProcessPool(WorkerPool):
         if kind == "answer":
             number, answer = content
             if worker.expects(number):
-                self._count_answer(worker)
+                worker.answers += 1
                 yield worker.job, answer
         elif kind == "done":
             if worker.done(content):
@@ -161,18 +200,9 @@ class ProcessPool(WorkerPool):
         """Take a message that is no answer."""
         if kind == "progress":
             self.progress(*content)
-        elif kind == "note" and content not in self.notes:
-            self.notes.append(content)
         elif kind == "log":
             name, level, text = content
             logging.getLogger(name).log(level, text)
-
-    def _count_answer(self, worker: WorkerProcess) -> None:
-        """Count an answer; if its job had ended another process, note that it did not end this one."""
-        worker.answers += 1
-        if worker.doubted:
-            self.acquit(worker.doubted.heartbeat.tokenizer, worker.doubted)
-            worker.doubted = None
 
     def _end_worker(
         self, worker: WorkerProcess, *, timed_out: bool = False, unreadable: Failure | None = None
@@ -189,7 +219,8 @@ class ProcessPool(WorkerPool):
         """
         job = worker.job
         assert job is not None
-        self._workers.remove(worker)
+        for slot in self._slots:
+            slot.remove(worker)
         ended = worker.end(0.0 if timed_out or unreadable else _EXIT_GRACE_S)
         heartbeat = ended.heartbeat
         if unreadable and not heartbeat.verb:  # it has done its job since
@@ -206,9 +237,8 @@ class ProcessPool(WorkerPool):
         if not heartbeat.verb:  # the job itself could not be begun
             heartbeat = Heartbeat(next(iter(job.tokenizers), ""), "beginning")
         died = self._death(job, ended._replace(heartbeat=heartbeat), timed_out=timed_out, unreadable=unreadable)
-        died = died._replace(others=worker.others(heartbeat.tokenizer))
-        if died.others and job.tried_again and not worker.answers and not timed_out and not worker.doubted:
-            self._again.append(_Waiting(job, died))
+        if job.retry_alone and not (worker.answers or timed_out or worker.retrying):
+            self._again.append(_Waiting(job, retrying=True))
         else:
             yield job, died
 

@@ -27,8 +27,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.engine.workers.line import SECRET_BYTES, Unpacker, packed
-from tokbench.engine.workers.soundness import CLOSED, Soundness
+from tokbench.engine.workers.line import CHUNK, MessageReader, packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
@@ -41,7 +40,6 @@ from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options
 
-_CHUNK: Final = 1 << 20
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
 """The number of new objects after which the garbage collector looks.
@@ -80,8 +78,6 @@ class WorkerContext:
         """By name, how to get at each tokenizer."""
         self.kept: dict[str, Any] = {}
         """The things that a job leaves for later jobs in the same process."""
-        self.inspect: Callable[[], object] = lambda: None
-        """Ends a worker process if foreign code has made it unfit for other tokenizers."""
         self._next_batch = next_batch
         self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}
@@ -173,8 +169,6 @@ class _ParentGone(Exception):  # noqa: N818 - the usual end
 class _Line:
     """The line to the parent process, on which several threads may speak, as loggers do.
 
-    A copy of the process, made by foreign code, has the same line, but may not speak on it.
-
     Args:
         handle: its file descriptor.
     """
@@ -184,47 +178,29 @@ class _Line:
         self._socket = socket.socket(fileno=handle)
         self._turn = threading.Lock()
         self._process = os.getpid()
-        self._file = self._identity()
-        self._sent = 0
-        self._secret = self._socket.recv(SECRET_BYTES, socket.MSG_WAITALL)
-        self._unpacker = Unpacker(self._secret, hashed=False)
-
-    def _identity(self) -> tuple[int, int]:
-        status = os.fstat(self._socket.fileno())
-        return status.st_dev, status.st_ino
-
-    def is_open(self) -> bool:
-        """Return ``False`` if its file descriptor was closed, or is another file by now."""
-        try:
-            return self._identity() == self._file
-        except OSError:
-            return False
+        self._reader = MessageReader()
 
     def send(self, message: Any) -> None:
-        """Send one message."""
+        """Send one message. A child that a plugin forked ends here instead: its parent answers."""
         if os.getpid() != self._process:
             os._exit(0)
         with self._turn:
-            data = packed(self._secret, self._sent, message, hashed=True)
-            if not self.is_open():
-                raise OSError(CLOSED)
             try:
-                self._socket.sendall(data)
+                self._socket.sendall(packed(message))
             except ConnectionError as error:
                 raise _ParentGone from error
-            self._sent += 1
 
     def receive(self) -> Any:
         """Return the next message."""
         content = None
         while content is None:
             try:
-                data = self._socket.recv(min(self._unpacker.missing, _CHUNK))
+                data = self._socket.recv(min(self._reader.missing, CHUNK))
             except ConnectionError as error:
                 raise _ParentGone from error
             if not data:
                 raise _ParentGone
-            content = self._unpacker.take(data)
+            content = self._reader.take(data)
         return pickle.loads(content)  # noqa: S301 - sent by our parent
 
     def next_batch(self, feed: str) -> list[str]:
@@ -268,9 +244,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     gc.freeze()  # modules and plugins stay until the end
     gc.set_threshold(_NEW_OBJECTS)
     gc.enable()
-    soundness = Soundness(line.is_open, lambda note: line.send(("note", note)))
-    context.inspect = soundness.inspect_all
-    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), soundness.inspect, soundness.end_turn)
+    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES))
     code = 0
     try:
         line.send(("ready", None))
@@ -284,7 +258,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         pass
     except BaseException as error:  # noqa: BLE001 - the parent gets the reason
         code = 1
-        set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else CLOSED, error)
+        set_ended(f"the process was ended by {one_line(error)}", error)
     os._exit(code)  # without tearing down vocabularies of a gigabyte
 
 
@@ -294,7 +268,6 @@ def _answer(line: _Line, context: WorkerContext) -> None:
     context.recipes.update(recipes)
     with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
         for k, answer in enumerate(job.run(context)):
-            context.inspect()
             line.send(("answer", ((number, k), answer)))
     line.send(("done", number))
 

@@ -28,7 +28,6 @@ from tokbench.engine.describe import (
     describe_tokenizer,
 )
 from tokbench.engine.evaluate import Evaluation, evaluate
-from tokbench.engine.expect import expect_work
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
 from tokbench.engine.folder import check_artefacts, make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
@@ -232,7 +231,6 @@ def _run(
         if folder:
             make_folder(folder)
         stored = StoredWork(kept, checked.registry, checked.plan, began)
-        expect_work(checked, progress, way.workers)
         with progress.phase("training"):
             checked, stopped = train_run(checked, folder, pool, stored)
             prepared = checked.prepared
@@ -334,7 +332,6 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
     """Make the cells, even if Ctrl-C comes meanwhile; return them and the phase in which the run was stopped."""
     if stopped:
         evaluation.interrupted = True
-        progress.expect({}, {}, {})
     progress("making cells", 0, 1)
     seen = TrainedShares(checked.plan, checked.prepared).share
     try:

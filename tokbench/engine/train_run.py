@@ -30,10 +30,8 @@ def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: S
     """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
     prepared: list[PreparedTokenizer] = []
     try:
-        for tokenizer in train_all(checked.plan, checked.prepared, pool, stored):
-            if tokenizer.planned.train_on:
-                pool.progress.trained(tokenizer.name, from_store=tokenizer.train_from_store)
-            prepared.append(save_artefact(folder, tokenizer, pool) if folder else tokenizer)
+        trained = train_all(checked.plan, checked.prepared, pool, stored)
+        prepared.extend(save_artefact(folder, tokenizer, pool) if folder else tokenizer for tokenizer in trained)
         return TrainedRun(checked._replace(prepared=identify(prepared, pool)), "")
     except STOPS:
         pool.end()

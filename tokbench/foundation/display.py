@@ -34,9 +34,6 @@ _JSON_SECONDS: Final = 1.0
 _NOTEBOOK_SECONDS: Final = 0.5
 """The same for the line of a notebook."""
 
-_WORTH_TELLING: Final = 10.0
-"""The least time left that is told while other phases cannot be estimated."""
-
 _SILENT_SECONDS: Final = 10.0
 """After so long without a line there is one, also if nothing has moved."""
 
@@ -47,7 +44,7 @@ class Event:
 
     >>> print(Event(event="log", time="2026-01-01T00:00:00+00:00", message="compiling").line())
     {"event": "log", "time": "2026-01-01T00:00:00+00:00", "step": null, "corpus": null, "tokenizer": null, "done": \
-null, "total": null, "mb_per_s": null, "eta_s": null, "from_store": null, "message": "compiling"}
+null, "total": null, "mb_per_s": null, "from_store": null, "message": "compiling"}
     """
 
     event: str
@@ -67,8 +64,6 @@ null, "total": null, "mb_per_s": null, "eta_s": null, "from_store": null, "messa
     """The progress of the step; documents x tokenizers while a corpus is measured."""
     mb_per_s: float | None = None
     """10⁶ bytes a second that all workers together have measured of the corpus."""
-    eta_s: float | None = None
-    """The seconds that the rest of the run takes, as far as that can be estimated."""
     from_store: int | None = None
     """Documents x tokenizers of the step whose numbers came from the store; with ``end``, of the run."""
     message: str | None = None
@@ -103,7 +98,7 @@ def describe(step: Step, progress: RunProgress) -> str:
         parts.append(f"{step.mb_per_s:.1f} MB/s")
     if step.from_store:
         parts.append(f"{step.from_store:,} from the store")
-    parts += _outlook(progress)
+    parts += _at_work(progress)
     return visible(step.name + (f": {', '.join(parts)}" if parts else ""))
 
 
@@ -114,15 +109,9 @@ def _amount(step: Step) -> str:
     return f"{step.done:,.0f} of {step.total:,.0f}{what} ({step.done / step.total:.0%})".replace("%", " %")
 
 
-def _outlook(progress: RunProgress) -> list[str]:
-    """Return who is at work, and the time left for the whole run, as far as it can be estimated."""
-    parts = [f"at work: {', '.join(progress.at_work)}"] if progress.at_work else []
-    seconds, unknown = progress.time_left()
-    more = " and ".join(unknown)
-    # While what is to come is not known, a few seconds would promise the end.
-    if seconds is not None and (not unknown or seconds >= _WORTH_TELLING):
-        parts.append(f"time left {clock(max(seconds, 1.0))}" + (f", then {more}" if more else ""))
-    return parts
+def _at_work(progress: RunProgress) -> list[str]:
+    """Return the tokenizers at work in words, or nothing."""
+    return [f"at work: {', '.join(progress.at_work)}"] if progress.at_work else []
 
 
 @contextmanager
@@ -273,7 +262,7 @@ class _Json(_LineDisplay):
     """The keys of the line ``end``; empty if the command did not come to its end."""
 
     def write_step(self, step: Step, *, new: bool) -> None:
-        speed, (left, unknown) = step.mb_per_s, self.progress.time_left()
+        speed = step.mb_per_s
         self.write(
             "step" if new else "progress",
             step=step.name,
@@ -282,7 +271,6 @@ class _Json(_LineDisplay):
             done=step.done,
             total=step.total,
             mb_per_s=None if speed is None else float(f"{speed:.4g}"),
-            eta_s=None if left is None or unknown else round(left, 1),
             from_store=step.from_store,
         )
 
@@ -364,13 +352,11 @@ def _bars() -> Iterator[RunProgress]:
             return Text(task.fields["rate"] or (f"{speed:,.0f}/s" if speed else ""))
 
     class Bars(rich.Progress):
-        """The bars, and the line below them while there is something to say."""
+        """The bars, and below them the tokenizers at work."""
 
         def get_renderables(self) -> Iterator[RenderableType]:
             yield from super().get_renderables()
-            outlook = ", ".join(_outlook(shown))
-            if outlook:
-                yield Text(outlook, style="dim")
+            yield from (Text(line, style="dim") for line in _at_work(shown))
 
     columns = (
         rich.TextColumn("{task.description}", markup=False),

@@ -349,14 +349,6 @@ class TimedMetric(Protocol):
 
 
 @runtime_checkable
-class EstimatesTiming(Protocol):
-    """A timed metric that knows how much work it is, so that the time left of a run can be estimated."""
-
-    def bytes_to_time(self, n_bytes: int, tokenizers: int, /) -> int:
-        """Return how many bytes it encodes and decodes, over all rounds, on a corpus of so many bytes."""
-
-
-@runtime_checkable
 class TimesGroups(Protocol):
     """A timed metric that may want the text of every group, too, and not only that of the whole corpus."""
 

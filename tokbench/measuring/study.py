@@ -159,10 +159,6 @@ def _nothing_to_say(plan: Plan, options: Any, prepared: Sequence[PreparedTokeniz
     yield from ()
 
 
-def _no_work(plan: Plan, options: Any, names: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class StudySpec:
     """The description of a study, which a plugin registers."""
@@ -199,10 +195,6 @@ class StudySpec:
     """Returns vocabulary sizes at which a trained vocabulary that cannot be cut is trained as well."""
     foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
     """Yields lines for ``tokbench check`` on what it will take."""
-    work: Callable[[Plan, Any, Sequence[str]], Mapping[str, int]] = _no_work
-    """Returns by corpus the bytes that it works on, over these tokenizers: the time left is estimated from them."""
-    step: str = ""
-    """The beginning of the name of its steps, such as ``models on ``; what follows is the corpus."""
     merge: Callable[[Sequence[NamedRun]], Any | str] | None = None
     """Returns the block of runs over parts of a corpus, or why there is none; ``None`` if it is never merged. It raises
     :class:`~tokbench.foundation.errors.InputError` if the runs do not fit together."""

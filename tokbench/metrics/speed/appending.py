@@ -82,10 +82,6 @@ class Appending(Speed):
     raced = _Appended
     as_lists = False
 
-    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the text of all appends: half of it is encoded anew after each in the mean."""
-        return super().bytes_to_time(n_bytes, tokenizers) * (STEPS + 1) // 2
-
 
 SPEC: Final = MetricFamily(
     name="appending",

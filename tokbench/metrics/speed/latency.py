@@ -196,13 +196,6 @@ class Latency:
                 failures += [contender.failure for contender in timed if contender.failure]
         return outcome._replace(failures=failures)
 
-    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the text of all sizes times the tokenizers; short documents are fewer bytes."""
-        limits = (
-            min(2 * self._options.documents * _BYTES[size], self._options.max_bytes) for size in self._options.sizes
-        )
-        return sum(min(n_bytes, limit) for limit in limits) * tokenizers
-
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
         """Time documents of a size in rounds of shuffled order, and return the rounds."""
         options = self._options

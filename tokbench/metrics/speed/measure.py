@@ -248,10 +248,6 @@ class Speed:
         """See :class:`tokbench.measuring.metric.RepeatsInProcesses`."""
         return combined(self.name, outcomes)
 
-    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the size of the slices times the tokenizers, in all processes; the first tokenizer is timed twice."""
-        return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
-
     def _rounds(
         self,
         contenders: list[Raced],

@@ -170,10 +170,6 @@ class Threads:
             failures += [contender.failure for contender in timed if contender.failure]
         return outcome._replace(failures=failures)
 
-    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the size of the slices times the tokenizers."""
-        return min(n_bytes, self._options.max_bytes) * tokenizers
-
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
         """Time all numbers of threads in every round, in shuffled order, each on text of its own."""
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret

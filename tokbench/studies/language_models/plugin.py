@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tokbench.plugin import (
@@ -41,19 +41,6 @@ def foresee(plan: Plan, _: Options, prepared: Sequence[PreparedTokenizer]) -> It
     yield from costs(plan, prepared)
 
 
-def work(plan: Plan, _: Options, names: Sequence[str]) -> Mapping[str, int]:
-    """Return the bytes that models are trained on at most, by corpus, over all tokenizers."""
-    amounts: dict[str, int] = {}
-    for family, options in plan.metrics:
-        if family.study == "language_models" and family.make:
-            texts = family.make(options).texts
-            for corpus in plan.corpora_of(family):
-                size = min(plan.surveys[texts.train or corpus].bytes, texts.most_training)
-                count = len([name for name in plan.names_on(corpus) if name in names])
-                amounts[corpus] = amounts.get(corpus, 0) + size * count
-    return amounts
-
-
 @hookimpl
 def register_studies(register: Callable[[StudySpec], None]) -> None:
     """Register the study."""
@@ -68,8 +55,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             reads_texts=True,
             lacks=lacks,
             foresee=foresee,
-            work=work,
-            step="models on ",
             merge=lambda _: (
                 "bits per byte are not merged, because models of all the text are others: see the reports of the runs"
             ),

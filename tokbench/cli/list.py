@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -12,7 +12,7 @@ from tokbench.cli.options import common_options, examples, json_option, print_js
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tokbench.registry.index import PluginIndex
+    from tokbench.registry.plugins import Registry
 
 _KINDS = {
     "suites": "suite",
@@ -41,40 +41,72 @@ def list_(kind: str | None, *, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from tokbench.registry.index import plugin_index
+    from tokbench.registry.plugins import load_registry
 
     console = Console()
     if kind in {None, "suites"}:
         _list_suites(console)
-    index = plugin_index()
+    registry = load_registry()
     for listed in [kind] if kind else _KINDS:
         if listed == "plugins":
-            _list_plugins(index, console)
-        elif listed == "published":
-            _list_published(index, console)
+            _list_plugins(registry, console)
         elif listed != "suites":
-            _list_entries(index, listed, console)
+            head = "what loads it: the first that needs no network" if listed == "published" else "what it is"
+            rows = [(entry.name, entry.origin, entry.reason or entry.summary) for entry in _listed(registry, listed)]
+            _table(console, listed, (_KINDS[listed], "from", head), rows)
+
+
+class _Listed(NamedTuple):
+    """One name that a configuration may use."""
+
+    name: str
+    origin: str
+    """The distribution or the plugin that registered it."""
+    summary: str
+    reason: str = ""
+    """What it lacks, and how to install that; empty if it can be used."""
+
+
+def _listed(registry: Registry, kind: str) -> list[_Listed]:
+    """Return what the plugins register of one kind, in alphabetical order."""
+    from tokbench.registry.plugins import missing
+    from tokbench.registry.tokenizer_names import catalogue
+
+    if kind == "published":
+        entries = registry.backends.entries
+        listed = []
+        for name, candidates in catalogue(registry).items():
+            plugins = [entries[candidate.backend].plugin for candidate in candidates]
+            origins = dict.fromkeys(plugin.distribution or plugin.name for plugin in plugins)
+            listed.append(_Listed(name, ", ".join(origins), ", ".join(map(str, candidates))))
+        return listed
+    needs = kind in {"backends", "executors"}
+    return [
+        _Listed(
+            name,
+            entry.plugin.distribution or entry.plugin.name,
+            entry.spec.summary,
+            (needs and missing(entry.spec)) or "",
+        )
+        for name, entry in sorted(getattr(registry, kind).entries.items())
+    ]
 
 
 def _facts(kind: str) -> list[dict[str, object]]:
     """Return all of one kind; ``reason`` says why something cannot be used, and is empty if it can."""
     from tokbench.config.suites import shipped_suites
-    from tokbench.registry.index import plugin_index
-    from tokbench.registry.plugins import missing
+    from tokbench.registry.plugins import load_registry
 
     if kind == "suites":
         suites = shipped_suites().values()
         return [{"name": suite.name, "summary": suite.summary, "needs_data": suite.needs_data} for suite in suites]
-    index = plugin_index()
+    registry = load_registry()
     if kind == "plugins":
         return [
             {name: getattr(plugin, name) for name in ("name", "distribution", "version", "reason")}
-            for plugin in index.plugins
+            for plugin in registry.plugins
         ]
-    return [
-        {"name": entry.name, "origin": entry.origin, "summary": entry.summary, "reason": missing(entry) or ""}
-        for entry in index.listed[kind]
-    ]
+    return [entry._asdict() for entry in _listed(registry, kind)]
 
 
 def _list_suites(console: Console) -> None:
@@ -85,24 +117,12 @@ def _list_suites(console: Console) -> None:
     _table(console, "suites", (_KINDS["suites"], "what it shows; run it with 'tokbench run SUITE'"), rows)
 
 
-def _list_plugins(index: PluginIndex, console: Console) -> None:
+def _list_plugins(registry: Registry, console: Console) -> None:
     rows = [
         (plugin.name, f"{plugin.distribution} {plugin.version}".strip(), plugin.reason or "usable")
-        for plugin in index.plugins
+        for plugin in registry.plugins
     ]
     _table(console, "plugins", (_KINDS["plugins"], "from", "state"), rows)
-
-
-def _list_published(index: PluginIndex, console: Console) -> None:
-    rows = [(plugin.name, plugin.origin, plugin.summary) for plugin in index.listed["published"]]
-    _table(console, "published", (_KINDS["published"], "from", "what loads it: the first that needs no network"), rows)
-
-
-def _list_entries(index: PluginIndex, kind: str, console: Console) -> None:
-    from tokbench.registry.plugins import missing
-
-    rows = [(plugin.name, plugin.origin, missing(plugin) or plugin.summary) for plugin in index.listed[kind]]
-    _table(console, kind, (_KINDS[kind], "from", "what it is"), rows)
 
 
 def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -56,10 +56,7 @@ class NotebookResults(Results):
 
     @property
     def plot(self) -> Plots:
-        """The charts of the run, made with Altair, such as ``.plot.bar()``; ``.plot`` alone names them.
-
-        They need the extra ``plot``: ``pip install 'tokbench[plot]'``.
-        """
+        """The charts of the report as pictures, such as ``.plot.bar()``."""
         from tokbench.notebook.plots import Plots
 
         return Plots(self)

@@ -73,7 +73,7 @@ class SmallPage:
         """The attributes to look at next, as they are typed behind the results."""
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
-        steps = [f".table({first!r})", f".plot.bar({first!r})"] if first and tables.results.cells else []
+        steps = [f".table({first!r})", ".plot.bar()"] if first and tables.results.cells else []
         steps += [".plot.curve()"] * ("vocabulary_size" in tables.results.studies)
         steps += [".plot.speed()"] * any(
             tables.metric(cell.metric).timed for cell in tables.results.cells if cell.value is not None

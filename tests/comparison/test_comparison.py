@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.cli.options import print_markdown
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
@@ -19,6 +21,8 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
 from tokbench.notebook.comparison import NotebookComparison
+from tokbench.report.document import Column, Name, Row, Section, Table
+from tokbench.report.markdown_nodes import section_markdown
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
@@ -307,7 +311,7 @@ def test_the_command_prints_markdown_and_tells_by_its_exit_code(runs):
     assert compare_command(runs / "one").exit_code == 2
 
 
-def test_a_terminal_gets_tables_a_pipe_markdown_and_shares_of_documents_are_counted(tmp_path, monkeypatch):
+def test_a_pipe_gets_markdown_with_counted_documents(tmp_path):
     for name, share in (("before", 0.0), ("after", 1.0)):
         whole = Cell("t", "c", WHOLE, "back", share, "share of documents", n=4)
         uneven = replace(whole, group="g", value=abs(share - 0.1))
@@ -317,11 +321,19 @@ def test_a_terminal_gets_tables_a_pipe_markdown_and_shares_of_documents_are_coun
     assert (
         "| t | c | whole corpus | back | 0 % of documents | 100 % of documents | 0 of 4 → 4 of 4 documents |" in piped
     )
-    monkeypatch.setattr("tokbench.report.terminal_nodes.terminal", lambda: Console(width=150))
-    lines = compare_command(*paths).output.splitlines()
-    [row] = [line for line in lines if line.startswith("t ")]
-    assert "0 of 4 → 4 of 4 documents" in row
-    assert "|" not in row
+
+
+def test_a_terminal_gets_tables_with_whole_names(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    name = "[red]\x1b[31m" + "x" * 60
+    table = Table("", [Column("name"), Column("size", numeric=True)], [Row([Name(name), "12,345"])])
+    print_markdown(section_markdown(Section("s", "Sizes", [table])))
+    shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert "Sizes" in shown
+    assert "[red]\\u{1b}[31m" in re.sub(r"\s", "", shown)
+    assert shown.count("x") == 60
+    assert all(len(line) <= 30 for line in shown.splitlines())
 
 
 def test_json_has_every_comparison_under_one_name(runs):

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, page_option, print_json, say
-
-if TYPE_CHECKING:
-    from tokbench.comparison.render import ComparisonPage
+from tokbench.cli.options import common_options, json_option, page_option, print_json, print_markdown, say
 
 
 @click.command()
@@ -74,21 +69,9 @@ def compare(
     if as_json:
         print_json({"comparisons": [render.as_mapping(page) for page in pages]})
     elif not files:
-        _print(pages)
+        for page in pages:
+            print_markdown(render.markdown(page))
     sys.exit(int(any(page.failed for page in pages)))
-
-
-def _print(pages: Sequence[ComparisonPage]) -> None:
-    """Print tables on a terminal, and Markdown elsewhere."""
-    from tokbench.comparison.render import markdown
-    from tokbench.report.terminal_nodes import print_document, terminal
-
-    console = terminal()
-    for page in pages:
-        if console:
-            print_document(console, page.title, page.lead, page.sections)
-        else:
-            click.echo(markdown(page))
 
 
 def _paths(file: Path, count: int) -> list[Path]:

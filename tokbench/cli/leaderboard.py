@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from tokbench.cli.options import common_options, json_option, log_option, page_option, print_json, say
+from tokbench.cli.options import common_options, json_option, log_option, page_option, print_json, print_markdown, say
 
 _RUNS: Final = "runs"
 
@@ -54,7 +54,6 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     from tokbench.comparison import leaderboard_page as page
     from tokbench.comparison.leaderboard import leaderboard as board_of
     from tokbench.foundation.files import write_atomically
-    from tokbench.report.terminal_nodes import print_document, terminal
     from tokbench.results.model import NamedRun
 
     board = board_of([NamedRun.read(path) for path in runs], metrics)
@@ -64,10 +63,8 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
         say(f"written: {file}", err=True)
     if as_json:
         print_json(page.as_mapping(board))
-    elif not files and (console := terminal()):
-        print_document(console, page.title(board), page.EXPLANATION, page.sections(board))
     elif not files:
-        click.echo(page.markdown(board))
+        print_markdown(page.markdown(board))
 
 
 _folder_option = click.option(

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
 
@@ -71,6 +71,28 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def print_json(facts: Mapping[str, object]) -> None:
     """Print facts for other programs; all of it is ASCII, so that no encoding matters."""
     click.echo(json.dumps(facts, indent=1, default=str))
+
+
+def print_markdown(text: str) -> None:
+    """Print Markdown: laid out on a terminal, and as it is elsewhere."""
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.markdown import Markdown, TableElement
+    from rich.table import Table
+
+    class Folded(TableElement):  # names stay whole in a narrow terminal
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for table in super().__rich_console__(console, options):
+                for column in table.columns if isinstance(table, Table) else ():
+                    column.overflow = "fold"
+                yield table
+
+    class Page(Markdown):
+        elements: ClassVar = {**Markdown.elements, "table_open": Folded}
+
+    Console().print(Page(text, hyperlinks=False))
 
 
 _PAGES: Final = (".md", ".html", ".json")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import Series, legends
-from tokbench.report.document import Column, MeasuredCell, Row, Table
+from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
@@ -21,7 +20,6 @@ from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.partial import durations, partial_sentences
 from tokbench.report.sections.problems import problems, short_vocabularies
 from tokbench.report.sections.same_ids import same_ids
-from tokbench.report.terminal_nodes import COLUMN_GAP, marks_of, rich_table
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
 from tokbench.tokenizers.facts import CAUTION
@@ -35,6 +33,9 @@ _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
+_COLUMN_GAP = 3
+"""Spaces between two columns of a table."""
+
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
 """The metrics whose first column gets room after all of compression."""
 
@@ -152,7 +153,7 @@ def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
     """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
     every = main_columns(report.tables)
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
-    room = width - max([len("tokenizer"), *widths]) - COLUMN_GAP - len("vocabulary") - COLUMN_GAP
+    room = width - max([len("tokenizer"), *widths]) - _COLUMN_GAP - len("vocabulary") - _COLUMN_GAP
     firsts = {column.metric: column for column in reversed(every)}
     compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
     urgent = [column for column in every if column.metric == compression]
@@ -160,37 +161,45 @@ def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
     urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
     for column in [*urgent, *(column for column in every if column not in urgent)]:
-        room -= max(_widths(column, names)) + COLUMN_GAP
+        room -= _width(column, names) + _COLUMN_GAP
         if room < 0:
             break
         taken.append(column)
     return [column for column in every if column in taken]
 
 
-def _head(column: Series) -> Column:
+def _head(column: Series) -> list[str]:
+    """Return the lines of the head: metric, corpus and unit."""
     unit = column.unit_label.split(" ")[0]  # "% of documents" is too wide for a column of "100.0"
-    return Column(column.short_label, numeric=True, below=cut(visible(column.corpus), _LONGEST_CORPUS), unit=unit)
+    return [line for line in (column.short_label, cut(visible(column.corpus), _LONGEST_CORPUS), unit) if line]
 
 
-def _widths(column: Series, names: Sequence[str]) -> list[int]:
-    """Return the widths of the lines of a column."""
-    head = _head(column)
-    marks = max(len(marks_of(column.cells[name])) for name in names)
-    return [
-        *map(len, map(str, (head.line, head.below, head.unit))),
-        *(len(column.cells[name].text) + marks for name in names),
-    ]
+def _shown(cell: DisplayCell) -> str:
+    """Return a cell with its marks, and with the share of the documents that was measured."""
+    return cell.text + " ".join(filter(None, (cell.marks, cell.share)))
+
+
+def _width(column: Series, names: Sequence[str]) -> int:
+    return max(map(len, [*_head(column), *(_shown(column.cells[name]) for name in names)]))
 
 
 def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> RichTable:
-    rows = []
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, padding=(0, _COLUMN_GAP - 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("tokenizer", vertical="bottom")
+    table.add_column("vocabulary", justify="right", vertical="bottom")
+    for column in columns:
+        table.add_column(Text("\n").join(map(_text, _head(column))), justify="right", vertical="bottom")
     for name in names:
         ids = report.tables.tokenizer(name).vocab_size
-        size = "unknown" if ids is None else f"{ids:,}"
-        cells = [MeasuredCell(cell=column.cells[name]) for column in columns]
-        rows.append(Row([cut(visible(name), _LONGEST_NAME), size, *cells]))
-    heads = [Column("tokenizer"), Column("vocabulary", numeric=True), *map(_head, columns)]
-    return rich_table(Table("", heads, rows))
+        cells = [column.cells[name] for column in columns]
+        styles = ["bold green" if cell.best else "dim" if cell.value is None else "" for cell in cells]
+        numbers = [_text(_shown(cell), style) for cell, style in zip(cells, styles, strict=True)]
+        table.add_row(_text(cut(visible(name), _LONGEST_NAME)), "unknown" if ids is None else f"{ids:,}", *numbers)
+    return table
 
 
 def _problems(report: Report) -> list[str]:

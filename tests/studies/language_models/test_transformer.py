@@ -2,7 +2,6 @@
 
 import argparse
 import inspect
-import io
 import json
 import math
 import platform
@@ -180,7 +179,7 @@ def test_the_same_seed_gives_the_same_number_and_another_seed_another():
     assert bits(0) != bits(1)
 
 
-def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(monkeypatch):
+def test_a_stopped_training_keeps_its_finished_points():
     training, scored = part(random_text()), part(random_text(1, 3))
 
     def train(saved, progress=lambda *_: None):
@@ -188,24 +187,32 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(monkeypatch):
             training, scored, 10, SMALL, learning_rate=0.01, seed=0, shares=[0.5, 1], saved=saved, progress=progress
         )
 
-    whole = train({})
-    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0.0)
-    for last in (2, 5):  # before the first point, and after it
-        saved, seen = {}, []
+    def stop(*_):
+        if saved:
+            raise KeyboardInterrupt
 
-        def stop(_, done, __, last=last):
-            if done == last:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            train(saved, stop)
-        assert "rate 0.01 seed 0" in saved
-        again = train(saved, lambda _, done, __, seen=seen: seen.append(done))
-        assert seen[0] == last + 1
-        assert [point.bits.tolist() for point in again] == [point.bits.tolist() for point in whole]
-        assert sorted(saved) == ["rate 0.01 seed 0 point 0", "rate 0.01 seed 0 point 1"]
+    whole, saved = train({}), {}
+    with pytest.raises(KeyboardInterrupt):
+        train(saved, stop)
+    assert [*saved] == ["rate 0.01 seed 0 point 0"]
+    first = saved["rate 0.01 seed 0 point 0"]
+    assert [point.bits.tolist() for point in train(saved)] == [point.bits.tolist() for point in whole]
+    assert saved["rate 0.01 seed 0 point 0"] is first
     again = train(saved, lambda *_: pytest.fail("everything is there"))
     assert [point.bits.tolist() for point in again] == [point.bits.tolist() for point in whole]
+
+
+def test_a_damaged_point_is_made_again():
+    training, saved = part(random_text()), {}
+
+    def train():
+        return train_curve(training, training, 10, SMALL, learning_rate=0.01, seed=0, shares=[1], saved=saved)
+
+    [whole] = train()
+    saved["rate 0.01 seed 0 point 0"] = b"damaged"
+    [again] = train()
+    assert again.bits.tolist() == whole.bits.tolist()
+    assert saved["rate 0.01 seed 0 point 0"] != b"damaged"
 
 
 def test_a_sweep_tries_every_rate_on_a_tenth_and_keeps_what_it_found(monkeypatch):
@@ -270,26 +277,19 @@ def test_random_bytes_cost_eight_bits_and_permuted_ids_the_same():
     assert cost(halves, 16) == pytest.approx(8, abs=0.05)
 
 
-class Remembering(dict):
-    """Checkpoints of a training, of which the last one of each name is kept when it is done."""
-
-    def pop(self, name, *default):
-        self.last = self.get(name)
-        return super().pop(name, *default)
-
-
 @pytest.mark.slow
 def test_a_model_s_own_weights_show_the_ids_that_it_never_trained(tmp_path, monkeypatch):
     """A vocabulary of English, and a model of code: 13 ids that UTF-8 never has tell what untrained rows look like."""
-    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0)
+    bits, kept = transformer_model._Training._bits, []
+    monkeypatch.setattr(
+        transformer_model._Training, "_bits", lambda self, weights, at: kept.append(weights) or bits(self, weights, at)
+    )
     english, code = inspect.getsource(topics)[:100_000], inspect.getsource(argparse)[:60_000]
     tokenizer = train("regex_bpe", [english], 1024, pattern="gpt4")
     texts = [code[start : start + 2000] for start in range(0, len(code), 2000)]
     training = EncodedPart(encode_batch(tokenizer, texts), np.array([len(text.encode()) for text in texts]))
-    kept = Remembering()
-    train_curve(training, training, 1024, SMALL, learning_rate=0.008, seed=0, shares=[1.0], saved=kept)
-    state = np.load(io.BytesIO(kept.last))
-    embedding = state["0"][:1024]  # the rows after it are the end and the beginning of a document
+    train_curve(training, training, 1024, SMALL, learning_rate=0.008, seed=0, shares=[1.0])
+    embedding = np.asarray(kept[0]["embedding"])[:1024]  # the rows after it are the end and the beginning of a document
     entry = {"dtype": "F32", "shape": embedding.shape, "data_offsets": [0, embedding.nbytes]}
     header = json.dumps({"wte.weight": entry}).encode()
     (tmp_path / "m.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + embedding.tobytes())

@@ -3,8 +3,6 @@
 import csv
 import io
 import shutil
-from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,38 +105,6 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypa
     monkeypatch.setattr(transformer_model, "_step", lambda *_: pytest.fail("all points are kept"))
     again = tokbench.run(written(folder, MEASURED), workers=0)
     assert again.studies.get(VOCABULARY_SIZES).measured == results.studies.get(VOCABULARY_SIZES).measured
-
-
-@pytest.mark.slow
-def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, tmp_path, monkeypatch):
-    """The fourth step of the first size raises. Its place is in the store, and no step before it is done again."""
-    from tokbench.studies.language_models import transformer_model
-
-    path = written(tmp_path, MEASURED)
-    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr(transformer_model, "_CHECKPOINT_SECONDS", 0.0)
-    step, steps = transformer_model._step, Counter()
-
-    def run(name, *, breaks=False, **options):
-        def counted(*given):
-            if breaks and steps[name] == 3 and not steps["broken"]:
-                steps["broken"] += 1
-                raise RuntimeError("half-way")
-            steps[name] += 1
-            return step(*given)
-
-        monkeypatch.setattr(transformer_model, "_step", counted)
-        return tokbench.run(path, workers=0, **options).studies.get(VOCABULARY_SIZES)
-
-    first, second, whole = run("first", breaks=True), run("second"), run("whole", store=False)
-    assert "cut at size 256, body width 16, layers 1: RuntimeError: half-way" in first.failures
-    assert {each.vocab_size for each in first.measured.trained} == {300}
-    assert steps["first"] + steps["second"] == steps["whole"]
-    for found in (second.measured, whole.measured):
-        assert [replace(each, seconds=0) for each in found.trained] == [
-            replace(each, seconds=0) for each in ran[0].studies.get(VOCABULARY_SIZES).measured.trained
-        ]
-    assert second.measured.best == whole.measured.best
 
 
 @pytest.mark.slow

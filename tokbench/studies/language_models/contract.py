@@ -63,9 +63,6 @@ class Checkpoints(Protocol):
 
     def __setitem__(self, name: str, data: bytes, /) -> None: ...
 
-    def pop(self, name: str, default: bytes, /) -> bytes:
-        """Delete a part that is not needed any more, and return it, or the default."""
-
 
 class ModelTask(NamedTuple):
     """All that a model is made from.

@@ -101,8 +101,8 @@ class StoredCheckpoints:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     saved = StoredCheckpoints(Store(Path(folder)), {"tokenizer": "a"})
     ...     saved["seed 1"] = b"numbers"
-    ...     "seed 1" in saved, saved["seed 1"], saved.pop("seed 1", b""), "seed 1" in saved
-    (True, b'numbers', b'numbers', False)
+    ...     "seed 1" in saved, saved["seed 1"], "seed 2" in saved
+    (True, b'numbers', False)
     """
 
     def __init__(self, store: Store, key: Key) -> None:
@@ -123,12 +123,6 @@ class StoredCheckpoints:
 
     def __setitem__(self, name: str, data: bytes, /) -> None:
         self._store.put(_CHECKPOINT, self._of(name), data)
-
-    def pop(self, name: str, default: bytes, /) -> bytes:
-        """Delete a part, and return it."""
-        data = self._store.get(_CHECKPOINT, self._of(name))
-        self._store.remove(_CHECKPOINT, self._of(name))
-        return default if data is None else data
 
 
 def checkpoints_of(key: Key | None) -> Checkpoints:

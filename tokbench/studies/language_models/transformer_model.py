@@ -29,10 +29,10 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 os.environ.setdefault("PJRT_NPROC", "1")  # XLA reads it when JAX is first used: the threads of its pool
 
@@ -54,8 +54,6 @@ from tokbench.studies.language_models.windows import (
     training_windows,
 )
 
-P = TypeVar("P")
-
 _log = logging.getLogger(__name__)
 
 _WEIGHT_DECAY: Final = 0.1
@@ -64,8 +62,6 @@ _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
 """Gradients longer than this are shortened to it. With norms of queries and keys and a long warm-up, this makes seeds
 agree: on 300 kB of text in pieces of Unigram with 1,024 ids, seeds differed by .11 bits per byte, and by .34 before."""
-
-_CHECKPOINT_SECONDS: Final = 30.0
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3  # both of mallopt(3)
@@ -261,8 +257,8 @@ def train_curve(
         learning_rate: the highest one. It rises over the first eighth of the steps.
         seed: of the parameters and of the order.
         shares: rising shares of the training text, the last one 1.
-        saved: keeps what is finished, and the place of what is not: a training that was stopped goes on from there,
-            with the same numbers. Names hold the learning rate and the seed; all else is the caller's to tell apart.
+        saved: keeps the points that are finished, which are not made again. Names hold the learning rate and the
+            seed; the caller keeps all else apart.
         progress: called with the steps that are done and those of all.
 
     Returns:
@@ -305,31 +301,27 @@ class _Training:
         self._scored = batches(filled(scoring_windows(scored.encoded, n_ids, self._window), body.windows), body.windows)
         self._documents = len(scored.n_bytes)
         self._order = np.random.default_rng(seed).permutation(len(training.n_bytes))
-        self._before = 0.0  # seconds of a process that was stopped
-        self._since = self._kept = time.perf_counter()
+        self._since = time.perf_counter()
 
     def points(self, shares: Sequence[float]) -> list[Point]:
         """Train to the last share, and return the models on the way."""
         segments = self._segments(shares)
         self._steps = [batch for segment in segments for batch in segment.batches]
         points: list[Point] = []
-        state, at = self._restored()
-        end = n_bytes = tokens = 0
+        state = None
+        at = end = n_bytes = tokens = 0
         for number, segment in enumerate(segments):
             end, n_bytes, tokens = end + len(segment.batches), n_bytes + segment.n_bytes, tokens + segment.tokens
             cool = end - max(1, round(_COOL_DOWN * end))
             name = f"{self._name} point {number}"
-            point = self._kept_part(name, self._point)
+            point = self._kept_point(name)
             if point is None:
-                if state is None or at > cool:  # nothing was kept, or nothing that is of use here
-                    state, at = self._begun(), 0
-                state, at = self._trained(state, at, cool), cool
+                state, at = self._trained(state or self._begun(), at, cool), cool
                 bits = self._bits(self._cooled(state, cool, end), cool)
                 flops = self._body.flops(tokens, self._window, self._n_ids)
-                point = Point(n_bytes, tokens, flops, self._seconds(), bits)
+                point = Point(n_bytes, tokens, flops, time.perf_counter() - self._since, bits)
                 self._saved[name] = _packed(point._asdict())
             points.append(point)
-        self._saved.pop(self._name, b"")
         return points
 
     def _rate(self, step: int) -> float:
@@ -339,7 +331,6 @@ class _Training:
         """Go on training at the constant rate."""
         for at in range(start, stop):
             state = _step(state, self._steps[at], self._rate(at), self._body.heads)
-            self._keep(state, at + 1)
             self._show(at + 1, state.parameters)
         return state
 
@@ -381,39 +372,13 @@ class _Training:
         parameters = initial(self._n_ids, self._body, self._seed)
         return _State(parameters, _ADAM.init(parameters))
 
-    def _keep(self, state: _State, at: int) -> None:
-        """Save the place of the training, from time to time."""
-        if time.perf_counter() - self._kept >= _CHECKPOINT_SECONDS:
-            self._kept = time.perf_counter()
-            arrays = {str(k): np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(state))}
-            self._saved[self._name] = _packed({**arrays, "at": at, "seconds": self._seconds()})
-
-    def _restored(self) -> tuple[_State | None, int]:
-        return self._kept_part(self._name, self._place) or (None, 0)
-
-    def _kept_part(self, name: str, read: Callable[[Mapping[str, NDArray[Any]]], P]) -> P | None:
-        """Return a part that was saved; one that cannot be used is deleted, and made again."""
-        part = attempt(lambda: read(_unpacked(self._saved[name]))) if name in self._saved else None
-        if isinstance(part, Failure):
-            self._saved.pop(name, b"")
-            _log.warning("the checkpoint %s is damaged (%s); it is deleted, and made again", name, part.reason)
+    def _kept_point(self, name: str) -> Point | None:
+        """Return a point that was saved; one that cannot be used is made again."""
+        point = attempt(lambda: self._point(_unpacked(self._saved[name]))) if name in self._saved else None
+        if isinstance(point, Failure):
+            _log.warning("the point %s is damaged (%s); it is made again", name, point.reason)
             return None
-        return part
-
-    def _place(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[_State, int]:
-        """Return the state of a training and its step.
-
-        Raises:
-            ValueError: they are those of another training.
-            KeyError: one of them is missing.
-        """
-        before, at, begun = float(arrays["seconds"]), int(arrays["at"]), self._begun()
-        kept = [jnp.asarray(arrays[str(k)]) for k in range(len(jax.tree.leaves(begun)))]
-        same = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(kept, jax.tree.leaves(begun), strict=True))
-        if not same or not 0 <= at <= len(self._steps) or not 0 <= before < math.inf:
-            raise ValueError("it is that of another training")
-        self._before = before
-        return jax.tree.unflatten(jax.tree.structure(begun), kept), at
+        return point
 
     def _point(self, arrays: Mapping[str, NDArray[Any]]) -> Point:
         """Return the models of a point.
@@ -427,9 +392,6 @@ class _Training:
         if bits.shape != (self._documents,) or not np.isfinite([*bits, seconds]).all() or min(n_bytes, tokens) < 1:
             raise ValueError("it is that of another training")
         return Point(n_bytes, tokens, flops, seconds, bits)
-
-    def _seconds(self) -> float:
-        return self._before + time.perf_counter() - self._since
 
     def _bits(self, parameters: Parameters, at: int) -> Floats:
         costs = np.zeros(self._documents)

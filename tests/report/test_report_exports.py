@@ -1,16 +1,15 @@
-"""Results for other programs: the files of pytest-benchmark and of airspeed velocity."""
+"""Results for other programs: the file of pytest-benchmark."""
 
 import json
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
 from report_data import build, everything_failed
 
-from tokbench.formats import asv, pytest_benchmark
+from tokbench.formats import pytest_benchmark
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import WHOLE, Cell
 
@@ -74,67 +73,3 @@ def test_the_command_of_pytest_benchmark_compares_two_runs(results, tmp_path):
     load = done.stdout.split("'load_s ")[1]
     assert "500.0000 (1.0)" in load
     assert "1,000.0000 (2.0" in load
-
-
-def rows(results):
-    """Read a file as asv's documentation says: the columns of each row, and values in the order of the product."""
-    body = json.loads(asv.asv_results(results))
-    for name, row in body["results"].items():
-        columns = dict(zip(body["result_columns"], row, strict=False))
-        assert len(columns["result"]) == len(list(product(*columns["params"])))
-        yield name, columns
-
-
-def test_asv_gets_every_number_in_the_order_of_its_parameters(results):
-    values = {
-        (name.split(".track_")[1], *map(eval, place)): value
-        for name, columns in rows(results)
-        for place, value in zip(product(*columns["params"]), columns["result"], strict=True)
-        if value is not None
-    }
-    expected = {
-        (each.metric, each.tokenizer, each.corpus if each.group == WHOLE else f"{each.corpus}/{each.group}"): each.value
-        for each in results.cells
-        if each.value is not None and each.metric in results.metrics
-    }
-    assert values == expected
-    assert len(values) > 100
-
-
-def test_asv_has_the_keys_that_its_documentation_names(results):
-    body = json.loads(asv.asv_results(results))
-    documented = (
-        "version commit_hash env_name date params python requirements env_vars durations result_columns results"
-    )
-    assert set(body) == set(documented.split())
-    assert body["version"] == 2
-    assert body["result_columns"][:3] == ["result", "params", "version"]
-    assert body["date"] > 1e12, "milliseconds"
-    assert body["env_name"].isprintable(), "asv makes a folder of it"
-
-
-def test_asv_describes_every_metric_with_the_same_parameters_and_version(results):
-    described = json.loads(asv.asv_benchmarks(results))
-    assert described.pop("version") == 2
-    found = dict(rows(results))
-    assert found.keys() == described.keys()
-    for name, each in described.items():
-        assert (each["name"], each["type"], each["param_names"]) == (name, "track", ["tokenizer", "corpus"])
-        assert (each["params"], each["version"]) == (found[name]["params"], found[name]["version"])
-    other = replace(results, metrics=results.metrics | {"load_s": replace(LOAD, formula="other")})
-    assert (
-        json.loads(asv.asv_benchmarks(other))["load.track_load_s"]["version"]
-        != described["load.track_load_s"]["version"]
-    )
-
-
-def test_asv_finds_the_machine_of_the_results(results):
-    machine = json.loads(asv.asv_machine(results))
-    assert machine.keys() == {"version", "machine", "os", "arch", "cpu", "num_cpu", "ram"}
-    assert machine["version"] == 1
-    params = json.loads(asv.asv_results(results))["params"]
-    assert {name: value for name, value in machine.items() if name != "version"}.items() <= params.items()
-
-
-def test_a_run_without_numbers_is_an_empty_file():
-    assert json.loads(asv.asv_results(everything_failed()))["results"] == {}

@@ -65,9 +65,6 @@ def test_the_formats_register_themselves():
         "sizes": "sizes.csv",
         "size_ranking": "ranking.csv",
         "pytest_benchmark": "pytest-benchmark.json",
-        "asv": "asv.json",
-        "asv_benchmarks": "asv-benchmarks.json",
-        "asv_machine": "asv-machine.json",
     }
 
 

@@ -38,12 +38,6 @@ def versions(name):
     return {canonicalize_name(line[1]): line[2] for line in pinned}
 
 
-@pytest.mark.parametrize("name", ["constraints.txt", "lowest.txt"])
-def test_the_first_lines_say_how_the_file_was_made(name):
-    head = [line for line in (FOLDER / name).read_text(encoding="utf-8").splitlines() if line.startswith("#")]
-    assert "pip install" in " ".join(head)
-
-
 def test_a_version_of_everything_declared_is_tested():
     tested = versions("constraints.txt")
     for needed in declared(leave_out=NOT_IN_DEV):

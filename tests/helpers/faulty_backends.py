@@ -181,19 +181,6 @@ class CountsFew(Counts):
         return [1]
 
 
-class LeavesSession(Bytes):
-    """Starts a daemon, in a session of its own and without the variables of its parent, and hangs."""
-
-    def encode(self, text, /):
-        script = "import os; os.fork() and os._exit(0); os.execve('/bin/sleep', ['sleep', '600'], {})"
-        process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, stdout=subprocess.DEVNULL)
-        process.wait()
-        # The worker adopts what the process has left.
-        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        Path(os.environ["LEAKS_TO"]).write_text(f"{os.getpid()} {children[-1]}")
-        time.sleep(600)
-
-
 class Hogs(Bytes):
     """Takes 100 MB after the other."""
 
@@ -334,7 +321,7 @@ def register_backends(register):
         Exits,
         Kills,
     ]
-    kinds += [Bytes, Counts, CountsFew, CountsWrong, Leaks, LeavesSession, OtherIds, Hogs, Prints, Complains]
+    kinds += [Bytes, Counts, CountsFew, CountsWrong, Leaks, OtherIds, Hogs, Prints, Complains]
     for kind in kinds:
         register(
             tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())

@@ -12,13 +12,13 @@ from tokbench.config.model import Config
 from tokbench.engine.load import Loaded, LoadTokenizers, VocabularyDigest
 from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.surveys import StoredSurveys
-from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.executor import Executor, usable_cores
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure
+from tokbench.foundation.memory import MEASURED
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -125,7 +125,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
         InputError: the executor cannot be had, or there is a limit of memory where the system does not tell how much
             is used.
     """
-    if config.limits.memory and not KNOWN:
+    if config.limits.memory and not MEASURED:
         where = config.located.where(("limits", "memory"))
         raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
     use_one_thread()

@@ -13,13 +13,12 @@ from typing import ClassVar, Final, Literal
 from tokbench.corpus.corpus import Reading, group_and_text
 from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
-from tokbench.foundation.memory import PeakMemory
+from tokbench.foundation.memory import MEASURED, PeakMemory
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
@@ -175,7 +174,7 @@ def take_training(
     One ``with_memory`` is a training whose memory was measured, where the system tells it.
     """
     training = stored.training(tokenizer.planned)
-    if training is None or (with_memory and training.memory is None and KNOWN):
+    if training is None or (with_memory and training.memory is None and MEASURED):
         return None
     facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):

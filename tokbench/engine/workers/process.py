@@ -6,7 +6,6 @@ import json
 import logging
 import mmap
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -18,10 +17,9 @@ from contextlib import suppress
 from typing import IO, Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
-from tokbench.engine.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.engine.workers.line import WorkerLine
 from tokbench.engine.workers.pool import Feeds, text_batches
-from tokbench.engine.workers.watch import STDERR, STDOUT, WorkerWatch
+from tokbench.engine.workers.watch import WorkerWatch
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
 from tokbench.measuring.job import Job
@@ -32,8 +30,12 @@ _START: Final = (
     "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv.pop()); "
     "from tokbench.engine.workers.worker import main; main(*map(int, sys.argv[1:]))"
 )
+_EXIT_CHECK_S: Final = 0.005
 START_S: Final = 120.0
 """Seconds that a process may take to start."""
+
+_OUTPUT: Final = (1, 2)
+"""The file descriptors of standard output and standard error."""
 
 _MAX_TAIL_CHARS: Final = 300
 """Length of the end of a worker's output, as errors show it."""
@@ -57,12 +59,11 @@ class _WorkerFiles(NamedTuple):
     stderr: int
 
 
-def _start_process(files: _WorkerFiles, mark: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
+def _start_process(files: _WorkerFiles, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process in a session and group of its own, so that Ctrl-C reaches the parent alone, which ends the group.
 
     Args:
         files: the files that it inherits.
-        mark: its value of :data:`MARK`.
         environment: variables that are added to those of this process.
     """
     level = logging.getLogger("tokbench").getEffectiveLevel()
@@ -73,7 +74,7 @@ def _start_process(files: _WorkerFiles, mark: str, environment: Mapping[str, str
         stdout=files.stdout,
         stderr=files.stderr,
         pass_fds=[files.line, files.heartbeat],
-        env={**os.environ, **environment, MARK: mark},
+        env={**os.environ, **environment},
         start_new_session=True,
     )
 
@@ -116,23 +117,21 @@ class WorkerProcess:
     def __init__(
         self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
     ) -> None:
-        self._mark = secrets.token_hex(16)
         ours, theirs = socket.socketpair()
-        pipes = [os.pipe() for _ in (STDOUT, STDERR)]
+        pipes = [os.pipe() for _ in _OUTPUT]
         with _open_shared_file() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
             files = _WorkerFiles(theirs.fileno(), file.fileno(), *(end for _, end in pipes))
-            self._process = _start_process(files, self._mark, environment)
+            self._process = _start_process(files, environment)
         for _, end in pipes:
             os.close(end)
         self._watch = WorkerWatch(
-            {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, (STDOUT, STDERR), strict=True)},
+            self._process,
+            {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, _OUTPUT, strict=True)},
             lambda: read_heartbeat(self._memory).tokenizer,
             printed,
-            self._process.pid,
             memory,
-            self._process.kill,
         )
         self._watch.start()
         self.line = WorkerLine(ours)
@@ -223,21 +222,16 @@ class WorkerProcess:
         return now - since > limit
 
     def end(self, patience: float = 0.0) -> Ended:
-        """End the process and all that it started.
+        """End the process and its group, in which is what it has started; what began another session lives on.
 
         Args:
             patience: seconds to wait for it to end by itself.
         """
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
-        by_itself = self._process.returncode is not None
-        if KNOWN:
-            self._process.send_signal(signal.SIGSTOP)  # it starts no more, and adopts what its children leave
-            end_descendants(self._process.pid, self._mark)
-            self._process.kill()
-        else:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        until = time.monotonic() + patience
+        while not (by_itself := _has_exited(self._process)) and time.monotonic() < until:
+            time.sleep(_EXIT_CHECK_S)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self.line.close()
         code, heartbeat = self._process.wait(), read_heartbeat(self._memory)
         how = heartbeat.ended or f"the process {how_ended(code)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import selectors
+import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from tokbench.engine.workers.descendants import resident_bytes
+from tokbench.foundation.memory import resident_bytes
 
 OUTPUT_BYTES: Final = 1 << 16
 """Bytes that one tokenizer may print in a run; the rest is left out."""
@@ -25,40 +26,31 @@ _MEMORY_CHECK_S: Final = 0.1
 _OUTPUT_GRACE_S: Final = 1.0
 """Seconds to wait for the rest of the output of a worker that has ended."""
 
-STDOUT: Final = 1
-STDERR: Final = 2
-
 
 class WorkerWatch(threading.Thread):
     """Reads the output of a worker as it comes, so that the worker never waits, and ends it at its memory limit.
 
     Args:
+        process: the worker.
         output: by the reading end of a pipe, the file descriptor to pass its output on to, or ``None``.
-        at_work: tells which tokenizer is at work.
+        at_work: returns the tokenizer that is at work.
         printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
-        worker: the id of the process.
         memory: bytes that it may use; ``None`` if there is no limit.
-        kill: ends the process.
     """
 
     def __init__(
         self,
+        process: subprocess.Popen[bytes],
         output: dict[int, int | None],
         at_work: Callable[[], str],
         printed: dict[str, int],
-        worker: int,
         memory: int | None,
-        kill: Callable[[], None],
     ) -> None:
         super().__init__(name="watch of a worker", daemon=True)
         self.too_large = False
         """``True`` once the process was ended because it used more memory."""
-        self._output = output
-        self._at_work = at_work
-        self._printed = printed
-        self._worker = worker
+        self._process, self._output, self._at_work, self._printed = process, output, at_work, printed
         self._memory = memory
-        self._kill = kill
         self._last = b""
 
     def run(self) -> None:
@@ -74,9 +66,9 @@ class WorkerWatch(threading.Thread):
                     else:
                         selector.unregister(key.fd)
                         os.close(key.fd)
-                if self._memory and not self.too_large and resident_bytes(self._worker) > self._memory:
+                if self._memory and not self.too_large and resident_bytes(self._process.pid) > self._memory:
                     self.too_large = True
-                    self._kill()
+                    self._process.kill()
 
     def last_words(self, longest: int) -> str:
         """Return the end of what a worker that has ended printed, on one line."""

@@ -273,15 +273,12 @@ def _answer(line: _Line, context: WorkerContext) -> None:
 
 
 def _settle_down(parent: int) -> None:
-    """End with the parent, adopt orphans, and be the first to go if memory runs out, where the system can do that.
+    """End with the parent, and be the first to go if memory runs out, where the system can do that.
 
     Raises:
         BackendError: the parent has ended already.
     """
     if sys.platform == "linux":
-        import ctypes
-
-        attempt(lambda: ctypes.CDLL(None).prctl(36, 1))  # 36: PR_SET_CHILD_SUBREAPER
         attempt(lambda: Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii"))
     end_with_parent(parent)
 

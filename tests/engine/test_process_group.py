@@ -1,4 +1,4 @@
-"""Nothing is left of a worker, whatever it has started and however it ends."""
+"""Nothing is left of a worker and its process group, however it ends."""
 
 import os
 import signal
@@ -11,7 +11,6 @@ import pytest
 import worker_steps
 
 from tokbench.config.model import Limits
-from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
 from tokbench.engine.workers.worker import Recipe
@@ -19,7 +18,7 @@ from tokbench.foundation.progress import silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.tokenizers.options import Options
 
-pytestmark = pytest.mark.skipif(not KNOWN, reason="processes are found in /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
 def pool_of_one():
@@ -45,7 +44,7 @@ def gone(pid, tries=100):
 
 
 @pytest.mark.slow
-def test_a_copy_of_a_worker_in_a_session_of_its_own_ends_after_the_worker_crashed(tmp_path, monkeypatch):
+def test_a_crashed_worker_takes_its_children_with_it(tmp_path, monkeypatch):
     monkeypatch.setenv("COPY_TO", str(tmp_path / "pid"))
     with pool_of_one() as pool:
         answer = pool.ask(job_of(worker_steps.leave_a_copy))
@@ -58,9 +57,9 @@ def test_a_copy_of_a_worker_in_a_session_of_its_own_ends_after_the_worker_crashe
 @pytest.mark.parametrize("number", [0, signal.SIGKILL])
 def test_nothing_is_left_of_a_process_that_had_workers(number):
     script = (
-        "import os, test_descendants, worker_steps\n"
-        "pool = test_descendants.pool_of_one()\n"
-        "print(pool.ask(test_descendants.job_of(worker_steps.process_id)), flush=True)\n"
+        "import os, test_process_group, worker_steps\n"
+        "pool = test_process_group.pool_of_one()\n"
+        "print(pool.ask(test_process_group.job_of(worker_steps.process_id)), flush=True)\n"
         f"os.kill(os.getpid(), {number})\n"
     )
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])

@@ -70,15 +70,16 @@ class _Listed(NamedTuple):
 def _listed(registry: Registry, kind: str) -> list[_Listed]:
     """Return what the plugins register of one kind, in alphabetical order."""
     from tokbench.registry.plugins import missing
-    from tokbench.registry.tokenizer_names import catalogue
+    from tokbench.registry.tokenizer_names import catalogue, unverified
 
     if kind == "published":
         entries = registry.backends.entries
-        listed = []
+        listed, unproved = [], unverified(registry)
         for name, candidates in catalogue(registry).items():
             plugins = [entries[candidate.backend].plugin for candidate in candidates]
             origins = dict.fromkeys(plugin.distribution or plugin.name for plugin in plugins)
-            listed.append(_Listed(name, ", ".join(origins), ", ".join(map(str, candidates))))
+            summary = ", ".join(map(str, candidates)) + "; unverified" * (name in unproved)
+            listed.append(_Listed(name, ", ".join(origins), summary))
         return listed
     needs = kind in {"backends", "executors"}
     return [

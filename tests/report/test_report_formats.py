@@ -63,7 +63,6 @@ def test_the_formats_register_themselves():
         "validity": "validity.csv",
         "validity_tokenizers": "validity_tokenizers.csv",
         "sizes": "sizes.csv",
-        "size_ranking": "ranking.csv",
         "pytest_benchmark": "pytest-benchmark.json",
     }
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.studies.language_models.ngram_model import bits_by_order, next_entropies
+from tokbench.studies.language_models.ngram_model import bits_by_order
 from tokbench.tokenizers.contract import Encoded
 
 BOS, EOS = "BOS", "EOS"
@@ -143,24 +143,6 @@ def test_an_id_that_the_training_text_does_not_have_gets_the_uniform_share():
 def test_no_training_text():
     with pytest.raises(ValueError, match="no training text"):
         bits_by_order(encoded([]), encoded([[1]]), 2)
-
-
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_entropies_before_each_token_are_those_of_all_probabilities(order):
-    """The text that is read holds histories that the training text does not."""
-    training, read = [[0, 1, 0, 2, 1, 0], [2, 2, 1], [], [0, 1]], [[0, 1, 2, 2], [], [3, 0, 1, 0, 0]]
-    oracle = Dictionaries(training, order, n_ids=4)
-    expected = []
-    for document in read:
-        for k in range(len(document)):
-            history = tuple([BOS, *document][max(0, k + 2 - order) : k + 1]) if order > 1 else ()
-            each = [float(oracle.p(token, history)) for token in [0, 1, 2, 3, EOS]]
-            assert sum(each) == pytest.approx(1)
-            expected.append(-sum(p * log2(p) for p in each if p))
-    found = next_entropies(encoded(training), encoded(read), n_ids=4, order=order)
-    assert found == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(ValueError, match="not below 3"):
-        next_entropies(encoded(training), encoded(read), n_ids=3, order=order)
 
 
 def word(token):

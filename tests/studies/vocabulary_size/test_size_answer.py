@@ -16,7 +16,7 @@ from tokbench.studies.vocabulary_size.block import (
     ScalingOptimum,
     VocabularySizes,
 )
-from tokbench.studies.vocabulary_size.costs import law
+from tokbench.studies.vocabulary_size.costs import describe_model, law
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 from tokbench.studies.vocabulary_size.mixture import Mixture, mix
@@ -53,7 +53,11 @@ def study(lines, *, infos=(), law_of=None, measured=None, changes=(), **candidat
     advice, published = advised(lines, law_of=law_of, **candidates)
     advice = replace(advice, **dict(changes))
     advice = with_measured(advice, measured) if measured else advice
-    return size_answer(results_of(VocabularySizes(recommendation=advice, law=published, measured=measured), infos))
+    model = candidates.get("model", MODEL)
+    sizes = VocabularySizes(
+        recommendation=advice, law=published, measured=measured, model=model and describe_model(model)
+    )
+    return size_answer(results_of(sizes, infos))
 
 
 def advised(lines, *, weights=(), model=MODEL, documents=400, law_of=None, left_out=(), **facts):
@@ -69,7 +73,7 @@ def advised(lines, *, weights=(), model=MODEL, documents=400, law_of=None, left_
     published = law_of or (law(model) if model else None)
     candidates = Candidates(mixed, dict(left_out), worst, **facts)
     advice = recommendation(mixture, candidates, model, published)
-    return replace(advice, weighted=bool(weights), equal=not weights), published
+    return replace(advice, weighted=bool(weights)), published
 
 
 def results_of(sizes, infos=()):
@@ -180,10 +184,24 @@ def test_what_the_text_is_too_small_to_show_is_unknown_and_excludes_no_size():
     """Half of the ids do not occur, and training is so long that they may well occur often enough in it."""
     long = MODEL.model_copy(update={"training_tokens": 1e12})
     answer = study({"mine": {"prose": line_of(GROWING, held=0.5)}}, model=long)
-    assert (
-        "Whether that is more than the published limit of 5 % is unknown, which excludes no size." in answer.sentences
-    )
-    assert answer.options[-1].rare.endswith("(0 % to 50 %)")
+    assert any("too small to show which ids training holds" in sentence for sentence in answer.sentences)
+    assert [row.size for row in answer.options if not row.rare] == [4000, 8000, 16000]
+
+
+@pytest.mark.parametrize(
+    ("counts", "training", "share"),
+    [
+        ([701, 100, 100, 99], 1000, 0.4),  # of 1,000 tokens as many are trained on: below 100 is rare
+        ([490, 490, 10, 9, 1], 10_000, 0.4),  # below 10
+        ([490, 490, 10, 9, 1], 10_001, None),  # a text shows no rarer ids
+        ([10] * 5, 1e12, 0.0),
+        ([10] * 4, 1e12, None),
+    ],
+)
+def test_the_share_of_rare_ids_by_hand(counts, training, share):
+    mixture = Mixture.of({"prose": text()}, {})
+    per_byte = mixture.of_ids({"prose": np.array(counts)})
+    assert mixture.too_rare(per_byte, 5, training) == (share if share is None else pytest.approx(share))
 
 
 def test_a_size_beyond_the_text_is_not_taken():
@@ -197,7 +215,7 @@ def test_a_size_beyond_the_text_is_not_taken():
     # 2 FLOPs for each weight: 40,894,464 without the output layer, and 1,024 for each row of it
     assert answer.sentences[5] == (
         "Chosen by compression alone it would be mine with 16,000 tokens: "
-        "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids or more too rare."
+        "28.0 % [28.0, 28.0] fewer tokens, 8.3 % fewer FLOPs per byte, 50 % of its ids too rare."
     )
     assert answer.sentences[7].startswith("The published scaling law points to 3,000 to 5,000 tokens.")
     assert "Training holds 0 % of its ids fewer than 100 times, as the text shows." in answer.sentences

@@ -6,15 +6,7 @@ from pydantic import ValidationError
 
 from tokbench.foundation.errors import InputError
 from tokbench.studies.vocabulary_size import compute
-from tokbench.studies.vocabulary_size.extend import extend, round_up
 from tokbench.studies.vocabulary_size.options import Model
-from tokbench.studies.vocabulary_size.patches import (
-    EntropyPatches,
-    cut_by_entropy,
-    patch_cost,
-    patch_starts,
-    without_tokenizer,
-)
 
 GPT2 = {"context": 1024, "positions": 1024, "biases": True, "tied": True}
 GPT2_SMALL = Model(width=768, layers=12, **GPT2)
@@ -159,72 +151,3 @@ def test_a_model_that_cannot_be_is_refused(fields, said):
 def test_sizes_that_are_none_are_refused(wrong):
     with pytest.raises(InputError, match="whole number from 1 on"):
         GPT2_SMALL.parameters(wrong)
-
-
-def test_an_extension_by_hand():
-    added = extend(GPT2_SMALL, 50257, 10, multiple=64)  # into the spare rows of 50,304
-    assert (added.before, added.after, added.rows, added.spare) == (50304, 50304, 0, 37)
-    assert (added.parameters, added.bytes, added.share, added.flops, added.break_even) == (0, 0, 0, 0, 0)
-    added = extend(GPT2_SMALL, 50257, 100)
-    assert (added.rows, added.spare, added.parameters) == (100, 0, 76_800)
-    assert added.share == 76_800 / (124_439_808 + 76_800)
-    assert added.flops == 2 * 76_800
-
-
-def test_the_break_even_breaks_even():
-    added = extend(LLAMA2, 32000, 32000)
-    before, after = (
-        float(compute.flops_per_byte(LLAMA2, size, length))
-        for size, length in ((added.before, 4.0), (added.after, 4.0 / (1 - added.break_even)))
-    )
-    assert before == pytest.approx(after, rel=1e-12)
-
-
-def test_rounding_up():
-    assert [round_up(n, 128) for n in (1, 128, 129)] == [128, 128, 256]
-    for further, multiple in ((-1, 1), (1, 0)):
-        with pytest.raises(InputError, match="cannot add"):
-            extend(LLAMA2, 32000, further, multiple=multiple)
-
-
-def test_patches_of_bytes_by_hand():
-    """GPT-2 small over patches of 4: its own layers a fourth of the time, and 12 layers of width 384 for each byte."""
-    found = patch_cost(GPT2_SMALL, 4)
-    step = 2 * 12 * (4 + 8) * 768**2 + 2 * 12 * 1024 * 768
-    local = 2 * 12 * (4 + 8) * 384**2 + 2 * 12 * 4 * 384 + 2 * 384 * 256
-    bridge = 2 * (768 // 4) * 384
-    assert found.flops_per_byte == step / 4 + local + bridge
-    assert found.local_share == (local + bridge) / found.flops_per_byte
-    layers = 12 * (12 * 384**2 + 13 * 384) + 2 * 384
-    assert found.parameters == 256 * 192 + 192 * 384 + layers + 2 * 256 * 384
-    assert (found.cache_per_byte, found.context_bytes) == (2 * 12 * 768 * 2 / 4, 4096)
-
-
-def test_bytes_are_the_smallest_vocabulary():
-    rows = without_tokenizer(LLAMA3)
-    assert [row.patch for row in rows] == [1, 4, 8]
-    assert rows[0].flops_per_byte == compute.flops_per_byte(LLAMA3, [256], [1.0])[0]
-    assert rows[0].parameters == 2 * 256 * 4096
-
-
-def test_patches_by_entropy_have_the_mean_that_is_asked_for():
-    rng = np.random.default_rng(1)
-    entropies, begins = rng.random(9000), rng.random(9000) < 0.01
-    begins[0] = True
-    threshold = cut_by_entropy(entropies, begins)
-    starts = patch_starts(entropies, begins, threshold)
-    assert starts.sum() == 2000
-    assert starts[begins].all()
-    inside = ~begins
-    assert entropies[inside & starts].min() > threshold >= entropies[inside & ~starts].max()
-    row = without_tokenizer(GPT2_SMALL, EntropyPatches(threshold, 4.0, {"c": 4.0}))[3]
-    assert row.flops_per_byte == patch_cost(GPT2_SMALL, 4).flops_per_byte
-    assert (row.threshold, row.by_corpus) == (threshold, {"c": 4.0})
-
-
-def test_documents_shorter_than_a_patch_begin_all_patches():
-    begins = np.array([True, False, True, False])
-    threshold = cut_by_entropy(np.array([1.0, 4.0, 1.0, 3.0]), begins)
-    assert patch_starts(np.array([1.0, 4.0, 1.0, 3.0]), begins, threshold).tolist() == begins.tolist()
-    with pytest.raises(ValueError, match="no byte"):
-        cut_by_entropy(np.empty(0), np.empty(0, bool))

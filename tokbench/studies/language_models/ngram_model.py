@@ -39,9 +39,6 @@ _FEW: Final = (0.5, 1.0, 1.5)
 
 _ABSENT: Final = -1
 
-_ROWS: Final = 1 << 10
-"""The number of distributions that are computed at once; it bounds memory."""
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -234,85 +231,6 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
             lower = level.as_lower(level.counts).probabilities(history, ngrams, lower)
             history = _following(ngrams, first)
     return bits
-
-
-def next_entropies(training: Encoded, scored: Encoded, n_ids: int, order: int) -> Floats:
-    """Train on documents and return how uncertain the model is before each token of other documents.
-
-    The model gives the probability of every token that can come next, and of the end of the document. It is the
-    entropy -Σ p log2 p of these n_ids + 1 probabilities. It depends on the last ``order - 1`` tokens alone, so it
-    is computed once for each history that differs.
-
-    Args:
-        training: the documents that the model is trained on.
-        scored: the documents that it reads.
-        n_ids: the number of ids; every id is below it.
-        order: the order of the model, 1 or more.
-
-    Returns:
-        float64[n]: bits before each id of ``scored``, without those before the ends of documents.
-
-    Raises:
-        ValueError: there is no training text, or an id is not below ``n_ids``.
-
-    One document "a a b": the unigrams are p(a) = 5/12 and p(b) = p(end) = 7/24, whatever precedes.
-
-    >>> text = Encoded(np.array([0, 0, 1], dtype=np.uint32), np.array([0, 3]))
-    >>> next_entropies(text, text, n_ids=2, order=1).round(6).tolist()
-    [1.563202, 1.563202, 1.563202]
-    >>> (-(5 / 12 * np.log2(5 / 12) + 2 * 7 / 24 * np.log2(7 / 24))).round(6).item()
-    1.563202
-    """
-    if len(training.offsets) < 2:  # noqa: PLR2004 - one offset is no document
-        raise ValueError("there is no training text")
-    if max(int(training.ids.max(initial=0)), int(scored.ids.max(initial=0))) >= n_ids:
-        raise ValueError(f"an id is not below {n_ids}")
-    predicted = _Stream.of(scored, n_ids)
-    first = predicted.depth == 0
-    history = np.zeros(len(predicted.tokens), dtype=np.int64)
-    rows = np.zeros(len(predicted.tokens), dtype=np.int64)  # of each token, the row of the distribution before it
-    below = np.full((1, n_ids + 1), 1 / (n_ids + 1))
-    entropies = np.empty(0)
-    for level in _levels(_Stream.of(training, n_ids), n_ids + 2, order):
-        # The training text lacks some histories: the row of the shorter history distinguishes them.
-        different, here = _ranked(rows * (level.histories + 1) + history + 1)
-        parents, histories = different // (level.histories + 1), different % (level.histories + 1) - 1
-        if level.counts is None:
-            parts = _distributions(level.as_top(), level.order, histories, below, parents)
-            entropies = np.concatenate([_entropies(part) for part in parts])
-        else:
-            parts = _distributions(level.as_lower(level.counts), level.order, histories, below, parents)
-            below = np.concatenate(list(parts))
-            history = _following(level.order.find(history, predicted.tokens), first)
-        rows = here
-    return np.asarray(entropies[rows[~first & (predicted.tokens != n_ids)]])
-
-
-def _distributions(
-    smoothed: _Smoothed, order: _Order, histories: Ints, below: Floats, parents: Ints
-) -> Iterator[Floats]:
-    """Yield float64[some, V], row by row the probabilities of all that can come after a history.
-
-    Args:
-        smoothed: the probabilities of the order.
-        order: its n-grams.
-        histories: int64[h], the number of each history, or -1.
-        below: float64[g, V], the distributions by the order below.
-        parents: int64[h], the row of each history in ``below``.
-    """
-    n_next = below.shape[1]
-    for start in range(0, len(histories), _ROWS):
-        some = slice(start, start + _ROWS)
-        history = np.repeat(histories[some], n_next)
-        ngrams = order.find(history, np.tile(np.arange(n_next), len(histories[some])))
-        yield smoothed.probabilities(history, ngrams, below[parents[some]].ravel()).reshape(-1, n_next)
-
-
-def _entropies(probabilities: Floats) -> Floats:
-    """Return float64[h], the entropy of each row, bits."""
-    logs = np.log2(np.where(probabilities > 0, probabilities, 1.0))
-    entropies: Floats = -(probabilities * logs).sum(axis=1)
-    return entropies
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def recommendation(
         bases.append(SizeBasis(basis="law", line="", smallest=min(sizes), largest=max(sizes)))
     if model is None:
         return replace(advice, bases=bases)
-    allowed = allowed_rare([choice.rare_low for choice in choices])
+    allowed = allowed_rare([choice.too_rare for choice in choices])
     ranges = _ranges(mixture, candidates, model, _largest(choices, allowed))
     some_allowed = {choice.line for choice in choices if _allows(allowed, choice)}
     ranges = [
@@ -96,7 +96,6 @@ def _taken(
             choice.flops_per_byte or 0.0,
             choice.compression_ratio,
             choice.worst_ratio or 0.0,
-            choice.rare_low,
         )
         for choice in free
     ]
@@ -114,7 +113,7 @@ def _taken(
 
 
 def _allows(allowed: float | None, choice: SizeChoice) -> bool:
-    return allowed is None or (choice.rare_low or 0.0) <= allowed
+    return allowed is None or (choice.too_rare or 0.0) <= allowed
 
 
 def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, int]:

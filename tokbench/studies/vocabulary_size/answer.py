@@ -22,9 +22,6 @@ from tokbench.studies.vocabulary_size.section_measured import measured_advice
 _BESIDE: Final = 2
 """The number of sizes on either side of the one taken that the table shows."""
 
-_TAKEN: Final = ("compression and cost", "measured here")
-"""The basis of the size that is taken, now and in files of earlier versions."""
-
 _GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
 _NOT_MEASURED: Final = (
     "No model was trained for it: write 'measured' under 'study: vocabulary:' to measure bits per byte."
@@ -72,7 +69,7 @@ class SizeAnswer:
 
 
 def size_answer(results: Results) -> SizeAnswer | None:
-    """Return the answer, or ``None`` if the run has no study of vocabulary sizes or is of an earlier version."""
+    """Return the answer, or ``None`` if the run recommends nothing."""
     study = results.studies.get(VOCABULARY_SIZES)
     recommendation = study.recommendation if study else None
     if study is None or recommendation is None:
@@ -91,8 +88,8 @@ class _Wording:
 
     def sentences(self) -> Iterator[str]:
         """Yield all sentences, the size to take first."""
-        if self._taken:
-            yield from self._take(self._taken)
+        if self._taken and self._recommendation.range:
+            yield from self._take(self._taken, self._recommendation.range)
         measured = list(self._measured())
         if not self._taken:  # what was measured is then the answer
             yield from measured
@@ -112,21 +109,17 @@ class _Wording:
             yield from measured_advice(measured, self._recommendation.take)
             yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
-    def _take(self, taken: SizeChoice) -> Iterator[str]:
+    def _take(self, taken: SizeChoice, sizes: SizeRange) -> Iterator[str]:
         """Yield the sizes to take, and one of them with its worst group."""
         ratio = f"{taken.compression_ratio:.3f} bytes per token"
-        sizes = self._recommendation.range
-        if sizes is None:  # of an earlier version
-            yield f"Take {_name(taken)}: {ratio} {self._over()}."
-        else:
-            if sizes.enough_bytes is not None:
-                yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
-            yield from _range(sizes, self._over())
-            allowed = self._recommendation.allowed_rare
-            if sizes.capped and allowed is not None:
-                yield f"Of larger sizes, more than {percent(allowed)} of the ids are too rare."
-            one_size = sizes.smallest == sizes.largest
-            yield f"{'That gives' if one_size else f'One of them is {taken.vocab_size:,}:'} {ratio}."
+        if sizes.enough_bytes is not None:
+            yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
+        yield from _range(sizes, self._over())
+        allowed = self._recommendation.allowed_rare
+        if sizes.capped and allowed is not None:
+            yield f"Of larger sizes, more than {percent(allowed)} of the ids are too rare."
+        one_size = sizes.smallest == sizes.largest
+        yield f"{'That gives' if one_size else f'One of them is {taken.vocab_size:,}:'} {ratio}."
         if taken.worst_ratio is not None:
             group = f"{taken.worst_group} of {taken.worst_corpus}"
             yield f"Its worst group is {group}, {taken.worst_ratio:.3f} bytes per token."
@@ -135,17 +128,16 @@ class _Wording:
         weights = self._recommendation.weights
         if len(weights) == 1:
             return f"on {next(iter(weights))}"
-        if self._recommendation.equal:
+        if not self._recommendation.weighted:
             return f"over {len(weights)} corpora that count alike ({names(list(weights))})"
         shares = ", ".join(f"{percent(share)} {name}" for name, share in weights.items())
-        by = "the weights given" if self._recommendation.weighted else "their bytes"
-        return f"over {len(weights)} corpora by {by} ({shares})"
+        return f"over {len(weights)} corpora by the weights given ({shares})"
 
     def _other_bases(self) -> Iterator[str]:
         """Yield the sizes to which other ways of choosing point, and what they give and cost."""
         pointed: dict[tuple[str, int], list[str]] = {}
         for basis in self._recommendation.bases:
-            if basis.line and basis.basis not in (*_TAKEN, "measured"):
+            if basis.line and basis.basis not in ("compression and cost", "measured"):
                 pointed.setdefault((basis.line, basis.smallest), []).append(f"by {basis.basis}")
         for key, ways in pointed.items():
             choice = self._choices[key]
@@ -166,9 +158,8 @@ class _Wording:
         if cost:
             parts.append(f"{cost} FLOPs per byte")
         allowed = self._recommendation.allowed_rare
-        rare = choice.too_rare if choice.rare_low is None else choice.rare_low
-        if allowed is not None and rare is not None and rare > allowed:
-            parts.append(f"{percent(rare)} of its ids or more too rare")
+        if allowed is not None and choice.too_rare is not None and choice.too_rare > allowed:
+            parts.append(f"{percent(choice.too_rare)} of its ids too rare")
         return f": {', '.join(parts)}" if parts else f", {choice.compression_ratio:.3f} bytes per token"
 
     def _law(self, law: SizeBasis) -> Iterator[str]:
@@ -181,21 +172,14 @@ class _Wording:
             yield PRACTISED
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
-        """Yield how many ids are too rare, and whether the texts are too small for the size."""
-        if taken.too_rare is None:
-            yield "It is not known how often ids are trained: give the model 'training_tokens' or 'training_bytes'."
-        elif taken.rare_low is None or taken.rare_high is None:  # of an earlier version
-            yield f"Of its ids {percent(taken.too_rare)} are too rare, if all ids are that the text does not hold."
-        elif taken.rare_shown:
+        """Yield how many ids are too rare, or why that is not known."""
+        model = self._study.model or {}
+        if taken.too_rare is not None:
             yield f"Training holds {_share(taken.too_rare)} of its ids fewer than 100 times, as the text shows."
+        elif model.get("training_tokens") or model.get("training_bytes"):
+            yield "The text is too small to show which ids training holds fewer than 100 times; that excludes no size."
         else:
-            yield (
-                f"By a fit, training holds {_share(taken.too_rare)} of its ids fewer than 100 times "
-                f"({_share(taken.rare_low)} to {_share(taken.rare_high)}): the text is too small to show "
-                "ids that are so rare."
-            )
-            if taken.rare_low <= _LIMIT < taken.rare_high:
-                yield "Whether that is more than the published limit of 5 % is unknown, which excludes no size."
+            yield "It is not known how often ids are trained: give the model 'training_tokens' or 'training_bytes'."
         if (self._recommendation.allowed_rare or 0.0) > _LIMIT:
             yield "No size keeps the published limit of 5 % of ids too rare; this one is among those nearest to it."
 
@@ -249,7 +233,7 @@ class _Wording:
                 tokens="" if more is None or choice is taken else _beyond(more, choice.more_low, choice.more_high),
                 cost="" if choice is taken else _cost(choice, taken),
                 share="" if choice.share is None else percent(choice.share),
-                rare=_rare_words(choice),
+                rare="" if choice.too_rare is None else percent(choice.too_rare),
             )
 
 
@@ -325,14 +309,6 @@ def _share(share: float) -> str:
     if 0 < share < 0.0005:  # noqa: PLR2004
         return "less than 0.1 %"
     return f"{100 * share:.1f} %" if 0 < share < 0.05 else percent(share)  # noqa: PLR2004
-
-
-def _rare_words(choice: SizeChoice) -> str:
-    if choice.too_rare is None:
-        return ""
-    if choice.rare_shown or choice.rare_low is None or choice.rare_high is None:
-        return percent(choice.too_rare)
-    return f"{_share(choice.too_rare)} ({_share(choice.rare_low)} to {_share(choice.rare_high)})"
 
 
 def _name(choice: SizeChoice) -> str:

@@ -32,8 +32,8 @@ _COLUMNS: Final = (
 _CAPTION: Final = "A size that may be taken, those around it, and those to which other ways of choosing point"
 _LEGEND: Final = (
     "All corpora together. Tokens and FLOPs are beside those of the size taken, tokens with the paired 95\u00a0% "
-    "interval where there is one. Ids too rare are those that training holds fewer than 100 times; a share with two "
-    "ends is a fit."
+    "interval where there is one. Ids too rare are those that training holds fewer than 100 times; there is no "
+    "share where the text is too small to show it."
 )
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("sizes", numeric=True), Column("least at", numeric=True)),
@@ -49,19 +49,15 @@ _BESIDE: Final = "What is published of vocabulary sizes"
 _LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; {}"
 
 
-def size_cards(
-    answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int], ranking: Sequence[Node] = ()
-) -> Cards:
+def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
     """Return the answer as every format shows it.
 
     Args:
         answer: its sentences and sizes.
         study: the study that it is of.
         styles: by line, the number of its colour and dashes.
-        ranking: the ranking of all vocabularies.
     """
     cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
-    cards += [ranking] * bool(ranking)
     advice = study.recommendation
     if advice and (chart := cost_chart(advice, dict(styles))):
         cards.append([Rich([Figure(chart, _CHART, label=COST_TITLE)])])

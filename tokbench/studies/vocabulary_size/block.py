@@ -138,7 +138,6 @@ class SizeCost:
         training_flops: FLOPs of the training; ``None`` if the model does not say how long it is trained.
         unseen, never, few, some, enough: ids by how often the training text will hold them; ``None`` likewise.
         bound: occurrences from which on an id counts as trained.
-        too_rare: the share of ids below it, in files of earlier versions, which count all unseen ids among them.
         training_tokens: tokens of the training text at this size.
     """
 
@@ -162,49 +161,7 @@ class SizeCost:
     some: int | None = None
     enough: int | None = None
     bound: float | None = None
-    too_rare: float | None = None
     training_tokens: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByteCost:
-    """The cost of the model without a tokenizer, over bytes, fixed patches of bytes, or patches cut by entropy.
-
-    Attributes:
-        patch: the bytes of a patch, which are a step of the large model; 1 if its tokens are bytes, and the mean where
-            patches differ.
-        parameters: of what the vocabulary is replaced by: embeddings and output layer of bytes, and the local model.
-        flops_per_byte: FLOPs of a forward pass for a byte of text, of both models.
-        local_share: the share of the local model, which writes the bytes of a patch, in these FLOPs.
-        cache_per_byte: bytes of the large model's cache of keys and values for a byte of text.
-        context_bytes: bytes of text that fit the context of the large model.
-        threshold: bits; a patch begins where the entropy of the next byte is above it; ``None`` if patches are fixed.
-        by_corpus: by corpus, the mean bytes of a patch there; empty if patches are fixed.
-    """
-
-    patch: float
-    parameters: float
-    flops_per_byte: float
-    local_share: float
-    cache_per_byte: float
-    context_bytes: float
-    threshold: float | None = None
-    by_corpus: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeAdvice:
-    """The size to take on one corpus, in files of earlier versions.
-
-    Attributes:
-        front: ``(line, size)`` of every candidate that no other beats in everything.
-        take: ``(line, size)`` of the one to take.
-        sentence: the reasons.
-    """
-
-    front: list[tuple[str, int]]
-    take: tuple[str, int]
-    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,10 +176,8 @@ class SizeChoice:
         flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer
             in the model; ``None`` without a model.
         unseen: ids that no corpus with a weight holds.
-        too_rare, rare_low, rare_high: the share of ids that training is expected to hold fewer than 100 times, less and
-            plus its error; ``None`` if it is not known how long the model is trained. Files of earlier versions have
-            no error, and count all ids among them that no corpus holds.
-        rare_shown: ``True`` if the text is large enough to show it; ``False`` if it is fitted.
+        too_rare: the share of ids that training is expected to hold fewer than 100 times; ``None`` if the text is too
+            small to show it, or it is not known how long the model is trained.
         more, more_low, more_high: tokens beyond those of the size taken, as a share of them, with the paired 95 %
             interval; ``None`` where there is none.
     """
@@ -238,9 +193,6 @@ class SizeChoice:
     share: float | None = None
     unseen: int = 0
     too_rare: float | None = None
-    rare_low: float | None = None
-    rare_high: float | None = None
-    rare_shown: bool = False
     more: float | None = None
     more_low: float | None = None
     more_high: float | None = None
@@ -252,8 +204,7 @@ class SizeBasis:
 
     Attributes:
         basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured``, which is by
-            bits per byte of small transformers. Files of earlier versions say ``measured here`` for ``compression and
-            cost``.
+            bits per byte of small transformers.
         line: the line; empty for the law, which knows none.
         smallest, largest: the sizes between which it points; they are equal unless it gives several. Of ``measured``
             they are the ends of the 95 % interval, or the best size if there is no interval.
@@ -324,36 +275,17 @@ class SizeRange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedSize:
-    """A size of a line in the ranking of all, over all corpora together."""
-
-    line: str
-    """The line."""
-    vocab_size: int
-    """The size."""
-    kinds: list[str]
-    """``as made``, ``recommended``, ``least cost``, ``smallest to take`` or ``largest to take``; often several."""
-    compression_ratio: float
-    """Bytes per token of text that is mixed of the corpora by their weights."""
-    flops_per_byte: float | None = None
-    """FLOPs of a byte of that text; ``None`` without a model."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SizeRecommendation:
     """The sizes to take, over all corpora together.
 
     Attributes:
         weights: the share of each corpus in the text; they add up to 1.
-        weighted: ``True`` if the configuration gives the weights.
-        equal: ``True`` if all corpora count the same; if neither, which is so in files of earlier versions, the weights
-            are the bytes of the corpora.
+        weighted: ``True`` if the configuration gives the weights; otherwise all corpora count alike.
         choices: the candidates: sizes of lines that lose no text and were measured on every corpus with a weight.
         front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
         take: ``(line, size)`` of one size to take; ``None`` without a model or without a candidate.
         ranges: by line, the sizes that cost nearly least, the cheapest line first; that of the line in ``take`` is the
-            answer. Empty without a model, and in files of earlier versions.
-        ranking: published vocabularies and those of this run, the cheapest first; empty in files of earlier versions.
+            answer. Empty without a model.
         bases: the sizes to which each way of choosing points.
         allowed_rare: the largest share of ids too rare with which a candidate is taken; ``None`` if it is not known.
         left_out: by line that is not a candidate, the reason.
@@ -364,12 +296,10 @@ class SizeRecommendation:
 
     weights: dict[str, float]
     weighted: bool = False
-    equal: bool = False
     choices: list[SizeChoice] = field(default_factory=list)
     front: list[tuple[str, int]] = field(default_factory=list)
     take: tuple[str, int] | None = None
     ranges: list[SizeRange] = field(default_factory=list)
-    ranking: list[RankedSize] = field(default_factory=list)
     bases: list[SizeBasis] = field(default_factory=list)
     allowed_rare: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
@@ -379,7 +309,7 @@ class SizeRecommendation:
 
     @property
     def range(self) -> SizeRange | None:
-        """The range of the line that is taken; ``None`` if no size is, or in files of earlier versions."""
+        """The range of the line that is taken; ``None`` if no size is."""
         return next((sizes for sizes in self.ranges if self.take and sizes.line == self.take[0]), None)
 
 
@@ -416,34 +346,6 @@ class ScalingLaw:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExtensionCost:
-    """The cost of further tokens to a finished model.
-
-    Attributes:
-        further: the number of tokens added.
-        before, after: rows of the matrices before and after.
-        rows: rows added; of them ``spare`` stand for no token.
-        spare: rows of ``after`` without a token.
-        parameters: parameters added, in embedding and output layer.
-        bytes: memory added, in the model's precision.
-        share: share of the added parameters in the extended model, 0 to 1.
-        flops: FLOPs added to a token's forward pass.
-        break_even: share of tokens that further merges must save for a byte of text to cost no more FLOPs.
-    """
-
-    further: int
-    before: int
-    after: int
-    rows: int
-    spare: int
-    parameters: int
-    bytes: float
-    share: float
-    flops: float
-    break_even: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class VocabularySizes:
     """All that a run found out about vocabulary sizes.
 
@@ -458,13 +360,8 @@ class VocabularySizes:
         costs: what each size costs the model; empty without a model.
         failures: what could not be measured, in words.
         model: the model as the configuration gives it, and ``parameters_without_vocabulary``; ``None`` without one.
-        advice: by corpus, the size to take, in files of earlier versions; newer ones have ``recommendation``.
-        recommendation: the size to take over all corpora together; ``None`` in files of earlier versions.
+        recommendation: the size to take over all corpora together; ``None`` without a corpus that counts.
         law: the sizes that the published law calls optimal; ``None`` without a model.
-        extensions: what further tokens cost beside ``extended_from`` tokens; empty without a model.
-        extended_from: the size of the largest vocabulary.
-        without_tokenizer: what the model costs over bytes and patches of bytes; empty without a model.
-        no_entropy_patches: the reason why patches by entropy are not among them; empty if they are.
         measured: bits per byte of a small transformer at several sizes; ``None`` if none was asked for.
     """
 
@@ -478,15 +375,10 @@ class VocabularySizes:
     costs: list[SizeCost] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     model: dict[str, Any] | None = None
-    advice: dict[str, SizeAdvice] = field(default_factory=dict)
     recommendation: SizeRecommendation | None = None
     law: ScalingLaw | None = None
-    extensions: list[ExtensionCost] = field(default_factory=list)
-    extended_from: int = 0
-    without_tokenizer: list[ByteCost] = field(default_factory=list)
-    no_entropy_patches: str = ""
     measured: MeasuredSizes | None = None
 
 
-VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes)
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=2)
 """The block of the study."""

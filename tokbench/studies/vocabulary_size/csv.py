@@ -1,4 +1,4 @@
-"""The tables of vocabulary sizes in CSV: ``curve.csv`` of every size, ``sizes.csv`` of measured ones, and a ranking."""
+"""The tables of vocabulary sizes in CSV: ``curve.csv`` of every size, and ``sizes.csv`` of measured ones."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ SIZE_COLUMNS = (
     "line", "body", "vocab_size", "seed", "share", "n_bytes", "bits_per_byte", "tokens", "flops",
     "learning_rate", "seconds",
 )  # fmt: skip
-
-
-RANKING_COLUMNS = ("rank", "line", "vocab_size", "kinds", "compression_ratio", "flops_per_byte", "beyond_best")
 
 
 def curve_csv(results: Results) -> str:
@@ -79,21 +76,6 @@ def sizes_csv(results: Results) -> str:
     return csv_text(SIZE_COLUMNS, ([getattr(training, name) for name in SIZE_COLUMNS] for training in trained))
 
 
-def ranking_csv(results: Results) -> str:
-    """Return every size of the ranking of published vocabularies and of one's own."""
-    sizes = results.studies.get(VOCABULARY_SIZES)
-    ranking = sizes.recommendation.ranking if sizes and sizes.recommendation else []
-    least = ranking[0].flops_per_byte if ranking else None
-    rows = (
-        [
-            *(rank, size.line, size.vocab_size, ", ".join(size.kinds), size.compression_ratio, size.flops_per_byte),
-            size.flops_per_byte / least - 1 if least and size.flops_per_byte else None,
-        ]
-        for rank, size in enumerate(ranking, 1)
-    )
-    return csv_text(RANKING_COLUMNS, rows)
-
-
 SPECS: Final = (
     ReporterSpec(
         name="curve",
@@ -106,12 +88,6 @@ SPECS: Final = (
         filename="sizes.csv",
         render=sizes_csv,
         summary="bits per byte at several vocabulary sizes, one row for each training and amount",
-    ),
-    ReporterSpec(
-        name="size_ranking",
-        filename="ranking.csv",
-        render=ranking_csv,
-        summary="published vocabularies and one's own in one ranking of a study of sizes, one row for each",
     ),
 )
 """The formats of this file: a table each."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,9 +28,6 @@ from tokbench.plugin import (
 
 _SPANS: Final = re.compile(rb"\S\s+\S")
 """A token that spans words."""
-
-_TENTH: Final = round(BUCKETS / 10)
-"""The jackknife groups of documents that are about a tenth of a text: those with the first numbers."""
 
 
 class Built(NamedTuple):
@@ -104,15 +100,12 @@ class Line:
         tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
         curve: the curve of every size; ``None`` if the vocabulary cannot be cut.
         counts_by_size: for each size how often each id occurs; empty if there is a curve.
-        tenth: the counts of about a tenth of the documents, as they were encoded: one for a curve, else by size; empty
-            if they are not known.
     """
 
     sizes: NDArray[np.int64]
     tokens: NDArray[np.float64]
     curve: Curve | None = None
     counts_by_size: tuple[NDArray[np.int64], ...] = ()
-    tenth: tuple[NDArray[np.int64], ...] = ()
 
     def at(self, size: int) -> int:
         """Return the place of a size in ``sizes``."""
@@ -123,16 +116,6 @@ class Line:
         if self.curve is None:
             return self.counts_by_size[k]
         return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
-
-    def counts_of_tenth(self, k: int) -> NDArray[np.int64]:
-        """Return how often about a tenth of the documents holds each id at the size number ``k``; 0 if not known."""
-        if self._curve_of_tenth is not None:
-            return self._curve_of_tenth.counts_at(int(self.sizes[k]) - self._curve_of_tenth.order.base)
-        return self.tenth[k] if self.tenth else np.zeros_like(self.counts(k))
-
-    @cached_property
-    def _curve_of_tenth(self) -> Curve | None:
-        return Curve(self.curve.order, self.tenth[0]) if self.curve is not None and self.tenth else None
 
 
 def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -149,8 +132,8 @@ def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int6
         weights = tokens_of_each(order, size - order.base)
         for text, state in enumerate(states):
             tokens[text, k] = state.per_bucket(weights)
-    lines = zip(tokens, curves, states, strict=True)
-    return [Line(sizes, per_size, curve, tenth=(_tenth(state),)) for per_size, curve, state in lines]
+    lines = zip(tokens, curves, strict=True)
+    return [Line(sizes, per_size, curve) for per_size, curve in lines]
 
 
 def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
@@ -158,13 +141,4 @@ def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
     trained = sorted(trained, key=lambda pair: pair[0])
     counts = tuple(state.total() for _, state in trained)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]
-    tenth = tuple(_tenth(state) for _, state in trained)
-    return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts, tenth=tenth)
-
-
-def _tenth(state: TokenCounts) -> NDArray[np.int64]:
-    """Return how often each id occurs in about a tenth of the documents."""
-    table = state.joined()
-    first = table.keys % BUCKETS < _TENTH
-    ids = (table.keys[first] // BUCKETS).astype(np.int64)
-    return np.bincount(ids, weights=table.counts[first], minlength=state.vocab_size).astype(np.int64)
+    return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import and_
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,11 @@ from tokbench.studies.vocabulary_size.block import SizeChoice
 from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.options import Model
-from tokbench.studies.vocabulary_size.rare import rare_ids
 from tokbench.studies.vocabulary_size.rows import TextTotals
+from tokbench.studies.vocabulary_size.trainable import FEW
+
+_SHOWN: Final = 10
+"""The occurrences from which on a text shows the rate of an id."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,25 @@ class Mixture:
         shares = (self.weights[corpus] / self.n_bytes[corpus] * of_corpus for corpus, of_corpus in counts.items())
         return np.asarray(sum(shares), dtype=np.float64)
 
-    def as_counts(self, per_byte: NDArray[np.float64], vocab_size: int) -> NDArray[np.int64]:
-        """Return ids of a byte of the mixed text as the counts of a text; ids that are not given have none.
+    def too_rare(self, per_byte: NDArray[np.float64], size: int, training_tokens: float) -> float | None:
+        """Return the share of the ids of a size that training holds fewer than 100 times.
 
-        The text is as large as one in which each id would vary as much as it does here: where a small corpus has a
-        large weight, that is less than all corpora together (Kish 1965, "Survey Sampling", on the effective size of a
-        sample).
+        A text shows the rates of ids that it holds 10 times or more; where training is so long that rarer ids count,
+        the share is not known. The text is as large as one in which each id would vary as much as it does here: where a
+        small corpus has a large weight, that is less than all corpora together (Kish 1965, "Survey Sampling", on the
+        effective size of a sample).
+
+        Args:
+            per_byte: how often each id is in a byte of the mixed text; ids that it does not hold may be left out.
+            size: the number of ids.
+            training_tokens: the tokens of the training.
         """
         n_bytes = 1 / sum(weight**2 / self.n_bytes[corpus] for corpus, weight in self.weights.items())
-        counts = np.zeros(max(vocab_size, len(per_byte)), dtype=np.int64)
-        counts[: len(per_byte)] = np.rint(per_byte * n_bytes)
-        return counts
+        counts = np.rint(per_byte * n_bytes)
+        limit = FEW * counts.sum() / training_tokens
+        if limit < _SHOWN:
+            return 0.0 if np.count_nonzero(counts >= _SHOWN) == size else None
+        return 1 - np.count_nonzero(counts >= limit) / size
 
     def tokens_per_byte(self, tokens: Mapping[str, NDArray[np.float64]]) -> float:
         """Return the tokens of a byte of the mixed text, from the tokens of each corpus by jackknife group."""
@@ -159,7 +171,4 @@ def _choice(name: str, size: int, lines: Mapping[str, Line], mixture: Mixture, m
     length = training_tokens(model, ratio)
     if length is None:
         return choice
-    of_tenth = mixture.of_ids({corpus: line.counts_of_tenth(line.at(size)) for corpus, line in lines.items()})
-    text = [mixture.as_counts(numbers[met], size) for numbers in (counts, of_tenth)]
-    rare = rare_ids(text[0], text[1], float(length))
-    return replace(choice, too_rare=rare.share, rare_low=rare.low, rare_high=rare.high, rare_shown=rare.shown)
+    return replace(choice, too_rare=mixture.too_rare(counts[met], size, float(length)))

@@ -25,7 +25,6 @@ class SizeCandidate(NamedTuple):
         flops_per_byte: the FLOPs of the model for a byte of text.
         compression: bytes per token.
         worst: bytes per token of the group that is compressed least.
-        too_rare: the least share of ids that are too rare to be trained, 0 … 1; ``None`` if nothing is known of it.
     """
 
     name: str
@@ -33,7 +32,6 @@ class SizeCandidate(NamedTuple):
     flops_per_byte: float
     compression: float
     worst: float
-    too_rare: float | None = None
 
 
 class Recommendation(NamedTuple):
@@ -49,17 +47,18 @@ class Recommendation(NamedTuple):
 
 
 def allowed_rare(shares: Sequence[float | None]) -> float | None:
-    """Return the largest share of ids too rare with which a candidate is taken; ``None`` if a share is not known.
+    """Return the largest share of ids too rare with which a candidate is taken; ``None`` if no share is known.
 
-    It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that.
+    It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that. A share
+    that is not known may be 0.
 
-    >>> allowed_rare([0.01, 0.4]), allowed_rare([0.25, 0.4]), allowed_rare([0.01, None])
-    (0.05, 0.3, None)
+    >>> allowed_rare([0.01, 0.4]), allowed_rare([0.25, 0.4]), allowed_rare([0.25, None]), allowed_rare([None])
+    (0.05, 0.3, 0.05, None)
     """
-    known = [share for share in shares if share is not None]
-    if len(known) < len(shares) or not known:
+    if all(share is None for share in shares):
         return None
-    return MOST_RARE if min(known) <= MOST_RARE else min(known) + MOST_RARE
+    least = min(share or 0.0 for share in shares)
+    return MOST_RARE if least <= MOST_RARE else least + MOST_RARE
 
 
 def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:

@@ -24,7 +24,6 @@ from tokbench.plugin import (
     Row,
     Section,
     SectionSpec,
-    Strong,
     Table,
     TextCell,
     captioned,
@@ -34,7 +33,6 @@ from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.ranking_nodes import ranking_nodes
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -106,8 +104,6 @@ def _line_row(line: SizeLine, number: int) -> Row:
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
     """Return all that is shown of a corpus; the costly charts, and tables by group and size, are for a page alone."""
     nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
-    if corpus.advice:
-        nodes.append(Paragraph([Strong("For this model:"), f" {corpus.advice.sentence}"], "advice"))
     nodes.append(captioned(_table_by_size(corpus)))
     if corpus.in_sample:
         known = f"{corpus.in_sample}, so that nothing is known of other text; recommended only where all have the mark."
@@ -239,7 +235,7 @@ def answer_nodes(tables: CellTables) -> list[Node]:
     if answer is None:
         return []
     lines = SizeLines(tables.results)
-    return [size_cards(answer, lines.study, _styles(lines), ranking_nodes(tables.results, lines.study))]
+    return [size_cards(answer, lines.study, _styles(lines))]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Cell, Drawing, in_sample_legend, level_with, line_key
-from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost, SizeLine
+from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine
 from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, SizeTrace, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
@@ -54,21 +54,16 @@ class SizesOnCorpus:
         return [row for row in self.lines.study.costs if row.corpus == self.name]
 
     @cached_property
-    def advice(self) -> SizeAdvice | None:
-        """The recommended size of a run of an earlier version, which has one for each corpus."""
-        return self.lines.study.advice.get(self.name)
-
-    @cached_property
     def take(self) -> tuple[str, int] | None:
         """The line and size that are recommended; ``None`` if none is."""
         recommended = self.lines.study.recommendation
-        return recommended.take if recommended else self.advice.take if self.advice else None
+        return recommended.take if recommended else None
 
     @cached_property
     def front(self) -> Sequence[tuple[str, int]]:
         """Lines and sizes that no other beats in everything, of all corpora together."""
         recommended = self.lines.study.recommendation
-        return recommended.front if recommended else self.advice.front if self.advice else ()
+        return recommended.front if recommended else ()
 
     def known_at(self, size: int) -> list[str]:
         """Return the lines that are known at a size."""

@@ -30,12 +30,10 @@ from tokbench.plugin import (
 )
 from tokbench.studies.vocabulary_size.advise import Candidates, recommendation, with_measured
 from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
-from tokbench.studies.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
+from tokbench.studies.vocabulary_size.costs import costs, describe_model, law
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
 from tokbench.studies.vocabulary_size.options import STUDIED, MeasuredStudy, VocabularyStudy
-from tokbench.studies.vocabulary_size.patches import EntropyPatches, without_tokenizer
-from tokbench.studies.vocabulary_size.ranking import ranked
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
@@ -289,23 +287,8 @@ class _Study:
         study = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
         model = self.options.model
         if model is not None:
-            patches = attempt(self._entropy_patches, "patches by entropy")
-            largest = max((line.largest for line in study.lines), default=1)
-            study = replace(
-                study,
-                model=describe_model(model),
-                law=law(model),
-                extensions=extensions(model, largest),
-                extended_from=largest,
-                without_tokenizer=without_tokenizer(model, None if isinstance(patches, Failure) else patches),
-                no_entropy_patches=patches.reason if isinstance(patches, Failure) else "",
-            )
+            study = replace(study, model=describe_model(model), law=law(model))
         return replace(study, recommendation=self._recommendation(study))
-
-    def _entropy_patches(self) -> EntropyPatches:
-        """Return the patches by entropy of the corpora that count."""
-        counted = self.mixture.weights or self.studied
-        return entropy_patches([self.plan.corpora[corpus] for corpus in self.studied if corpus in counted])
 
     def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
         """Return the size to take, of what loses nothing and was not trained on the text, unless all was."""
@@ -341,9 +324,7 @@ class _Study:
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
         return replace(
             taken,
-            ranking=ranked(candidates, self.options.model, taken),
             weighted=bool(given),
-            equal=not given,
             trained_on=bool(known) and not outside,
             missing=[corpus for corpus in wanted if corpus not in weights],
         )

@@ -1,44 +1,43 @@
-"""The command ``tokbench new``: suites that are copied, and drafts that are made of answers and of folders."""
+"""The command ``tokbench new``: suites that are copied, and configurations of texts for each question."""
 
 import pytest
 from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.cli.purposes import PURPOSES
 from tokbench.config.read import read_config
 
 
 @pytest.fixture
-def ask(tmp_path, monkeypatch):
-    """Answer the questions; return what the command printed, and the file."""
+def new(tmp_path, monkeypatch):
+    """Write a configuration for a folder; return what the command printed, and the file."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "folder" / "deep").mkdir(parents=True)
+    for number in range(3):
+        (tmp_path / "folder" / "deep" / f"{number}.txt").write_text("some text\nmore of it\n", encoding="utf-8")
+    (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
 
-    def answer(*answers):
-        outcome = CliRunner().invoke(command, ["new"], input="\n".join([*answers, ""]))
-        return outcome, tmp_path / "mine.yaml"
+    def run(*arguments):
+        return CliRunner().invoke(command, ["new", *arguments]), tmp_path / "mine.yaml"
 
-    return answer
+    return run
 
 
-@pytest.mark.parametrize("purpose", PURPOSES)
-def test_a_draft_of_the_sample_has_nothing_wrong(ask, purpose):
-    outcome, path = ask(purpose, "", "utf8_bytes, gpt-4")
+@pytest.mark.parametrize("purpose", ["choose", "size", "languages", "code"])
+def test_a_configuration_for_each_question_is_right(new, purpose):
+    outcome, path = new("folder", "--for", purpose, "-t", "utf8_bytes, gpt-4")
     assert outcome.exit_code == 0, outcome.output
     config = read_config(path)
     assert not config.problems
-    assert list(config.corpora) == ["sample"]
+    assert list(config.corpora) == ["prose"]
     assert {"utf8_bytes", "gpt-4"} <= set(config.tokenizers)
     assert config.name == "mine"
     assert "tokbench run mine.yaml" in outcome.output
 
 
-def test_a_draft_runs(ask, tmp_path):
-    (tmp_path / "folder" / "deep").mkdir(parents=True)
-    for number in range(3):
-        (tmp_path / "folder" / "deep" / f"{number}.txt").write_text("some text\nmore of it\n", encoding="utf-8")
-    (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
-    outcome, path = ask("languages", "folder", "utf8_bytes, utf16_units")
+def test_a_configuration_of_texts_runs(new):
+    outcome, path = new("folder", "--for", "languages", "-t", "utf8_bytes", "-t", "utf16_units")
     assert outcome.exit_code == 0, outcome.output
     results = tokbench.run(path, workers=0, store=False)
     assert not results.failed
@@ -46,34 +45,51 @@ def test_a_draft_runs(ask, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answers", "message"),
+    ("arguments", "message"),
     [
-        (("choose", "", "gpt-44"), "gpt-44: unknown tokenizer 'gpt-44'; did you mean 'gpt-4'?"),
-        (("choose", "", "splintr:llama9"), "splintr:llama9: vocabulary: must be"),
-        (("choose", "empty", "utf8_bytes"), "empty: the folder has no files"),
+        (("folder", "-t", "gpt-44"), "gpt-44: unknown tokenizer 'gpt-44'; did you mean 'gpt-4'?"),
+        (("folder", "-t", "splintr:llama9"), "splintr:llama9: vocabulary: must be"),
+        (("empty", "-t", "utf8_bytes"), "no file matches 'empty/**/*'"),
+        (("folders",), "no shipped suite is called 'folders'"),
     ],
 )
-def test_an_answer_that_cannot_be_used_is_refused_and_nothing_is_written(ask, tmp_path, answers, message):
-    (tmp_path / "empty").mkdir()
-    outcome, path = ask(*answers)
+def test_what_cannot_be_used_is_refused(new, arguments, message):
+    outcome, path = new(*arguments)
     assert str(outcome.exception).startswith(message)
     assert not path.exists()
 
 
-def test_a_file_that_exists_is_left_alone(ask, tmp_path):
+def test_a_file_or_a_pattern_is_a_corpus(new):
+    outcome, path = new("folder/deep/[01].txt", "-t", "utf8_bytes")
+    assert "prose  2 groups: 0, 1; 2 files" in outcome.output
+    assert read_config(path).corpora["prose"].options["path"] == "folder/deep/[01].txt"
+    outcome, _ = new("folder/notes.md", "-t", "utf8_bytes", "-o", "notes.yaml")
+    assert "1 group: notes; 1 file" in outcome.output
+
+
+def test_a_tokenizer_file_is_named_from_the_configuration(new, tmp_path):
+    tokbench.train("regex_bpe", ["some text"], vocab_size=260).save(tmp_path / "own.bpe.json")
+    (tmp_path / "sub").mkdir()
+    outcome, _ = new("folder", "--for", "choose", "-t", "own.bpe.json", "-o", "sub/mine.yaml")
+    assert outcome.exit_code == 0, outcome.output
+    assert CliRunner().invoke(command, ["check", "sub/mine.yaml"]).exit_code == 0
+
+
+def test_a_file_that_exists_is_left_alone(new, tmp_path):
     (tmp_path / "mine.yaml").write_text("of yesterday", encoding="utf-8")
-    outcome, path = ask("choose", "", "utf8_bytes")
+    outcome, path = new("folder", "-t", "utf8_bytes")
     assert "exists already and is left alone" in str(outcome.exception)
     assert path.read_text(encoding="utf-8") == "of yesterday"
 
 
 def test_the_command_alone_says_where_to_begin():
     assert "Begin with one of these:" in CliRunner().invoke(command, []).output
+    assert CliRunner().invoke(command, ["new"]).exit_code == 2
 
 
-def test_code_is_read_by_file(ask, tmp_path):
+def test_code_is_read_by_file(new, tmp_path):
     for number in range(50):
         (tmp_path / f"{number}.py").write_text("a = 1\n", encoding="utf-8")
-    outcome, path = ask("size", "*.py", "utf8_bytes")
+    outcome, path = new("*.py", "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
-    assert read_config(path).corpora["texts"].options["document"] == "file"
+    assert read_config(path).corpora["code"].options["document"] == "file"

@@ -7,9 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.draft_weights import ask_weights, parse_weights, weigh
-from tokbench.cli.folder_corpora import corpora_of, describe, entry
-from tokbench.cli.folder_texts import read_folder
+from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
 from tokbench.foundation.errors import InputError
@@ -45,10 +43,8 @@ def mix(tmp_path, monkeypatch):
     return folder
 
 
-def new(*arguments, terminal=(), monkeypatch=None):
-    if monkeypatch:
-        monkeypatch.setattr("tokbench.cli.new._in_terminal", lambda: True)
-    return CliRunner().invoke(command, ["new", *arguments], input="\n".join([*terminal, ""]))
+def new(*arguments):
+    return CliRunner().invoke(command, ["new", *arguments])
 
 
 CONSOLE = """\
@@ -96,18 +92,12 @@ def test_the_draft_runs_with_published_and_own_vocabularies(mix, tmp_path):
     assert advice.left_out["utf8_bytes"] == "baselines give proportion and never win"
 
 
-def test_a_terminal_is_asked_for_the_share_of_code(mix, monkeypatch):
-    outcome = new("mix", "--for", "size", "-t", "utf8_bytes", terminal=["40"], monkeypatch=monkeypatch)
-    assert "How much of your training is code, in %? [25.0]: 40" in outcome.output
-    assert "weights: {prose: 60.0, code: 40.0}" in Path("mine.yaml").read_text("utf-8")
-
-
 def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "utf8_bytes")
     checked = CliRunner().invoke(command, ["check", "mine.yaml"])
     assert checked.exit_code == 0, checked.output
     text = Path("mine.yaml").read_text("utf-8")
-    assert "weights: {prose: 30.0, de: 30.0, code: 30.0, sql: 10.0}" in text
+    assert "weights: {prose: 30.0, code: 30.0, de: 30.0, sql: 10.0}" in text
     assert "corpus prose: 396 documents" in checked.output
     assert "corpus de: 132 documents" in checked.output
 
@@ -116,19 +106,18 @@ def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     ("options", "message"),
     [
         (["--weight", "cod=25"], "--weight: no corpus or group is called 'cod'; did you mean 'code'?"),
-        (["--weight", "code=x"], "--weight code=x: write it as NAME=PERCENT, such as code=25"),
-        (["--weight", "code=100"], "the weights come to 100 %, which leaves nothing for prose; give it a weight as well, or 0 to leave it out"),
-        (["--weight", "code=0", "--weight", "prose=0"], "every weight is 0; give at least one corpus a weight above 0"),
+        (["--weight", "jsonl=5"], "--weight: no corpus or group is called 'jsonl'; "),
+        (["--weight", "code=x"], "NAME=PERCENT"),
     ],
-)  # fmt: skip
-def test_weights_that_cannot_be_used_are_refused_and_nothing_is_written(mix, options, message):
-    assert str(new("mix", "-t", "utf8_bytes", *options).exception) == message
+)
+def test_weights_that_cannot_be_used_are_refused(mix, options, message):
+    outcome = new("mix", "-t", "utf8_bytes", *options)
+    assert message in f"{outcome.exception}{outcome.output}"
     assert not Path("mine.yaml").exists()
 
 
-def test_weights_are_for_sizes_of_a_folder_alone(mix):
+def test_weights_are_for_sizes_alone(mix):
     assert "--weight is for --for size, and not for --for code" in new("mix", "--for", "code", "--weight", "a=1").output
-    assert "--weight is for a folder" in new("mix/es/news.txt", "--weight", "a=1").output
     assert "are for texts of your own, not for a suite" in new("quickstart", "--for", "code").output
 
 
@@ -159,13 +148,12 @@ def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")
     config = read_config(Path("mine.yaml"))
-    assert list(config.corpora) == ["prose", "no", "code"]
-    assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "no": 10.0, "code": 45.0}
+    assert list(config.corpora) == ["prose", "code", "no"]
+    assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "code": 45.0, "no": 10.0}
 
 
 def layout(folder):
-    texts = read_folder(folder)
-    return {corpus.name: (corpus.keys, list(corpus.groups)) for corpus in corpora_of(texts)}
+    return {name: (corpus.keys, list(corpus.groups)) for name, corpus in corpora_of(read_texts(str(folder))).items()}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +163,7 @@ def layout(folder):
         (["ch1.en", "ch1.de"], {"prose": ("{suffix}", ["de", "en"])}),
         (["news.en.txt", "news.de.txt"], {"prose": ("{last}", ["de", "en"])}),
         (["en/2020/a.txt", "de/2021/b.txt"], {"de": ("de", ["de"]), "en": ("en", ["en"])}),
-        (["en/a.txt", "de/a.txt", "README.md"], {"prose": ("{parent}", ["de", "en"]), "documents": ("{stem}", ["README"])}),
+        (["en/a.txt", "de/a.txt", "x/README.md"], {"prose": ("{parent}", ["de", "en", "x"])}),
         (["it_works.txt", "so_what.txt", "plain.txt"], {"prose": ("{stem}", ["it_works", "plain", "so_what"])}),
         ([f"a/{k}.txt" for k in range(30)], {"prose": ("{parent}", ["a"])}),
         (["a.h", "b.CPP", "c.cc"], {"code": ("{language}", ["c", "cpp"])}),
@@ -191,36 +179,43 @@ def test_groups_are_named_by_what_names_the_language(tmp_path, names, corpora):
 def test_rows_name_their_field_of_text_and_their_language(tmp_path):
     row = {"content": "hello", "lang": "en"}
     write(tmp_path, {"a.jsonl": json.dumps(row), "b.jsonl": json.dumps({"text": "hello"}), "c.jsonl": '{"x": 1}'})
+    every = f"{tmp_path}/**/*"
     assert layout(tmp_path) == {
-        "jsonl": ({"text": "content", "group": "{lang}"}, ["en"]),
-        "jsonl_2": ({"group": "{stem}"}, ["b"]),
+        "jsonl": ({"path": every, "group": "{stem}"}, ["b"]),
+        "jsonl_2": ({"path": every, "text": "content", "group": "{lang}"}, ["en"]),
     }
-    left_out = read_folder(tmp_path).left_out
+    left_out = read_texts(str(tmp_path)).left_out
     assert left_out == {"has no field 'text'; it has x": ["c.jsonl"]}
 
 
 def test_a_corpus_takes_its_own_files_alone(tmp_path):
-    write(tmp_path, {"en/a.txt": "one\n", "de/a.txt": "one\n", "top.txt": "one\n", "en/b.txt": b"\xff\xff"})
-    texts = read_folder(tmp_path)
-    prose, documents = (entry(corpus, texts, tmp_path, holdout=False) for corpus in corpora_of(texts))
-    assert prose["leave_out"] == ["en/b.txt"]
-    assert prose["groups"] == ["de", "en"]
-    assert documents["groups"] == ["top"]
-    assert next(describe(texts, corpora_of(texts))) == "  prose      2 languages: de, en; 2 files, 8 B"
+    write(tmp_path, {"en/x/a.txt": "one\n", "de/x/a.txt": "one\n", "top.txt": "one\n", "en/b.txt": b"\xff\xff"})
+    texts = read_texts(str(tmp_path))
+    corpora = corpora_of(texts)
+    prose, _, english = (entry(corpus, texts, tmp_path, holdout=False) for corpus in corpora.values())
+    assert prose["groups"] == ["top"]
+    assert "leave_out" not in prose
+    assert (english["path"], english["leave_out"]) == (f"{tmp_path}/en/**/*", ["en/b.txt"])
+    assert [*describe(texts, corpora)][:2] == [
+        "  prose  1 group: top; 1 file, 4 B",
+        "  de     1 language: de; 1 file, 4 B",
+    ]
 
 
 def test_a_folder_without_a_text_says_why(tmp_path):
     write(tmp_path, {"a.bin": bytes(9)})
-    with pytest.raises(InputError, match=r"the folder has no text that can be read \(binary: a.bin\)"):
-        read_folder(tmp_path)
+    with pytest.raises(InputError, match=r"there is no text that can be read \(binary: a.bin\)"):
+        read_texts(str(tmp_path))
 
 
 def test_weights_leave_the_rest_to_the_others(tmp_path):
     write(tmp_path, {"en.txt": "one\n", "de.txt": "one\n", "a.py": "x\n", "b.jsonl": '{"text": "one"}'})
-    corpora = corpora_of(read_folder(tmp_path))
-    assert weigh(corpora, {}).weights == {}
-    assert weigh(corpora, parse_weights(["code=25"])).weights == {"prose": 37.5, "jsonl": 37.5, "code": 25.0}
-    questions = []
-    asked = ask_weights(corpora, lambda *question: questions.append(question) or 20.0)
-    assert asked == {"code": 20.0, "prose": 20.0, "jsonl": 60.0}
-    assert [question[1:] for question in questions] == [(25.0, 100.0), (40.0, 80.0)]
+    corpora = corpora_of(read_texts(str(tmp_path)))
+
+    def weights(**given):
+        return {name: corpus.weight for name, corpus in weigh(corpora, given).items()}
+
+    assert weights() == {"prose": 33.33, "jsonl": 33.33, "code": 33.33}
+    assert weights(code=25) == {"prose": 37.5, "jsonl": 37.5, "code": 25}
+    assert weights(code=100) == {"prose": 0, "jsonl": 0, "code": 100}
+    assert weights(de=20, en=30) == {"jsonl": 25, "code": 25, "de": 20, "en": 30}

@@ -1,4 +1,4 @@
-"""Reads a folder as kinds of text: prose, rows and code, each file with the source that reads it, and what is left."""
+"""The texts of a folder or of a glob pattern: the corpora that have them, and what is left out, with the reason."""
 
 from __future__ import annotations
 
@@ -6,256 +6,217 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
-from tokbench.corpus.languages import find_language
+from tokbench.cli.documents import documents_of_code
+from tokbench.corpus.languages import is_language
 from tokbench.corpus.programs import programming_language
-from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
+from tokbench.report.number_format import byte_size
+from tokbench.tokenizers.options import GivenOptions
 
-if TYPE_CHECKING:
-    from tokbench.corpus.contract import Source
-    from tokbench.registry.plugins import Registry
-
-_PROSE: Final = frozenset("txt text md markdown rst adoc asciidoc org".split())
-"""Endings of prose."""
-
-ROWS: Final[Mapping[str, str]] = {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "conllu": "conllu"}
-"""By ending, the source of files that hold many texts each."""
-
-PACKED: Final = frozenset({"gz", "zst"})
-"""Endings of compressed files."""
-
-_TABLES: Final = frozenset({"csv", "tsv"})
-_FIELDS: Final = ("text", "content", "body", "sentence")
-"""Fields of rows that hold the text, the likeliest first."""
-
-_TAGS: Final = ("lang", "language")
-"""Fields of rows that name the language, if there are any."""
-
-NAMES: Final = ("parent", "stem", "suffix", "last", "first")
-"""The parts of a file's path that may name its language, the likeliest first."""
-
-_LARGEST: Final = 16_000_000
-"""Bytes of a program, which is a document as a whole."""
-
-_HELD_OUT: Final = 10
-"""The least number of whole files of code that are held out; where it would be less, paragraphs are."""
-
-DOCUMENTS: Final[Mapping[str, str]] = {
-    "file": "each file is a document",
-    "paragraph": "each paragraph is a document; training sees the blank lines between them",
-    "line": "each line is a document; training sees the line ends",
-}
-"""By what one document is, a sentence about it."""
-
-_HEAD: Final = 8192
-_CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
+_PROSE: Final = (False, False, "text")
+_ENDINGS: Final = frozenset("txt text md markdown rst adoc asciidoc org".split())
+_ROWS: Final = {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "conllu": "conllu"}
+_MANY, _FEW = 20, 5  # groups, and files that are left out for one reason, that are named
 
 
-@dataclass(frozen=True)
-class TextFile:
-    """A file that a source can read."""
+class FolderCorpus(NamedTuple):
+    """A corpus with its files by group, and its share of the text in percent."""
 
-    path: Path
-    """The file."""
     source: str
-    """The name of the source."""
-    keys: Mapping[str, str]
-    """Further options of the source, such as the field of the text."""
-    program: str
-    """The programming language; empty for prose."""
-    names: Mapping[str, str]
-    """The parts of its path, by :data:`NAMES`."""
-    tags: Sequence[str] = ()
-    """The groups that its rows name, if they name any."""
-
-    @property
-    def ending(self) -> str:
-        """The ending, without that of a compressed file."""
-        return _ending(self.path)
-
-    @property
-    def n_bytes(self) -> int:
-        """The bytes of the file, as it is on the disk."""
-        return self.path.stat().st_size
+    keys: Mapping[str, Any]
+    is_code: bool
+    groups: Mapping[str, Sequence[Path]]
+    weight: float = 0.0
 
 
-@dataclass(frozen=True)
-class FolderTexts:
-    """The texts of a folder, and what is left out."""
+class Texts(NamedTuple):
+    """The files of a folder or a glob pattern by their source and its options; by reason, what is left out."""
 
-    folder: Path
-    """The folder."""
-    files: Sequence[TextFile]
-    """The files that can be read."""
-    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By reason, the files and folders that are left out."""
+    root: Path
+    pattern: str
+    kinds: dict[tuple[Any, ...], list[Path]]
+    left_out: dict[str, list[str]]
 
 
-def read_folder(folder: Path) -> FolderTexts:
-    """Read every file of a folder and of those below it once.
-
-    Raises:
-        InputError: the folder has no text that can be read.
-    """
-    from tokbench.registry.plugins import load_registry
-
-    registry = load_registry()
-    files: list[TextFile] = []
-    left_out: dict[str, list[str]] = {}
-    for name in _hidden(folder):
-        left_out.setdefault("hidden", []).append(name)
-    paths = _files(folder, registry)
-    for path in paths:
+def read_texts(texts: str) -> Texts:
+    """Read every file of a folder and of those below it, or of a glob pattern; an InputError if none has text."""
+    path = Path(texts)
+    root = next(place for place in (path, *path.parents) if place.is_dir())
+    found = Texts(root, f"{glob.escape(path.as_posix())}/**/*" if path.is_dir() else texts, {}, {})
+    for hidden in sorted(root.rglob(".*")) if path.is_dir() else ():
+        if not any(place.name.startswith(".") for place in hidden.relative_to(root).parents):
+            found.left_out.setdefault("hidden", []).append(hidden.relative_to(root).as_posix())
+    files = {file: file.relative_to(root) for file in opened("text", {"path": found.pattern}).files}
+    deep = {inner.parts[0] for inner in files.values() if len(inner.parts) > 2 and is_language(inner.parts[0])}  # noqa: PLR2004
+    for file, inner in files.items():
         try:
-            files.append(_text_file(path, registry))
+            kind = _kind(file)
         except InputError as error:
-            left_out.setdefault(error.problems[0].message, []).append(path.relative_to(folder).as_posix())
-    if not paths:
-        raise InputError([Problem(str(folder), "the folder has no files; name one that has texts")])
-    if not files:
-        reasons = "; ".join(f"{reason}: {some[0]}" for reason, some in left_out.items())
-        raise InputError([Problem(str(folder), f"the folder has no text that can be read ({reasons})")])
-    return FolderTexts(folder, files, left_out)
+            found.left_out.setdefault(error.problems[0].message, []).append(inner.as_posix())
+        else:
+            language = inner.parts[0] if inner.parts[0] in deep and kind == _PROSE else ""
+            found.kinds.setdefault((*kind[:3], language, *kind[3:]), []).append(file)
+    if not found.kinds:
+        reasons = "; ".join(f"{reason}: {names[0]}" for reason, names in found.left_out.items())
+        raise InputError([Problem(texts, f"there is no text that can be read ({reasons})")])
+    return found
 
 
-def _files(folder: Path, registry: Registry) -> list[Path]:
-    """Return the files as sources see them: hidden ones are not among them, and links are followed once."""
-    try:
-        return list(open_source(registry, "text", {"path": f"{glob.escape(str(folder))}/**/*"}).files)
-    except InputError:
-        return []
-
-
-def open_source(registry: Registry, source: str, keys: Mapping[str, Any]) -> Any:
-    """Return an opened source.
-
-    Raises:
-        InputError: no file matches, or a library is missing.
-    """
-    spec = registry.corpora.get(source)
-    opened: Source = spec.open(spec.options(**keys))
-    return opened
-
-
-def documents_of_code(files: int, holdout: float) -> str:
-    """Return what one document of files of code is: a file, or a paragraph where too few files would be held out.
-
-    >>> documents_of_code(200, 0.05), documents_of_code(199, 0.05), documents_of_code(1, 0)
-    ('file', 'paragraph', 'file')
-    """
-    return "paragraph" if holdout and files * holdout < _HELD_OUT else "file"
-
-
-def documents_of(texts: str, holdout: float) -> str:
-    """Return what one document of a file, a glob pattern or an address is: a line, unless most files are code.
-
-    Raises:
-        InputError: no file matches.
-    """
+@cache
+def _spec(source: str) -> Any:
     from tokbench.registry.plugins import load_registry
 
-    paths = [Path(texts)] if "://" in texts else open_source(load_registry(), "text", {"path": texts}).files
-    code = sum(bool(programming_language(_ending(path))) for path in paths)
-    return documents_of_code(len(paths), holdout) if 2 * code > len(paths) else "line"
+    return load_registry().corpora.get(source)
 
 
-def _hidden(folder: Path) -> Iterator[str]:
-    """Yield the hidden files and folders; nothing inside of these."""
-    for place, folders, files in os.walk(folder):
-        for name in sorted(name for name in (*folders, *files) if name.startswith(".")):
-            yield (Path(place) / name).relative_to(folder).as_posix()
-        folders[:] = [name for name in folders if not name.startswith(".")]
+def opened(source: str, keys: Mapping[str, Any]) -> Any:
+    """Return a source; an InputError if no file matches."""
+    return _spec(source).open(_spec(source).options(**keys))
 
 
-def is_language(name: str) -> bool:
-    """Tell whether a name is the code of a language, with a script or a country or without.
-
-    >>> [is_language(name) for name in ("de", "zho-CN", "srp_Latn", "es-419", "it_works", "notes")]
-    [True, True, True, True, False, False]
-    """
-    return bool(_CODE.fullmatch(name)) and find_language(name) is not None
-
-
-def _ending(path: Path) -> str:
-    plain = path.with_suffix("") if path.suffix[1:] in PACKED else path
-    return plain.suffix[1:].lower()
-
-
-def _text_file(path: Path, registry: Registry) -> TextFile:
-    """Return a file with the source that reads it.
-
-    Raises:
-        InputError: no source reads it; the message is the reason.
-    """
-    ending = _ending(path)
-    program = programming_language(ending)
+def _kind(path: Path) -> tuple[Any, ...]:
+    """Return whether a file is code, whether it has rows, its source, and pairs of further options of that."""
+    ending = parts_of(path)["ending"]
     if path.stat().st_size == 0:
         raise InputError("empty")
-    if ending in ROWS:
-        return _rows(path, registry)
-    if ending in _TABLES:
+    if ending in _ROWS:
+        return (False, True, _ROWS[ending], *_fields(path, _ROWS[ending]))
+    if ending in {"csv", "tsv"}:
         raise InputError("a table, which no source reads; write its texts as JSON Lines: {'text': …}")
-    if ending in _PROSE or program or is_language(ending):
-        if program and path.stat().st_size > _LARGEST:
-            raise InputError(f"too large: more than {_LARGEST / 1e6:.0f} MB of code in a file, which is one document")
-        return TextFile(path, "text", {}, program, _read(path, registry, "text", {"document": "line"}))
+    if ending in _ENDINGS or programming_language(ending) or is_language(ending):
+        _groups(path, "text", (("document", "line"),))
+        return (True, False, "text") if programming_language(ending) else _PROSE
     with path.open("rb") as file:
-        kind = not_text(file.read(_HEAD))
-    if kind:
-        raise InputError("binary" if "binary" in kind else kind)
+        kind = not_text(file.read(8192))
     known = f"unknown ending .{ending}" if ending else "no ending"
-    raise InputError(f"{known}; rename prose to .txt, and code to the ending of its language")
+    unknown = f"{known}; rename prose to .txt, and code to the ending of its language"
+    raise InputError("binary" if "binary" in kind else kind or unknown)
 
 
-def _rows(path: Path, registry: Registry) -> TextFile:
-    """Return a file of rows, with the fields that hold the text and its language.
+def parts_of(path: Path) -> dict[str, str]:
+    """Return the parts of a path by which sources name groups; ``language`` is the programming language."""
+    plain = path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
+    ends, suffix = re.split("[._]", plain.stem), plain.suffix[1:]
+    names = {"parent": path.parent.name, "stem": plain.stem, "suffix": suffix, "last": ends[-1], "first": ends[0]}
+    return {**names, "ending": suffix.lower(), "language": programming_language(suffix.lower())}
 
-    Raises:
-        InputError: no field is known to hold the text, or the file is broken.
-    """
-    source = ROWS[_ending(path)]
-    if source == "conllu":
-        return TextFile(path, source, {}, "", _read(path, registry, source, {}))
-    reasons = []
-    for name in _FIELDS:
-        keys = {} if name == "text" else {"text": name}
+
+def _fields(path: Path, source: str) -> tuple[tuple[str, str], ...]:
+    """Return the options of a file of rows: the field of the text, and that of the language if every row has one."""
+    fields, groups = ("text", "content", "body", "sentence"), ("{lang}", "{language}", "{stem}")
+    errors = []
+    for field, group in product(fields, groups) if source != "conllu" else [("text", "{stem}")]:
+        options = (("text", field),) * (field != "text") + (("group", group),) * (group != "{stem}")
         try:
-            names = _read(path, registry, source, keys)
+            _groups(path, source, options)
         except InputError as error:
-            reasons.append(error)
-            continue
-        for tag in _TAGS:
-            tags = _tags(path, registry, source, {**keys, "group": f"{{{tag}}}"})
-            if tags:
-                return TextFile(path, source, {**keys, "group": f"{{{tag}}}"}, "", names, tags)
-        return TextFile(path, source, keys, "", names)
-    raise reasons[0]
+            errors += [error] * (group == "{stem}")
+        else:
+            return options
+    raise errors[0]
 
 
-def _tags(path: Path, registry: Registry, source: str, keys: Mapping[str, str]) -> list[str]:
-    """Return the groups that the rows of a file name; nothing unless every row names one."""
-    try:
-        return sorted({document.group for document in _documents(path, registry, source, keys)})
-    except InputError:
-        return []
+@cache
+def _groups(path: Path, source: str, options: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """Read a file to its end and return the groups of its documents."""
+    documents = opened(source, {"path": glob.escape(str(path)), **dict(options)}).documents()
+    if groups := frozenset(document.group for document in documents):
+        return groups
+    raise InputError("empty")
 
 
-def _read(path: Path, registry: Registry, source: str, keys: Mapping[str, str]) -> dict[str, str]:
-    """Read a file to its end, and return the parts of its path.
+def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
+    """Return the corpora of texts: prose and rows by language, and code by programming language."""
+    corpora: dict[str, FolderCorpus] = {}
+    for (is_code, has_rows, source, language, *options), files in sorted(texts.kinds.items()):
+        part = "language" if is_code else _naming_part([parts_of(path) for path in files])
+        groups: dict[str, list[Path]] = {}
+        for path in files:
+            named = "group" in dict(options)
+            for group in _groups(path, source, tuple(options)) if named else [language or parts_of(path)[part]]:
+                groups.setdefault(group, []).append(path)
+        name = "code" if is_code else source if has_rows else language or "prose"
+        number = 1 + sum(known.partition("_")[0] == name for known in corpora)
+        name += f"_{number}" * (number > 1)
+        pattern = f"{glob.escape((texts.root / language).as_posix())}/**/*" if language else texts.pattern
+        keys = {"path": pattern, "group": language or f"{{{part}}}", **dict(options)}
+        corpora[name] = FolderCorpus(source, keys, is_code, dict(sorted(groups.items())))
+    return corpora
 
-    Raises:
-        InputError: the file cannot be read, or has no text.
-    """
-    group = "/".join(f"{{{name}}}" for name in NAMES)  # no part has a slash
-    groups = {document.group for document in _documents(path, registry, source, {**keys, "group": group})}
-    if not groups:
-        raise InputError("empty")
-    return dict(zip(NAMES, groups.pop().split("/"), strict=True))
+
+def _naming_part(files: Sequence[Mapping[str, str]]) -> str:
+    """Return the part of their paths that names the language of most files; of all files if it is an end of stems."""
+    best, most = "stem" if len({parts["stem"] for parts in files}) <= _MANY else "parent", 0
+    for part in ("parent", "stem", "suffix", "last", "first"):
+        languages = [parts[part] for parts in files if is_language(parts[part])]
+        needed = len(files) if part in {"first", "last"} else 0 if len(set(languages)) > 1 else len(files) / 2
+        if most < len(languages) >= needed:
+            best, most = part, len(languages)
+    return best
 
 
-def _documents(path: Path, registry: Registry, source: str, keys: Mapping[str, str]) -> Iterator[Any]:
-    yield from open_source(registry, source, {"path": glob.escape(str(path)), **keys}).documents()
+def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> dict[str, FolderCorpus]:
+    """Return corpora with their shares of the text, in percent; a group that has one becomes a corpus of its own."""
+    parted = dict(corpora)
+    for name in (name for name in given if name not in corpora):
+        able = {group: place for place, x in parted.items() if x.source in {"text", "conllu"} for group in x.groups}
+        if name not in able:
+            near = did_you_mean(name, [*parted, *able])
+            raise InputError(f"--weight: no corpus or group is called {name!r}; {near}")
+        whole = parted[able[name]]
+        for place, groups in ((able[name], whole.groups.keys() - {name}), (name, {name})):
+            own = {group: paths for group, paths in whole.groups.items() if group in groups}
+            parted[place] = whole._replace(keys={**whole.keys, "groups": list(own)}, groups=own)
+    parted = {name: corpus for name, corpus in parted.items() if corpus.groups}
+    even = max(0.0, 100 - sum(given.values())) / max(len(parted.keys() - given.keys()), 1)
+    return {name: corpus._replace(weight=round(given.get(name, even), 2)) for name, corpus in parted.items()}
+
+
+def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> GivenOptions:
+    """Return the keys of a corpus in a configuration, whose paths start from the folder ``base``."""
+    files = {path for paths in corpus.groups.values() for path in paths}
+    keys: GivenOptions = {**corpus.keys, "endings": sorted({parts_of(path)["ending"] for path in files})}
+
+    def others(keys: Mapping[str, Any]) -> list[Path]:
+        return [path for path in opened(corpus.source, keys).files if path not in files]
+
+    if corpus.source == "text":
+        keys = min(keys, {**keys, "groups": list(corpus.groups)}, key=lambda keys: len(others(keys)))
+        keys["document"] = documents_of_code(len(files), holdout) if corpus.is_code else "line"
+    if left := others(keys):
+        keys["leave_out"] = [glob.escape(path.relative_to(texts.root).as_posix()) for path in left]
+    keys["path"] = (Path(os.path.relpath(".", base)) / corpus.keys["path"]).as_posix()
+    return {"source": corpus.source, **keys, **({"holdout": holdout} if holdout else {})}
+
+
+def describe(texts: Texts, corpora: Mapping[str, FolderCorpus]) -> Iterator[str]:
+    """Yield what texts have, and what is left out, in lines."""
+    width = max(map(len, corpora))
+    for name, corpus in corpora.items():
+        yield f"  {name:<{width}}  {_contents(corpus)}"
+    if texts.left_out:
+        yield "left out:"
+    for reason, names in texts.left_out.items():
+        more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+        yield f"  {', '.join(names[:_FEW])}{more}: {reason}"
+
+
+def _contents(corpus: FolderCorpus) -> str:
+    files = {path for paths in corpus.groups.values() for path in paths}
+    total = f"{_count(len(files), 'file')}, {byte_size(sum(path.stat().st_size for path in files))}"
+    if corpus.is_code:
+        programs = (f"{group} {_count(len(paths), 'file')}" for group, paths in corpus.groups.items())
+        return f"{', '.join(programs)}; {total}"
+    kind = "language" if all(map(is_language, corpus.groups)) else "group"
+    more = ", …" if len(corpus.groups) > _MANY else ""
+    return f"{_count(len(corpus.groups), kind)}: {', '.join([*corpus.groups][:_MANY])}{more}; {total}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -39,7 +39,6 @@ Begin with one of these:
   tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
   tokbench cost texts/mine.txt             its tokens under all of today's vocabularies
   tokbench serve                           the same on a page, while you type
-  tokbench new                             three questions, and a configuration
   tokbench new texts                       a configuration for all texts of a folder
   tokbench list                            everything that there is
 """

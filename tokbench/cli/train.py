@@ -77,7 +77,7 @@ def train(
     **given: Any,
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
-    from tokbench.cli.folder_texts import DOCUMENTS
+    from tokbench.cli.documents import DOCUMENTS
     from tokbench.config.read import read_config
     from tokbench.engine.train import round_trips
     from tokbench.engine.train import train as execute
@@ -124,7 +124,7 @@ def _from_options(
     name: str,
 ) -> Config:
     """Return the configuration that the options stand for."""
-    from tokbench.cli.folder_texts import documents_of
+    from tokbench.cli.documents import documents_of
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -18,6 +19,8 @@ _SCRIPTS: Final = {
 """ISO 15924 codes of scripts that share a language with another."""
 
 _FOUR = 4
+
+_CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 
 _PROGRAMS: Final = frozenset("ada as asm bas bin cs ext lua mak man mk ml new pl pro sas sc src ts".split())
 """Codes of languages that are also file endings of programs; alone they do not make a corpus one of languages."""
@@ -74,6 +77,15 @@ def find_language(group: str) -> Language | None:
     language = _table().get(code)
     scripts = [_SCRIPTS[tag] for tag in subtags if len(tag) == _FOUR and tag in _SCRIPTS]
     return language._replace(script=scripts[0]) if language and scripts else language
+
+
+def is_language(name: str) -> bool:
+    """Tell whether a name is the code of a language, with a script or a country or without.
+
+    >>> [is_language(name) for name in ("de", "zho-CN", "srp_Latn", "es-419", "it_works", "notes")]
+    [True, True, True, True, False, False]
+    """
+    return bool(_CODE.fullmatch(name)) and find_language(name) is not None
 
 
 @cache

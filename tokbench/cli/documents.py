@@ -1,0 +1,39 @@
+"""What one document of text files is, where nobody says it: a line of prose, and a whole file of code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+_HELD_OUT: Final = 10
+"""The least number of whole files of code that are held out; where it would be less, paragraphs are."""
+
+DOCUMENTS: Final[Mapping[str, str]] = {
+    "file": "each file is a document",
+    "paragraph": "each paragraph is a document; training sees the blank lines between them",
+    "line": "each line is a document; training sees the line ends",
+}
+"""By what one document is, a sentence about it."""
+
+
+def documents_of_code(files: int, holdout: float) -> str:
+    """Return what one document of files of code is: a file, or a paragraph where too few files would be held out.
+
+    >>> documents_of_code(200, 0.05), documents_of_code(199, 0.05), documents_of_code(1, 0)
+    ('file', 'paragraph', 'file')
+    """
+    return "paragraph" if holdout and files * holdout < _HELD_OUT else "file"
+
+
+def documents_of(texts: str, holdout: float) -> str:
+    """Return what one document of a file, a glob pattern or an address is: a line, unless most files are code.
+
+    Raises:
+        InputError: no file matches.
+    """
+    from tokbench.cli.folder_texts import opened, parts_of
+
+    paths = [Path(texts)] if "://" in texts else opened("text", {"path": texts}).files
+    code = sum(bool(parts_of(path)["language"]) for path in paths)
+    return documents_of_code(len(paths), holdout) if 2 * code > len(paths) else "line"

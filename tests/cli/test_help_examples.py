@@ -112,7 +112,7 @@ def test_an_example_has_options_that_there_are(line):
 
 def test_the_examples_are_there():
     assert 'tokbench show "an Egg" -t gpt-4o -t qwen-3' in EXAMPLES
-    assert {"tokbench list suites", "tokbench list reporters", "tokbench serve", "tokbench new"} <= set(EXAMPLES)
+    assert {"tokbench list suites", "tokbench list reporters", "tokbench serve"} <= set(EXAMPLES)
     assert len(EXAMPLES) >= 20
     of_tokenizers = {"adapt", "inspect", "serve", "show", "train"}
     assert of_tokenizers <= {line.split()[1] for line in EXAMPLES}

@@ -24,7 +24,7 @@ LEGENDS: Final[Mapping[str, str]] = {
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
-"""The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
+"""The meaning of the marks. :func:`in_sample_legend` explains the other mark."""
 
 UNBOUND: Final = "–"
 _NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
@@ -54,7 +54,6 @@ MARKS: Final[Mapping[RoundTrip, str]] = {
     RoundTrip.UNKNOWN: UNCHECKED,
     RoundTrip.NOT_CHECKED: "",
 }
-"""The mark of each round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +62,14 @@ class DisplayCell:
 
     Attributes:
         text: the number, or one short word.
-        value: the number that the cell is sorted by; ``None`` sorts last.
-        interval: ``low–high`` in the same digits, or an empty string.
-        title: the tooltip: number, unit, interval and what the number rests on; or the reason.
-        best: ``True`` if it is the best of its column.
-        in_sample: the share of the documents that the tokenizer was trained on; ``None`` if it is too small to matter.
-        round_trip: whether the tokenizer loses text here, and is ranked all the same.
-        much_lost: ``True`` if so much text is lost that the number cannot be drawn with others.
-        no_interval: ``True`` if an interval could not be trusted, so that there is none.
-        unbound: ``True`` if there is no number because the configuration names other corpora for the tokenizer.
-        missed: ``True`` if there should be a number, but it was not measured or the measurement failed.
-        baseline: ``True`` if the tokenizer is a baseline, which gives proportion and never wins.
+        value: the sort key; ``None`` sorts last.
+        interval: ``low–high`` in the same digits, or empty.
+        title: the tooltip: number, unit, interval and sample size; or the reason.
+        in_sample: the share of the documents that the tokenizer was trained on; ``None`` if too small to matter.
+        much_lost: so much text is lost that the number cannot be drawn with others.
+        no_interval: an interval could not be trusted, so there is none.
+        unbound: it has no number because the configuration names other corpora for the tokenizer.
+        missed: there should be a number, but it was not measured or the measurement failed.
         measured: the share of the documents that was measured before the run was stopped; ``None`` for all.
     """
 
@@ -93,12 +89,11 @@ class DisplayCell:
 
     @property
     def marks(self) -> str:
-        """The marks beside the number; :func:`legends` explains them."""
         return IN_SAMPLE * bool(self.in_sample) + MARKS[self.round_trip] + PARTIAL * self.partial
 
     @property
     def partial(self) -> bool:
-        """``True`` if it rests on a part of the documents, because the run was stopped."""
+        """``True`` if only some documents were measured, because the run was stopped."""
         return self.measured is not None
 
     @property
@@ -108,17 +103,17 @@ class DisplayCell:
 
     @property
     def aside(self) -> bool:
-        """``True`` if it is not ranked, has no colour and is sorted last: it loses text, or is partial."""
+        """``True`` if it is lossy or partial: it is not ranked, has no colour and is sorted last."""
         return self.lossy or self.partial
 
     @property
     def competes(self) -> bool:
-        """``False`` if it is sorted behind the others: set aside, trained on the text, or of a baseline."""
+        """``False`` for lossy and partial cells, baselines, and tokenizers trained on the text."""
         return not (self.aside or self.in_sample or self.baseline)
 
     @property
     def lossy(self) -> bool:
-        """``True`` if it is not ranked because text is lost here, or may be lost."""
+        """``True`` if it is not ranked because text is or may be lost."""
         return self.round_trip in {RoundTrip.LOSSY, RoundTrip.UNKNOWN}
 
 
@@ -127,9 +122,7 @@ class Series:
     """One metric of one group for every tokenizer: a column of a table, or a row of a heat map.
 
     Attributes:
-        metric, label, short_label: the metric's id, its name, and its name in narrow columns.
-        corpus, group: the place.
-        unit: the unit of its cells; empty if they do not agree.
+        unit: the unit of its cells; empty if they differ.
         direction: ``higher``, ``lower`` or ``none``.
         cells: by tokenizer, in the order of the run.
     """
@@ -145,26 +138,22 @@ class Series:
 
     @property
     def unit_label(self) -> str:
-        """The unit as it stands beside the numbers."""
         return unit_label(self.unit)
 
     @property
     def measured(self) -> bool:
-        """Tell whether any cell has a number."""
         return any(cell.value is not None for cell in self.cells.values())
 
     @property
     def tells_apart(self) -> bool:
-        """Tell whether the numbers depend on the tokenizer; the size of a text, for instance, does not."""
+        """``True`` if the numbers depend on the tokenizer; the size of a text, for instance, does not."""
         values = [cell.value for cell in self.cells.values() if cell.value is not None]
         return bool(values) and (self.direction != "none" or len(values) == 1 or len(set(values)) > 1)
 
     def ranked(self) -> list[str]:
         """Return the tokenizers, best (or largest) first.
 
-        Those whose round trip is not known come later, in the order of the run; then those of which a part was
-        measured, likewise; then baselines and those that were trained on the text; then lossy ones that are not ranked;
-        those without a value last.
+        After those that compete: unknown round trip, partial, baseline or trained on the text, lossy, without a value.
         """
         sign = 1.0 if self.direction == "lower" else -1.0
 
@@ -184,7 +173,7 @@ class Series:
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; a part is never shown as nothing or as all.
+    """Return a share in whole percent; 0 % and 100 % are exact.
 
     >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
     ('43 %', '1 %', '99 %', '100 %')
@@ -193,7 +182,7 @@ def percent(share: float) -> str:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have, and of a dash instead of a number.
+    """Return the legends of the marks in these cells, and of a dash.
 
     >>> legends([DisplayCell(text="3.1", value=3.1, round_trip=RoundTrip.UNKNOWN)])
     ['? round trip not measured here, so that it is never best']
@@ -224,9 +213,10 @@ def in_sample_legend(shares: Sequence[float]) -> str:
 def display_cell(
     cell: Cell, style: Style, *, best: bool, timed: bool, round_trip: RoundTrip, lost: float | None, baseline: bool
 ) -> DisplayCell:
-    """Return the cell in the style of its column; the ``n`` of a timed metric counts rounds, not documents.
+    """Return the cell in the style of its column.
 
-    ``lost`` is the share of the characters that is lost; ``None`` if it is not known.
+    With ``timed``, ``n`` of the cell counts rounds, not documents. ``lost`` is the share of lost characters, ``None``
+    if unknown.
     """
     if cell.status != Status.OK or cell.value is None:
         missed = cell.status != Status.NOT_APPLICABLE

@@ -32,11 +32,11 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 _WRITTEN: Final = {NoneType, bool, float, int}
-"""The types that the writer itself writes with every digit; other numbers, such as those of numpy, become floats."""
+"""Types that the csv module writes with every digit; other numbers, such as numpy's, become floats."""
 
 
 class _Texts(dict[str, str]):
-    """The texts of fields by what they say, each made once: most are names, of which there are few."""
+    """A cache of field texts: most are a few names."""
 
     def __missing__(self, text: str) -> str:
         made = self[text] = spreadsheet_text(str(text))  # a status is text, too

@@ -1,10 +1,10 @@
-"""The document model of reports: a section is a small tree, written once, that every format renders.
+"""The document model of reports: a section is a small tree that every format renders.
 
-A section's module returns a :class:`Section` of the nodes below. It knows neither markup nor a format. What people
-chose (names, reasons, excerpts) stands in it as it is: the renderers make it visible and escape it.
+A module of sections returns a :class:`Section` of the nodes below, without markup. Names, reasons and excerpts are raw:
+the renderers make them visible and escape them.
 
 >>> table = Table("Losses", [Column("tokenizer"), Column("texts", numeric=True)], [Row(["gpt-4", "0"])])
->>> Section("losses", "Losses", [Paragraph("What did not come back."), table]).title
+>>> Section("losses", "Losses", [Paragraph("What was lost."), table]).title
 'Losses'
 """
 
@@ -19,7 +19,7 @@ from tokbench.results.blocks import MetricInfo
 
 
 class Picture(Protocol):
-    """A chart that can be put into a page, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
+    """A chart that a page can show, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
 
     title: str
 
@@ -28,28 +28,27 @@ class Picture(Protocol):
 
 
 class Definitions(Protocol):
-    """The definitions of metrics in a document, such as :class:`~tokbench.report.tables.CellTables` of a report."""
+    """The definitions of metrics, such as :class:`~tokbench.report.tables.CellTables`."""
 
     @property
     def anchors(self) -> Mapping[str, str]:
-        """The place of the definition of each metric that has one."""
+        """The anchors of the definitions by metric."""
 
     def metric(self, name: str) -> MetricInfo:
-        """Return what is known of a metric."""
+        """Return the facts of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that somebody chose; a page keeps its direction of writing apart from that of the sentence."""
+    """A name from the configuration; a page isolates its writing direction."""
 
     text: str
     strong: bool = False
-    """``True`` to let it stand out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words that stand out."""
+    """Words in bold."""
 
     text: str
 
@@ -63,7 +62,7 @@ class Small:
 
 @dataclass(frozen=True, slots=True)
 class Gloss:
-    """Words that explain the name before them, such as the language behind its code."""
+    """Words that explain the name before them, such as the language of a code."""
 
     text: str
 
@@ -77,7 +76,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The word for how something went."""
+    """The word for a status."""
 
     text: str
     bad: bool = False
@@ -92,14 +91,14 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A digest of a file or text, in a small type of fixed width; in a cell it has a line of its own."""
+    """A digest in small type of fixed width; in a cell it has a line of its own."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words that lead to another place of the report."""
+    """A link to another place of the report."""
 
     place: str
     text: str
@@ -107,16 +106,16 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The name or unit of a metric, which leads to its definition where the document has one."""
+    """The name or unit of a metric, which links to its definition."""
 
     metric: str
     text: str
-    """Empty if there is nothing to say but that it leads there."""
+    """Empty for the link alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A small raised mark behind a name, such as ‡."""
+    """A small raised mark after a name, such as ‡."""
 
     text: str
 
@@ -128,7 +127,7 @@ class ChartKey:
     mark: Picture
     text: str
     remark: str = ""
-    """A few words behind the name."""
+    """A few words after the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +135,15 @@ class Token:
     """A token of a text."""
 
     text: str
-    """Its part of the text, made visible with its spaces."""
+    """Its part of the text, made visible."""
     title: str
-    """The words for a reader who points at it, such as its id."""
+    """The tooltip, such as its id."""
     differs: bool = False
-    """``True`` if it is not a token of every tokenizer beside it."""
+    """Not every compared tokenizer has this token."""
     partial: bool = False
-    """``True`` if its bytes are not whole characters."""
+    """Its bytes are not whole characters."""
     breaks: bool = False
-    """``True`` if a line ends in it."""
+    """A line ends in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +152,12 @@ class Tokens:
 
     tokens: Sequence[Token]
     mark: str = ""
-    """A mark behind the number."""
+    """A mark after the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The colours of a heat map, between the numbers that its ends stand for."""
+    """The colours of a heat map between the numbers at its ends."""
 
     low: str
     high: str
@@ -183,7 +182,7 @@ Inline = (
     | Scale
 )
 Line = Inline | Sequence[Inline]
-"""A line of text: a piece, or pieces that stand one behind the other."""
+"""A line of text: one piece or several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ class Heading:
     line: Line
     level: Literal[3, 4] = 3
     id: str = ""
-    """The place that links lead to; empty for none."""
+    """The anchor of links; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +201,8 @@ class Paragraph:
 
     line: Line
     kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids"] = ""
-    """``advice`` is narrower than other text, ``headline`` is what a reader repeats to a colleague, ``lead`` stands
-    out, ``legend`` is small, ``bad`` says what went wrong, ``ids`` are numbers of one width."""
+    """``advice`` is narrow, ``headline`` and ``lead`` are large, ``legend`` is small, ``bad`` reports a failure,
+    ``ids`` has digits of one width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +223,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """All tokens of a text, each in a box that a reader can point at."""
+    """All tokens of a text, each in a box with a tooltip."""
 
     tokens: Sequence[Token]
     label: str
@@ -233,7 +232,7 @@ class TokenText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextCell:
-    """A cell with text. A cell that is a plain string or :class:`Name` needs none of this."""
+    """A cell with text; without options a string or :class:`Name` will do."""
 
     line: Line = ""
     small: Sequence[Line] = ()
@@ -241,17 +240,17 @@ class TextCell:
     look: str = ""
     """Classes of the style sheet: ``prose``, ``text`` (an excerpt), ``pale``, ``none``, ``h0`` to ``h8``, ``best``."""
     title: str = ""
-    """All that stands behind it, shown when it is opened."""
+    """The details, shown when the cell is opened."""
     value: float | str | None = None
-    """The value that its column is sorted by."""
+    """The sort key."""
     data: str = ""
     """The number of the text that it opens; empty for none."""
     span: int = 1
-    """The number of columns over which it goes."""
+    """The number of columns that it spans."""
     head: str = ""
-    """The name of its column, where a narrow page writes it before the text."""
+    """The column name that a narrow page writes before the text."""
     names: bool = False
-    """``True`` if it names its row though it is not the first."""
+    """It names its row though it is not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,11 +259,11 @@ class MeasuredCell:
 
     cell: DisplayCell
     interval: bool = False
-    """``True`` to write the interval below the number."""
+    """Writes the interval below the number."""
     level: int | None = None
     """The strength of its colour in a heat map."""
     heat: bool = False
-    """``True`` in a heat map, where a cell without a level is pale."""
+    """In a heat map a cell without a level is pale."""
 
 
 TableCell = Line | TextCell | MeasuredCell
@@ -276,11 +275,10 @@ class Column:
 
     line: Line
     numeric: bool = False
-    """``True`` to set it to the right."""
     sort: Literal["", "ascending", "descending"] = ""
-    """The order of a first click on its name; empty if the table is not sorted by it."""
+    """The order of the first click; empty for a column that does not sort."""
     mark: str = ""
-    """A mark behind the name, which is no part of it."""
+    """A mark after the name."""
     below: Line = ""
     """A second line, such as the corpus."""
     unit: Term | str = ""
@@ -288,19 +286,19 @@ class Column:
     """The metric and corpus by which links name it."""
     title: str = ""
     upright: bool = False
-    """``True`` to turn a long name, where many narrow columns stand side by side."""
+    """Turns a long name, for many narrow columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; its first cell names it, unless ``named`` says that it does not."""
+    """A row; its first cell names it, unless ``named`` is false."""
 
     cells: Sequence[TableCell]
     look: str = ""
     """Classes of the style sheet: ``whole``, ``gone``."""
     id: str = ""
     aside: bool = False
-    """``True`` to sort it behind the others."""
+    """Sorts it after the others."""
     named: bool = True
 
 
@@ -316,28 +314,28 @@ class Table:
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
-    """``True`` to scroll inside the box."""
+    """Scrolls inside the box."""
     fit: bool = False
-    """``True`` to show as many columns as there is room for."""
+    """Shows as many columns as fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, with what stands below it."""
+    """A chart with its caption and key."""
 
     picture: Picture
     caption: Line = ""
     label: str = ""
-    """The name of the box around it for a screen reader; empty for no box."""
+    """The name of its box for a screen reader; empty for no box."""
     beside: bool = False
-    """``True`` to write the caption beside the chart, each piece on a line of its own, where there is room."""
+    """Writes the caption next to the chart where there is room."""
     narrow: Picture | None = None
-    """The same chart for a phone; ``None`` if one serves for both."""
+    """The same chart for a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Multiples:
-    """Small charts side by side."""
+    """Small charts in a row."""
 
     pictures: Sequence[Picture | Figure]
     look: str = ""
@@ -351,14 +349,14 @@ class Pane:
     name: str
     nodes: Sequence[Node]
     family: str = ""
-    """The heading of a menu under which it stands."""
+    """Its heading in the menu."""
     value: str = ""
     """The word for it in a link; empty for its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """Panes; a format shows one at a time, and all of them if it offers no choice."""
+    """Panes; a format without choice shows all of them."""
 
     purpose: str
     id: str
@@ -366,14 +364,14 @@ class Chooser:
     key: str = ""
     """The key of the choice in a link; empty for the id."""
     packed: bool = False
-    """``True`` to pack all panes but the first until somebody asks for them, because they are large."""
+    """Packs all panes but the first until they are opened, because they are large."""
     away: bool = False
-    """``True`` to pack the first one, too, because all of it stands in a pane that is not shown at first."""
+    """Packs the first one, too, because it is in a pane that is hidden at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenChooser:
-    """Texts as tokens, of which a reader chooses one, and the tokenizers that cut it; a document has one at most.
+    """Texts as tokens, with a choice of text and tokenizers; a document has one at most.
 
     A format without choice shows the first texts.
     """
@@ -381,11 +379,11 @@ class TokenChooser:
     texts: Sequence[Pane]
     """All texts; those beyond the first need no nodes."""
     first: Sequence[int]
-    """The numbers of the texts that are shown without a script; with it a reader begins with the first of them."""
+    """The numbers of the texts shown without a script; a script starts with the first."""
     names: Sequence[str]
     """All tokenizers."""
     chosen: Sequence[str]
-    """The tokenizers that are shown at first."""
+    """The tokenizers shown at first."""
     data: str
     """All texts with all tokenizers, for the script of the page."""
 
@@ -398,16 +396,16 @@ class Details:
     nodes: Sequence[Node]
     open: bool = False
     packed: bool = False
-    """``True`` to pack them until then, because they are large."""
+    """Packs them until then, because they are large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Parts that stand side by side where there is room."""
+    """Parts shown in a row where there is room."""
 
     cards: Sequence[Sequence[Node]]
     wide: bool = False
-    """``True`` to give each the whole width."""
+    """Gives each the whole width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,14 +417,13 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Rich:
-    """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
+    """Nodes that only a page can show; plain text shows ``plain`` instead."""
 
     nodes: Sequence[Node] | Callable[[], Sequence[Node]]
     """A function makes them only for a format that shows them; many charts take long to draw."""
     plain: Sequence[Node] = ()
 
     def made(self) -> Sequence[Node]:
-        """Return the nodes of the page."""
         return self.nodes() if callable(self.nodes) else self.nodes
 
 
@@ -441,22 +438,16 @@ class Section:
     """A section of a report."""
 
     id: str
-    """The place that links lead to; empty for none."""
+    """The anchor of links; empty for none."""
     title: Line
     """Empty for none."""
     nodes: Sequence[Node]
     folded: bool = True
-    """``False`` to show it on a page before a reader unfolds it."""
+    """``False`` shows it unfolded."""
 
 
 def measured_column(series: Series, name: str = "", below: str = "") -> Column:
-    """Return the head of a metric: it sorts from the best on, and its unit leads to the definition.
-
-    Args:
-        series: the metric.
-        name: a name other than its label.
-        below: a second line.
-    """
+    """Return the head of a metric: it sorts best first, and its unit links to the definition."""
     return Column(
         name or series.label,
         numeric=True,
@@ -468,17 +459,17 @@ def measured_column(series: Series, name: str = "", below: str = "") -> Column:
 
 
 def legend_lines(lines: Sequence[str]) -> list[Node]:
-    """Return a small paragraph for each meaning of a mark."""
+    """Return a small paragraph for each legend."""
     return [Paragraph(f"{line}.", "legend") for line in lines]
 
 
 def sentence_paragraphs(sentences: Sequence[str]) -> list[Node]:
-    """Return a paragraph for each sentence. The first sentence says most."""
+    """Return a paragraph for each sentence, the first as ``lead``."""
     return [Paragraph(sentence, "" if number else "lead") for number, sentence in enumerate(sentences)]
 
 
 def captioned(table: Table) -> Rich:
-    """Return a table whose caption stands in plain text as well, because it says what no heading says."""
+    """Return a table whose caption plain text shows as well, for want of a heading."""
     return Rich([table], plain=[Paragraph(table.caption), table])
 
 

@@ -1,8 +1,7 @@
-"""Functions that make text from anywhere safe to show.
+"""Functions that make any text safe to show.
 
-Names, reasons and excerpts may hold anything: markup, escape sequences, marks that turn the direction of writing,
-halves of surrogate pairs. Every format passes its text through :func:`visible`, and then escapes what the format itself
-would read as markup.
+Names, reasons and excerpts may hold markup, escape sequences, bidirectional marks or lone surrogates. Every format
+passes its text through :func:`visible`, then escapes what the format itself would read as markup.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from tokbench.foundation.visible_text import visible
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(?=[#+\-=])|^(\d+)(?=[.)])")
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
-"""The last four are the full-width ones."""
+"""The last four are full-width."""
 
 
 def cut(text: str, length: int) -> str:
-    """Return the text, or its beginning and an ellipsis if it is longer than ``length`` characters.
+    """Return the text, cut to ``length`` characters with an ellipsis.
 
     >>> cut("gpt4-32k-nfkc", 8)
     'gpt4-32…'
@@ -32,7 +31,7 @@ def cut(text: str, length: int) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value, or a small tree of values, as one line of visible text; a dataclass is read as a mapping.
+    """Return a value, or a small tree of values, as one visible line; a dataclass is read as a mapping.
 
     >>> plain({"pattern": "gpt4", "sizes": [1, 2], "name": None})
     'pattern: gpt4; sizes: [1, 2]; name: none'
@@ -57,9 +56,7 @@ def _inner(value: Any) -> str:
 def markdown_text(text: str, *, begins: bool = True) -> str:
     r"""Return the text escaped for Markdown, in a table too.
 
-    Args:
-        text: any text.
-        begins: whether it may stand at the start of a line, where a number with a full stop begins a list.
+    With ``begins`` it may start a line, where a number with a full stop begins a list.
 
     >>> print(markdown_text("a|b <script> `x` compression_ratio _y_"))
     a\|b &lt;script&gt; \`x\` compression_ratio \_y\_
@@ -91,11 +88,11 @@ _LATEX: Final = str.maketrans(
         "…": r"\ldots{}",
     }
 )
-"""Brackets and stars act behind the end of a row, and hyphens join to dashes."""
+"""Brackets and stars act after the end of a row, and hyphens join to dashes."""
 
 
 def latex_text(text: str) -> str:
-    r"""Return the text escaped for LaTeX, in a table too; letters of all scripts stay as they are.
+    r"""Return the text escaped for LaTeX, in a table too; letters of all scripts stay.
 
     >>> print(latex_text("100 % of a_b & \\end{x}"))
     100 \% of a\_b \& \textbackslash{}end\{x\}
@@ -114,7 +111,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """Return a table of cells that are Markdown already; the columns in ``numbers`` are set to the right."""
+    """Return a table of cells that are Markdown already; the columns in ``numbers`` are right-aligned."""
     right = set(numbers)
     rule = ["---:" if column in right else "---" for column in range(len(head))]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in [head, rule, *rows])

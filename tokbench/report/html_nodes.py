@@ -58,14 +58,14 @@ _KINDS: Final = {"bad": "state bad"}
 """The classes of paragraphs whose kind has another name."""
 
 _MENU: Final = 8
-"""More panes than this are chosen in a menu, fewer by buttons."""
+"""More panes than this get a menu, fewer get buttons."""
 
 
 class HtmlNodes:
     r"""Renders sections of one document.
 
     Args:
-        definitions: those to which terms lead; ``None`` if the document has none.
+        definitions: where terms link to.
 
     >>> HtmlNodes().node(Paragraph(["See ", Name("<b>")], "legend"))
     Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
@@ -91,7 +91,6 @@ class HtmlNodes:
         }
 
     def section(self, section: Section) -> Markup:
-        """Return a section of the page."""
         place = Markup(' id="{}"').format(section.id) if section.id else ""
         title = Markup("<h2>{}</h2>\n").format(self.line(section.title)) if section.title else ""
         return Markup("<section{}>\n{}{}</section>\n").format(place, title, self.nodes(section.nodes))
@@ -105,15 +104,12 @@ class HtmlNodes:
         )
 
     def nodes(self, nodes: Sequence[Node]) -> Markup:
-        """Return several nodes, one below the other."""
         return Markup("").join(map(self.node, nodes))
 
     def node(self, node: Node) -> Markup:
-        """Return one node."""
         return self._render[type(node)](node)
 
     def line(self, line: Line) -> Markup:
-        """Return a line of text."""
         return Markup("").join(map(self._inline, _pieces(line)))
 
     def _inline(self, piece: Inline) -> Markup:
@@ -268,7 +264,7 @@ class HtmlNodes:
         return self._choice(chooser) + Markup("").join(panes)
 
     def _choice(self, chooser: Chooser) -> Markup:
-        """Return the buttons or the menu; a single pane needs no choice."""
+        """Return the buttons or the menu; a single pane needs neither."""
         key, purpose, panes = chooser.key or chooser.id, _text(chooser.purpose), list(enumerate(chooser.panes))
         if len(panes) <= 1:
             return Markup("")
@@ -322,21 +318,13 @@ class HtmlNodes:
 
 
 def page(heading: str, subtitle: str, sections: Sequence[Section], kind: str = "tokbench") -> str:
-    """Return a page that needs neither network nor script.
-
-    Args:
-        heading: what it shows.
-        subtitle: sentences below the heading.
-        sections: all else.
-        kind: what stands behind the heading in the title of the window.
-    """
+    """Return a page that needs neither network nor script; ``kind`` ends the window title."""
     nodes = HtmlNodes()
     template = html_environment().get_template("page.html.j2")
     return template.render(heading=heading, subtitle=subtitle, sections=map(nodes.section, sections), kind=kind)
 
 
 def _beneath(row: Row, columns: Sequence[Column]) -> list[Column]:
-    """Return the column in which each cell of a row begins."""
     spans = (cell.span if isinstance(cell, TextCell) else 1 for cell in row.cells)
     *starts, end = accumulate(spans, initial=0)
     if end != len(columns):

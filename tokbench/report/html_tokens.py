@@ -1,4 +1,4 @@
-"""Renders the tokens of a document as HTML, with the markup from which the script of a page goes on."""
+"""Renders the tokens of a document as HTML, for the script of the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokbench.report.document import Node, Token, TokenChooser, Tokens, TokenTex
 from tokbench.report.pages import packed
 
 _MOST: Final = 60
-"""Tokens that a line of text shows."""
+"""The most tokens that a line shows."""
 
 _CHOICE: Final = Markup("""\
 <div class="choose pick">
@@ -61,12 +61,7 @@ def _box(token: Token) -> Markup:
 
 
 def token_chooser_html(chooser: TokenChooser, nodes: Callable[[Sequence[Node]], Markup]) -> Markup:
-    """Return the choice of a text and of tokenizers, the texts that are shown without a script, and the others packed.
-
-    Args:
-        chooser: the texts.
-        nodes: renders what is shown of a text.
-    """
+    """Return the choice of text and tokenizers, the first texts, and the others packed; ``nodes`` renders a text."""
     frame = Markup('<div class="cut">\n{}</div>\n')
     shown = (frame.format(nodes(chooser.texts[number].nodes)) for number in chooser.first)
     return _CHOICE.format(
@@ -80,7 +75,6 @@ def token_chooser_html(chooser: TokenChooser, nodes: Callable[[Sequence[Node]], 
 
 
 def _options(chooser: TokenChooser) -> Markup:
-    """Return the options of the menu by family."""
     families: dict[str, Markup] = {}
     for number, text in enumerate(chooser.texts):
         option = Markup('<option value="{}"{}>{}</option>\n').format(

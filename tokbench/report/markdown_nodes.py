@@ -43,11 +43,10 @@ PlainNode = Heading | Paragraph | Bullets | Listing | TokenText | Table | Note
 """The nodes of plain text."""
 
 _MOST_TOKENS: Final = 24
-"""Tokens of a text that are shown."""
 
 
 def section_markdown(section: Section, level: int = 2) -> str:
-    """Return a section of a document, headed by its title at a level of headings.
+    """Return a section headed by its title.
 
     >>> print(section_markdown(Section("losses", "Losses", [Paragraph("No round trip was made.")])))
     ## Losses
@@ -69,7 +68,7 @@ def nodes_markdown(nodes: Sequence[Node]) -> str:
 
 
 def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
-    """Yield the headings, paragraphs, lists, tables and notes that plain text shows of nodes: all panes, no chart."""
+    """Yield what plain text shows of nodes: all panes, no chart."""
     for node in nodes:
         match node:
             case Chooser():
@@ -87,7 +86,7 @@ def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
 
 
 def _blocks(nodes: Sequence[Node]) -> list[str]:
-    """Return the blocks of nodes; each ends with a line end, and an empty line stands between two."""
+    """Return the blocks of nodes; each ends with a line end, with an empty line between."""
     return [_block(node) for node in plain_nodes(nodes)]
 
 
@@ -121,7 +120,6 @@ def _table(table: Table) -> str:
 
 
 def _columns(cell: TableCell) -> list[str]:
-    """Return a cell and what fills the other columns over which it goes."""
     return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, TextCell) else 0)]
 
 
@@ -147,17 +145,16 @@ def _cell(cell: TableCell) -> str:
 
 
 def _line(line: Line) -> str:
-    """Return a line of its own."""
     return "".join(_inline(piece, begins=not number) for number, piece in enumerate(line_pieces(line)))
 
 
 def _inside(line: Line) -> str:
-    """Return text that no line begins with, such as that of a cell."""
+    """Return text that never starts a line, such as a cell."""
     return "".join(_inline(piece, begins=False) for piece in line_pieces(line))
 
 
 def line_pieces(line: Line) -> Sequence[Inline]:
-    """Return the pieces of a line, of which there may be one alone."""
+    """Return the pieces of a line."""
     return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
 
 
@@ -191,7 +188,7 @@ def inline_words(piece: Inline) -> str:
 
 
 def token_words(tokens: Sequence[Token], mark: str = "", escape: Callable[[str], str] = str) -> str:
-    """Return the number of tokens of a text, and the first of them, escaped."""
+    """Return the number of tokens of a text and the first of them, escaped."""
     left = len(tokens) - _MOST_TOKENS
     shown = escape(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

@@ -1,4 +1,4 @@
-"""Formatting of numbers: the same digits down a column, and no rounding to 0 or to 100 % of what is not."""
+"""Formats numbers: the same digits down a column, and nothing is rounded to 0 or to 100 %."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import Literal
 
 _COUNTS = frozenset({"tokens", "bytes", "characters", "chars", "documents", "words", "ids"})
 _WIDE = 20.0
-"""From this ratio of largest to smallest on, each number has its own number of decimals."""
+"""From this ratio of largest to smallest on, each number has its own decimals."""
 
 _MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The way in which the numbers of one column are written."""
+    """How the numbers of one column are written."""
 
     kind: Literal["count", "share", "number"]
-    """A whole number, a share shown in percent, or any other number."""
     decimals: int | None = None
-    """Digits after the point; ``None``: three significant digits, whatever the size."""
+    """Digits after the point; ``None``: three significant digits."""
 
     def show(self, value: float) -> str:
         """Return the number without its unit.
@@ -71,7 +70,7 @@ def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
 
 
 def unit_label(unit: str) -> str:
-    """Return the unit as it stands beside numbers in this style.
+    """Return the unit as written after numbers.
 
     >>> unit_label("share"), unit_label("share of words"), unit_label("bytes/token")
     ('%', '% of words', 'bytes/token')
@@ -80,7 +79,7 @@ def unit_label(unit: str) -> str:
 
 
 def exact(value: float, unit: str) -> str:
-    """Return a number with its unit, to stand in a sentence.
+    """Return a number with its unit, for a sentence.
 
     >>> exact(0.123456789, "share of words"), exact(3.14159265, "bytes/token"), exact(1234567, "tokens")
     ('12.3457 % of words', '3.14159 bytes/token', '1,234,567 tokens')
@@ -104,7 +103,7 @@ def byte_size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a number of seconds as a stretch of time.
+    """Return a number of seconds in words.
 
     >>> duration(0.25), duration(42.3), duration(192)
     ('0.250 s', '42.3 s', '3 min 12 s')

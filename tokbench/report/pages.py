@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def html_environment(package: str = "tokbench.report") -> jinja2.Environment:
-    """Return an environment that renders the templates of a package, by default ``tokbench/report/templates``.
-
-    All text is made visible and escaped, unless a template or a chart wrote it as markup.
-    """
+    """Return an environment for the templates of a package; all text that is not markup is made visible and escaped."""
     import jinja2
 
     return jinja2.Environment(
@@ -32,10 +29,10 @@ def html_environment(package: str = "tokbench.report") -> jinja2.Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Make the value of an expression visible; markup has been through here, or was written by a template or chart."""
+    """Make a value visible, except markup."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
 
 
 def packed(markup: str) -> str:
-    """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
+    """Return markup as base64 of zlib; the page's script unpacks it when it is opened."""
     return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()

@@ -1,4 +1,4 @@
-"""Pictures of all charts of a report, as SVG and PNG, for papers: light colours, and nothing from outside the file."""
+"""All charts of a report as SVG and PNG, for papers: light colours, self-contained."""
 
 from __future__ import annotations
 
@@ -16,30 +16,22 @@ from tokbench.report.report import Report
 from tokbench.report.section import Chart
 
 FOLDER: Final = "pictures"
-"""The folder of the pictures, inside that of the reports."""
+"""Inside the folder of the reports."""
 
 _SCALE: Final = 2.0
-"""Pixels of a PNG for each unit of its SVG."""
+"""Pixels of a PNG per unit of its SVG."""
 
 _FONT: Final = 'svg { font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }'
 
 
 def check_pictures() -> None:
-    """Check that pictures can be made here.
-
-    Raises:
-        InputError: the library that makes PNG is missing.
-    """
+    """Raise :class:`InputError` if the library that makes PNG is missing."""
     if find_spec("vl_convert") is None:
         raise InputError("--pictures needs vl-convert to make PNG: pip install 'tokbench[plot]'")
 
 
 def write_pictures(report: Report, folder: Path) -> list[Path]:
-    """Write every chart of the report as SVG and PNG, and return the files. The same results give the same bytes.
-
-    Args:
-        report: the report.
-        folder: the folder of the reports; pictures go to :data:`FOLDER` in it.
+    """Write every chart as SVG and PNG into :data:`FOLDER`, and return the files. Equal results give equal bytes.
 
     Raises:
         InputError: the library that makes PNG is missing.
@@ -61,17 +53,12 @@ def write_pictures(report: Report, folder: Path) -> list[Path]:
 
 
 def picture_svg(picture: Chart, css: str = "") -> str:
-    """Return a picture as the text of an SVG file.
-
-    Args:
-        picture: the picture.
-        css: the style of charts, if it has been made before; it is the same for all pictures.
-    """
+    """Return a picture as the text of an SVG file, with the style of charts unless ``css`` is given."""
     return picture.drawing.standalone(css or _style(), picture.keys, [visible(heading) for heading in picture.headings])
 
 
 def pictures(report: Report) -> Iterator[Chart]:
-    """Yield the charts of a report, each with a name of its own.
+    """Yield the charts of a report with unique names.
 
     >>> from tokbench.results.model import Results
     >>> list(pictures(Report(Results(name="nothing yet"))))
@@ -89,7 +76,7 @@ def pictures(report: Report) -> Iterator[Chart]:
 
 
 def _style() -> str:
-    """Return the style of charts with the light colours in the place of variables."""
+    """Return the style of charts with light colours for its variables."""
     environment = html_environment()
     page, charts = (environment.get_template(f"{name}.css.j2").render() for name in ("style", "charts"))
     light = page[page.index(":root {") : page.index("}")]

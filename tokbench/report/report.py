@@ -1,4 +1,4 @@
-"""The report of a run: all that any format shows, computed from the results when it is asked for."""
+"""The report of a run: what every format shows, computed from the results on demand."""
 
 from __future__ import annotations
 
@@ -20,51 +20,46 @@ from tokbench.results.model import Results
 class Report:
     """The sections of a report, each computed once and only if a format asks for it.
 
-    Nothing here measures: a report is a function of the results alone.
-
     >>> report = Report(Results(name="nothing yet"))
     >>> report.subtitle, [section.title for section in report.sections][:2]
     ('0 tokenizers on 0 corpora', ['Overview', 'By group'])
     """
 
     results: Results
-    """The run."""
     specs: Sequence[SectionSpec] = ()
-    """The sections that plugins bring."""
+    """The sections of plugins."""
 
     @cached_property
     def tables(self) -> CellTables:
-        """The cells by key, with labels and roles of metrics."""
         return CellTables(self.results)
 
     @cached_property
     def subtitle(self) -> str:
-        """A sentence that says what ran, when, and for how long."""
+        """A sentence on what ran, when, and for how long."""
         return subtitle(self.tables)
 
     @cached_property
     def partial(self) -> Note | None:
-        """The mark of a run that was stopped; ``None`` if it came to its end."""
+        """The note on a run that was stopped."""
         return partial_note(self.results)
 
     @cached_property
     def overrides(self) -> list[str]:
-        """A line for each way in which the command changed what the configuration says."""
+        """A line for each change that the command made to the configuration."""
         return overrides(self.results)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:
-        """The few numbers that stand above everything else."""
         return key_numbers(self.tables)
 
     @property
     def ordered_specs(self) -> list[SectionSpec]:
-        """All sections that there may be, in the order of the page."""
+        """All possible sections, in the order of the page."""
         return sorted([*CORE_SECTIONS, *self.specs], key=lambda spec: spec.place)
 
     @cached_property
     def answer(self) -> Section | None:
-        """The answer, which stands first; ``None`` if nothing can be said."""
+        """The answer, which comes first; ``None`` if nothing can be said."""
         return answer_section(self.tables, [node for nodes in self._leads.values() for node in nodes])
 
     @cached_property
@@ -74,7 +69,7 @@ class Report:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The sections of a page, in order; those without content are left out, and those of an answer unfolded."""
+        """The sections of a page, in order; empty ones are left out, and the answer's are unfolded."""
         return [
             replace(section, folded=section.folded and not self._leads[spec.name])
             for spec in self.ordered_specs
@@ -89,12 +84,12 @@ class Report:
 
     @cached_property
     def cautions(self) -> list[Line]:
-        """All that a reader must know before trusting the numbers: what to distrust, and the notes of the run."""
+        """All that a reader must know first: what to distrust, and the notes of the run."""
         return [*distrust(self.tables), *self.notes]
 
     @cached_property
     def notes(self) -> list[Line]:
-        """The notes of the run, and a hint where some stand in a section."""
+        """The notes of the run, with a hint for those that a section shows."""
         apart = [spec.notes(self.tables) for spec in self.ordered_specs if spec.notes]
         aside = {note for section in apart for note in section.notes}
         head = [note for note in self.results.notes if note not in aside]

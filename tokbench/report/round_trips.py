@@ -1,4 +1,4 @@
-"""The round trip behind each cell of a run, by the rule of loss among the cells of its place."""
+"""The round trip of each cell of a run, by the rule of loss."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ if TYPE_CHECKING:
 
 
 class RoundTrips:
-    """The losses of a run, found by place."""
+    """The losses of a run by place."""
 
     def __init__(self, tables: CellTables) -> None:
         self._tables = tables
         self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
 
     def of(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of the texts behind a cell, by the rule of loss among the cells of its place."""
+        """Return the round trip of the texts of a cell, by the rule of loss among the cells of its place."""
         direction = self._tables.metric(cell.metric).direction
         higher = None if direction == "none" else direction == "higher"
         return judge(self.number(cell), self._rivals(cell), higher=higher)
 
     def _rivals(self, cell: Cell) -> Iterator[Number]:
-        """Yield the numbers with which a cell is compared."""
         for name in self._tables.tokenizers:
             rival = self._tables.cell(cell.metric, cell.corpus, cell.group, name)
             if rival and self._tables.comparable(rival):
                 yield self.number(rival)
 
     def number(self, cell: Cell) -> Number:
-        """Return the number of a cell with its charge for lost text, where tokens are its currency."""
+        """Return the number of a cell with its charge for lost text, where it counts tokens."""
         metric, value = self._tables.metric(cell.metric), cell.value or 0.0
         loss = self._loss(cell)
         in_tokens = "tokens" in {metric.unit, *metric.ratio_of} or metric.family == self._premiums
@@ -45,10 +44,9 @@ class RoundTrips:
         return Number(value, value / loss.factor if metric.direction == "higher" else value * loss.factor, loss)
 
     def _loss(self, cell: Cell) -> Loss | RoundTrip:
-        """Return the loss behind a cell; ``EXACT`` if losing text cannot improve its metric.
+        """Return the loss of a cell; ``EXACT`` if losing text cannot improve its metric.
 
-        A probe brings its own texts, and has been asked for them. A premium compares two languages, so that the text of
-        both counts.
+        A probe brings its own texts. A premium compares two languages, so both count.
         """
         metric = self._tables.metric(cell.metric)
         if metric.loss_cannot_help:
@@ -72,7 +70,7 @@ class RoundTrips:
         return {(own.metric, own.tokenizer): RoundTrip(own.round_trip) for own in self._tables.results.own_texts}
 
     def _loss_at(self, tokenizer: str, corpus: str, group: str) -> Loss | RoundTrip:
-        """Return the loss on the documents of a group; for a slice, a bound from those of its groups."""
+        """Return the loss on a group; for a slice, a bound from its groups."""
         place = tokenizer, corpus, group
         if place not in self._losses:
             known = self._measured_loss(*place)
@@ -87,7 +85,7 @@ class RoundTrips:
         return self._losses[place]
 
     def _measured_loss(self, tokenizer: str, corpus: str, group: str) -> Loss | None:
-        """Return the loss that the round trip measured at a place; ``None`` if it did not."""
+        """Return the measured loss of a place; ``None`` if there is none."""
         roles = (Role.ROUND_TRIP, Role.ERRORS, Role.CHARGE)
         cells = [self._tables.cell(self._tables.with_role(role), corpus, group, tokenizer) for role in roles]
         exact, *loss = [None if cell is None else cell.value for cell in cells]
@@ -98,7 +96,7 @@ class RoundTrips:
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The groups of each slice, by corpus and the name that its cells have as their group."""
+        """The groups of each slice, by corpus and the slice's name."""
         return {
             (corpus, f"{part.facet}: {part.value or 'unknown'}"): part.groups
             for corpus in self._tables.corpora

@@ -36,7 +36,7 @@ _COLOURS: Final = ("on #cfe8ff", "on #ffe2b8", "on #d5f2d0", "on #f6d3e6", "on #
 _LONGEST_BACK: Final = 200
 
 SAME, OTHER = "│", "┃"
-"""The signs after a token without colours; the second one if another tokenizer does not have this token."""
+"""The signs after a token without colours; the second one if another tokenizer does not have it."""
 
 
 class TokenView(NamedTuple):
@@ -44,17 +44,17 @@ class TokenView(NamedTuple):
 
     id: int
     text: str
-    r"""Its part of the text, with everything visible; bytes that are not UTF-8 as ``\x`` and two digits."""
+    r"""Its part of the text, made visible; bytes that are not UTF-8 as ``\x`` and two digits."""
     breaks: int
     """The number of lines that end in it."""
     differs: bool
-    """``True`` if not all tokenizers have this token at this place."""
+    """Not all tokenizers have this token here."""
     partial: bool
-    """``True`` if its bytes are not whole characters."""
+    """Its bytes are not whole characters."""
     title: str
-    """Its id, its bytes, and its own text where that is not its part of the text."""
+    """Its id, its bytes, and its own text where that differs from its part of the text."""
     own: str
-    """The end of the title, on its own text; empty if that is its part of the text."""
+    """The end of the title, on its own text; may be empty."""
     merges: list[list[str]]
     """The merges by which BPE makes it, each as its parts."""
 
@@ -66,7 +66,7 @@ class SegmentationView:
     text: SegmentedText
     segmentation: Segmentation
     shared: set[tuple[int, int]] | None = None
-    """The tokens, by their place, that all tokenizers beside it have; ``None`` if nothing is to be told apart."""
+    """The spans of tokens that all compared tokenizers have; ``None`` without comparison."""
 
     @classmethod
     def of_all(cls, text: SegmentedText) -> list[Self]:
@@ -77,12 +77,11 @@ class SegmentationView:
 
     @property
     def name(self) -> str:
-        """The tokenizer."""
         return self.segmentation.tokenizer
 
     @property
     def round_trip(self) -> RoundTrip:
-        """The round trip of the text by the rule of loss, without others to compare with."""
+        """The round trip of the text by the rule of loss, without rivals."""
         line, text = self.segmentation, self.text.text
         edits = 0 if line.round_trip else lost_text(text, line.back).edits
         loss = Loss(exact=line.round_trip, cer=edits / (len(text) or 1))
@@ -90,7 +89,7 @@ class SegmentationView:
 
     @property
     def head(self) -> str:
-        """The number of tokens, and how many bytes of text there are for each, with the mark of a loss."""
+        """The number of tokens and bytes per token, with the mark of a loss."""
         if not self.segmentation.ids:
             return "no tokens"
         count, size = len(self.segmentation.ids), len(self.text.text.encode())
@@ -113,17 +112,15 @@ class SegmentationView:
 
     @cached_property
     def tokens(self) -> list[TokenView]:
-        """Its tokens."""
         return [_view(token, self.shared) for token in self.segmentation.tokens(self.text.text)]
 
     @property
     def ids(self) -> str:
-        """The ids, with spaces between them."""
+        """The ids, separated by spaces."""
         return " ".join(map(str, self.segmentation.ids))
 
     @property
     def boxes(self) -> list[Token]:
-        """Its tokens in a document."""
         return [
             Token(token.text, token.title, token.differs, token.partial, breaks=bool(token.breaks))
             for token in self.tokens
@@ -161,12 +158,7 @@ def views(texts: Sequence[SegmentedText]) -> list[tuple[SegmentedText, list[Segm
 
 
 def terminal(texts: Sequence[SegmentedText], *, colours: bool) -> Iterator[Text]:
-    """Yield the lines for a terminal.
-
-    Args:
-        texts: the texts.
-        colours: tell tokens apart by colours; otherwise by the signs :data:`SAME` and :data:`OTHER`.
-    """
+    """Yield the lines for a terminal; without colours :data:`SAME` and :data:`OTHER` separate tokens."""
     from rich.text import Text
 
     for text, lines in views(texts):
@@ -206,7 +198,7 @@ def _merges(token: TokenView) -> str:
 
 
 def as_json(texts: Sequence[SegmentedText]) -> str:
-    """Return the texts and their tokens as JSON; bytes are hexadecimal digits."""
+    """Return the texts and their tokens as JSON; bytes are hexadecimal."""
     return json.dumps({"texts": [_json_of(text) for text in texts]}, indent=1, ensure_ascii=True)
 
 
@@ -247,7 +239,7 @@ _LEGEND: Final = (
 
 
 def html(texts: Sequence[SegmentedText]) -> str:
-    """Return a page that needs no network and no script."""
+    """Return a page that needs neither network nor script."""
     from tokbench.report.html_nodes import page
 
     sections = (

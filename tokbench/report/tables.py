@@ -1,4 +1,4 @@
-"""The cells of a run by key, facts of its metrics, and the best among cells that can be compared."""
+"""The cells of a run by key, facts of its metrics, and the best of comparable cells."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from tokbench.results.model import Results
 K = TypeVar("K", bound=Hashable)
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
-"""The roles by which headline metrics are ordered; those without such a role follow."""
+"""The order of headline metrics; those without such a role follow."""
 
 MOST_GROUPS: Final = 200
-"""A report shows no more groups of a corpus; ``results.csv`` has them all."""
+"""The most groups of a corpus in a report; ``results.csv`` has them all."""
 
 MOST_TOKENIZERS: Final = 64
-"""A table of groups and a chart show no more tokenizers; the overview and ``results.csv`` have them all."""
+"""The most tokenizers in tables of groups and in charts; the overview and ``results.csv`` have them all."""
 
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
@@ -54,7 +54,7 @@ _NO_METRIC, _NO_TOKENIZER, _NO_CORPUS = MetricInfo(), TokenizerInfo(), CorpusInf
 
 
 class CellTables:
-    """The cells of a run by key, and the names of tokenizers, corpora and metrics in their order."""
+    """The cells of a run by key."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -68,31 +68,30 @@ class CellTables:
 
     @cached_property
     def _present(self) -> dict[tuple[str, str], list[str]]:
-        """The groups of each metric and corpus that have cells, in the order of the cells."""
+        """The groups with cells, by metric and corpus."""
         groups: dict[tuple[str, str], list[str]] = {}
         for metric, corpus, group in dict.fromkeys(map(attrgetter("metric", "corpus", "group"), self.results.cells)):
             groups.setdefault((metric, corpus), []).append(group)
         return groups
 
     def metric(self, name: str) -> MetricInfo:
-        """Return the definition of a metric; an empty one if the run has none."""
+        """Return the definition of a metric; an empty one if unknown."""
         return self.results.metrics.get(name, _NO_METRIC)
 
     def tokenizer(self, name: str) -> TokenizerInfo:
-        """Return the description of a tokenizer; an empty one if the run has none."""
+        """Return the description of a tokenizer; an empty one if unknown."""
         return self.results.tokenizers.get(name, _NO_TOKENIZER)
 
     def corpus(self, name: str) -> CorpusInfo:
-        """Return the description of a corpus; an empty one if the run has none."""
+        """Return the description of a corpus; an empty one if unknown."""
         return self.results.corpora.get(name, _NO_CORPUS)
 
     def label(self, metric: str) -> str:
-        """Return a metric's name in reports."""
         return self.metric(metric).label or metric.replace("_", " ")
 
     @cached_property
     def anchors(self) -> dict[str, str]:
-        """The place of the definition of each metric, to which its name leads."""
+        """The anchor of the definition of each metric."""
         return {name: f"metric-{number}" for number, name in enumerate(self.metrics)}
 
     @cached_property
@@ -105,10 +104,7 @@ class CellTables:
 
     @cached_property
     def headline(self) -> list[str]:
-        """The metrics that distinguish tokenizers at first sight, in the order of a table.
-
-        Those of the study's subject come first, such as premiums where languages are compared.
-        """
+        """The metrics that distinguish tokenizers at first sight, the study's subject first."""
         names = [name for name, metric in self.results.metrics.items() if metric.headline]
         rank = {role.value: place for place, role in enumerate(HEADLINE_ROLES)}
         leading = [name for name in names if self.metric(name).leads]
@@ -119,10 +115,7 @@ class CellTables:
 
     @cached_property
     def loss_counts(self) -> frozenset[str]:
-        """The metrics that count lost documents by cause; the section on losses shows them, so that no other must.
-
-        They belong to the family of the round trip, and neither direction is better.
-        """
+        """The metrics of the round trip that count lost documents by cause; only the section on losses shows them."""
         family = self.metric(self.with_role(Role.ROUND_TRIP)).family
         metrics = self.results.metrics.items()
         return frozenset(
@@ -130,13 +123,13 @@ class CellTables:
         )
 
     def groups(self, metric: str, corpus: str) -> list[str]:
-        """Return the groups for which a metric has cells, in the order of the corpus."""
+        """Return the groups with cells of a metric, in the order of the corpus."""
         present = [group for group in self._present.get((metric, corpus), []) if group != WHOLE]
         rank = {group: place for place, group in enumerate(self.corpus(corpus).groups)}
         return sorted(present, key=lambda group: rank.get(group, len(rank)))
 
     def is_shown(self, corpus: str, group: str) -> bool:
-        """Tell whether reports have a row for a group: the :data:`MOST_GROUPS` with the most documents, and slices.
+        """Tell whether reports show a group: the :data:`MOST_GROUPS` largest, and slices.
 
         >>> groups = {f"g{k}": k for k in range(1000)}
         >>> tables = CellTables(Results(name="r", corpora={"c": CorpusInfo(groups=groups)}))
@@ -147,7 +140,6 @@ class CellTables:
 
     @cached_property
     def _hidden(self) -> dict[str, frozenset[str]]:
-        """By corpus, the groups without a row in reports."""
         groups = {corpus: self.corpus(corpus).groups for corpus in self.corpora}
         return {
             corpus: frozenset(sorted(documents, key=lambda group: -documents[group])[MOST_GROUPS:])
@@ -155,7 +147,7 @@ class CellTables:
         }
 
     def language(self, corpus: str, group: str) -> str:
-        """Return the English name of the language that a group is; empty if its corpus is not one of languages."""
+        """Return the English name of a group's language; empty if the corpus has no languages."""
         return self._languages[corpus].get(group, "")
 
     @cached_property
@@ -185,7 +177,6 @@ class CellTables:
         return f"The first {MOST_TOKENIZERS} tokenizers are shown; {kept} the other {left:,}, too." if left > 0 else ""
 
     def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None:
-        """Return one cell, or ``None`` if the run has no such cell."""
         return self._cells.get((metric, corpus, group, tokenizer))
 
     def series(
@@ -193,12 +184,7 @@ class CellTables:
     ) -> Series:
         """Return one metric of one group, with the best of all tokenizers marked.
 
-        Args:
-            metric: its id.
-            corpus: the corpus.
-            group: the group.
-            digits: the significant digits of the numbers, or their style.
-            names: the tokenizers; empty for all.
+        ``digits`` are the significant digits, or a style; without ``names`` it has all tokenizers.
         """
         info = self.metric(metric)
         cells = {name: self.cell(metric, corpus, group, name) for name in names or self.tokenizers}
@@ -219,14 +205,7 @@ class CellTables:
         return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
     def display(self, cell: Cell, style: Style, *, best: bool, round_trip: RoundTrip | None = None) -> DisplayCell:
-        """Return a cell as reports show it, in the style of its column.
-
-        Args:
-            cell: the cell.
-            style: the style.
-            best: ``True`` if it is the best of its column.
-            round_trip: its round trip among other numbers than those of this run.
-        """
+        """Return a cell as reports show it; ``round_trip`` replaces its round trip in this run."""
         return display_cell(
             cell,
             style,
@@ -238,7 +217,7 @@ class CellTables:
         )
 
     def _lost(self, cell: Cell) -> float | None:
-        """Return the share of the characters that is lost at the place of a cell; ``None`` if it is not known."""
+        """Return the share of lost characters at the place of a cell; ``None`` if unknown."""
         share = self.cell(self.with_role(Role.LOST_CHARACTERS), cell.corpus, cell.group, cell.tokenizer)
         return None if share is None else share.value
 
@@ -253,17 +232,17 @@ class CellTables:
 
     @property
     def timed(self) -> bool:
-        """Tell whether speed is among the metrics of the run, measured or not."""
+        """Tell whether speed is among the metrics of the run."""
         return any(metric.timed for metric in self.results.metrics.values())
 
     @property
     def losses_checked(self) -> bool:
-        """``True`` if the run has a round trip, so that it is known which tokenizers lose text."""
+        """``True`` if the run has a round trip."""
         return bool(self.with_role(Role.ROUND_TRIP))
 
     @property
     def best_legend(self) -> str:
-        """The meaning of bold numbers, or the reason why there are none."""
+        """The meaning of bold numbers, or why there are none."""
         return BEST_LEGEND if self.losses_checked else NOT_CHECKED_LEGEND
 
     @cached_property
@@ -271,25 +250,24 @@ class CellTables:
         return RoundTrips(self)
 
     def round_trip(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of the texts behind a cell, by the rule of loss among the cells of its place."""
+        """Return the round trip of the texts of a cell, by the rule of loss."""
         return self._round_trips.of(cell)
 
     def number(self, cell: Cell) -> Number:
-        """Return the number of a cell with its charge for lost text, where tokens are its currency."""
+        """Return the number of a cell with its charge for lost text."""
         return self._round_trips.number(cell)
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
-        """Return the cells that may be best, the best first; see :meth:`competes`."""
+        """Return the cells that may be best, best first."""
         cells = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
         pool = [cell for cell in cells if cell and self.competes(cell)]
         sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
         return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
 
     def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
-        """Return the tokenizers that are best at a place, and those that cannot be distinguished from them.
+        """Return the best tokenizers at a place with their ties, by :func:`level_with`.
 
-        See :func:`level_with`. The set is empty, too, if fewer than two compete, or if most are equal, as in a round
-        trip without loss. Of more than :data:`MOST_TOKENIZERS` those nearest to the best are compared with it.
+        Empty if fewer than two compete or most are equal. Only the :data:`MOST_TOKENIZERS` nearest are compared.
         """
         place = metric, corpus, group
         if place not in self._level:
@@ -306,7 +284,7 @@ class CellTables:
         return set[str]().union(*level)
 
     def _level_in(self, pool: Sequence[Cell]) -> set[str]:
-        """Return those of some cells, the best first, that are level with the first."""
+        """Return the first of these cells, sorted best first, with its ties."""
         if len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool
@@ -323,22 +301,20 @@ class CellTables:
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
         """Return the tokenizers that paired differences cannot distinguish from the best one.
 
-        The documents are the same, so that the difference has an interval of its own.
-
         Args:
             top: the best cell.
-            others: the cells to be compared with it; they are of the same place.
+            others: cells of the same place.
         """
         return not_told_apart({other.tokenizer: self.paired(top, other) for other in others})
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
-        """Return the difference of two tokenizers in one place, the second less the first."""
+        """Return the difference of two tokenizers in one place, second minus first."""
         if self.corpus(one.corpus).designed:
             return PairedChange(reason=DESIGNED)
         return paired_difference(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
 
     def paired_quotient(self, one: Cell, two: Cell) -> PairedChange:
-        """Return the second of two tokenizers in one place divided by the first, less 1."""
+        """Return second divided by first, minus 1."""
         if self.corpus(one.corpus).designed:
             return PairedChange(reason=DESIGNED)
         return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
@@ -360,9 +336,9 @@ class CellTables:
             return None
 
     def comparable(self, cell: Cell) -> bool:
-        """Tell whether a cell may be compared with others, losses aside.
+        """Tell whether a cell may be compared, losses aside.
 
-        It has a value, rests on all documents and on none of the training, and is not a baseline's.
+        It has a value from all documents, was not trained on them, and is not a baseline.
         """
         return (
             cell.value is not None
@@ -372,7 +348,7 @@ class CellTables:
         )
 
     def competes(self, cell: Cell) -> bool:
-        """Tell whether a cell may be best: it is comparable, and the rule of loss ranks it."""
+        """Tell whether a cell may be best: comparable, and ranked by the rule of loss."""
         return self.comparable(cell) and self.round_trip(cell).ranked
 
 
@@ -397,16 +373,11 @@ def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
 
 
 def level_with(top: K, numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]) -> set[K]:
-    """Return the best of some numbers and those level with it, as far as there is evidence; else nothing.
+    """Return the best number, whose key is ``top``, and its ties, as far as there is evidence; else nothing.
 
-    A number is level with the best one if the paired comparison of their documents shows no significant difference.
-    Without such a comparison their own intervals decide: they are level if these overlap. A number without either is
-    not level. It is behind if one that lies nearer to the best is behind by evidence; if none does, no number is best.
-
-    Args:
-        top: the key of the best number.
-        numbers: all numbers by key.
-        differences: the paired comparisons with the best, as far as there are any.
+    A number ties if its paired comparison with the best, in ``differences``, shows no significant difference. Without
+    one, it ties if their intervals overlap. A number without either does not tie. It is behind if a number nearer to
+    the best is behind by evidence; if none is, none is best.
 
     >>> numbers = {name: Cell(name, "c", "*", "m", value, ci_low=low, ci_high=high) for name, value, low, high in
     ...     (("a", 3.6, 3.5, 3.7), ("b", 3.5, 3.4, 3.6), ("c", 3.0, 2.9, 3.1), ("d", 1.0, None, None))}
@@ -441,7 +412,7 @@ def has_interval(number: HasEnds) -> bool:
 
 
 def intervals_overlap(one: HasEnds, other: HasEnds) -> bool:
-    """Tell whether the intervals of two numbers overlap; two without intervals do not."""
+    """Tell whether two intervals overlap; ``False`` without intervals."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False
     return one.ci_low <= other.ci_high and other.ci_low <= one.ci_high

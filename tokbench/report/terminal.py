@@ -1,4 +1,4 @@
-"""The summary that a run prints at its end: main numbers, problems with their reasons, and the files written."""
+"""The summary at the end of a run: main numbers, problems with their reasons, and files."""
 
 from __future__ import annotations
 
@@ -34,20 +34,14 @@ _MOST_LINES, _MOST_NAMES = 12, 4
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
 _COLUMN_GAP = 3
-"""Spaces between two columns of a table."""
+"""Spaces between two columns."""
 
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
-"""The metrics whose first column gets room after all of compression."""
+"""The metrics whose first column follows all of compression."""
 
 
 def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> None:
-    """Print a summary of a run.
-
-    Args:
-        results: the run.
-        console: the terminal; the table takes no more than its width.
-        files: the files that were written, to be named at the end.
-    """
+    """Print a summary of a run, in the width of the console, and name the files that were written."""
     report = Report(results)
     # A tokenizer that did not run has a line with the reason below.
     names = ready_tokenizers(report.tables, main_columns(report.tables))
@@ -84,13 +78,9 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
 
 
 def brief(results: Results, console: Console, folder: Path, seconds: float) -> None:
-    """Print the answer of a run, a small table, what went wrong, and what to do next: at most 25 lines or so.
+    """Print the answer of a run, a small table, problems and next steps: about 25 lines.
 
-    Args:
-        results: the run.
-        console: the terminal.
-        folder: where the run was written.
-        seconds: the time that it took, with its reports.
+    ``seconds`` is the time of the run with its reports.
     """
     report = Report(results)
     console.print()
@@ -130,7 +120,7 @@ def _short(legend: str) -> str:
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Return text in which nothing is read as markup, and no sequence reaches the terminal."""
+    """Return text without markup or escape sequences."""
     from rich.text import Text
 
     return Text(visible(content), style=style)
@@ -150,7 +140,7 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
 
 
 def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
-    """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
+    """Return the columns that fit: compression, then the first of each metric, then the rest."""
     every = main_columns(report.tables)
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
     room = width - max([len("tokenizer"), *widths]) - _COLUMN_GAP - len("vocabulary") - _COLUMN_GAP
@@ -214,7 +204,7 @@ def _problems(report: Report) -> list[str]:
 
 
 def not_ready_lines(tokenizers: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Return a line for the tokenizers of each state and reason, so that a missing library is told once.
+    """Return a line for the tokenizers of each state and reason.
 
     >>> not_ready_lines([("a", "unavailable", "needs x"), ("b", "failed", "boom"), ("c", "unavailable", "needs x")])
     ['2 tokenizers: unavailable: needs x (a, c)', 'b: failed: boom']
@@ -235,7 +225,7 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _times(report: Report) -> list[str]:
-    """Return the phases with their times, several a line; what is known of the reports comes last."""
+    """Return the phases with their times, several a line, reports last."""
     seconds = report.results.durations.reports
     phases = [*durations(report.results), *([("writing reports", duration(seconds))] if seconds is not None else [])]
     workers = [phase for phase in phases if "CPU" in phase[0]]
@@ -244,7 +234,7 @@ def _times(report: Report) -> list[str]:
 
 
 def _same_ids(report: Report) -> list[str]:
-    """Return a line for each declared tokenizer, and the first difference of each that has any."""
+    """Return a line for each declared tokenizer, with its first difference."""
     lines = list(same_ids(report.tables).sentences)
     for name, first in {
         other.entry.tokenizer: other for other in reversed(same_ids(report.tables).differences)

@@ -27,18 +27,16 @@ class GroupDots:
     """The chart of one corpus."""
 
     drawing: Drawing
-    """The chart."""
     keys: Sequence[tuple[str, Drawing]]
-    """The tokenizers that have a colour, each with its dot."""
+    """The coloured tokenizers, each with its dot."""
     title: str
-    """Its subject, in words."""
 
 
 def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:
     """Return the chart of a corpus; ``None`` with fewer than three groups or two tokenizers.
 
-    Where groups are translations it shows the tokens beyond those of the reference, else compression. Tokenizers that
-    lose text there have no dot, and of many only those with the best compression have one.
+    It shows premiums over the reference language where groups are translations, else compression. Lossy tokenizers have
+    no dot; of many tokenizers only the best by compression have one.
     """
     premium, ratio = tables.with_role(Role.PREMIUM), tables.with_role(Role.TEXT_PER_TOKEN)
     parallel = bool(premium) and tables.corpus(corpus).parallel
@@ -54,7 +52,7 @@ def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:
     ]
     rows = [row for row in rows if any(_has_dot(row, name) for name in row.cells)]
     ranked = [name for name in best if any(_has_dot(row, name) for row in rows)]
-    if len(rows) < _FEWEST or len(ranked) < 2:  # noqa: PLR2004 - one alone is no comparison
+    if len(rows) < _FEWEST or len(ranked) < 2:  # noqa: PLR2004 - one alone cannot be compared
         return None
     leading = {name: f"p{number}" for number, name in enumerate(ranked[:_COLOURED])}
     values = [row.cells[name].value or 0.0 for row in rows for name in ranked if _has_dot(row, name)]

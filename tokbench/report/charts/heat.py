@@ -17,7 +17,7 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Status
 
 LEVELS: Final = 9
-"""The number of colours of the scale; more could not be distinguished. The style sheet has as many."""
+"""The number of colours; the style sheet has as many."""
 
 _DIGITS: Final = 3
 _WIDE: Final = 50.0
@@ -29,15 +29,13 @@ class HeatRow:
     """One group."""
 
     group: str
-    """Its name."""
     language: str
-    """The English name of the language that it is; empty if it is not a language."""
+    """The English name of the language; empty if the group is not a language."""
     documents: int | None
-    """The number of its documents, if it is known."""
     unit: str
-    """The unit of the row; empty if all rows share one."""
+    """Empty if all rows share one unit."""
     cells: Sequence[tuple[DisplayCell, int | None]]
-    """Each cell with its level on the colour scale; ``None`` if it has no colour."""
+    """Each cell with its colour level; ``None`` for no colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +44,34 @@ class HeatMap:
 
     metric: str
     label: str
-    """The metric."""
     family: str
     """Its family, or ``main`` for a headline metric of the study's subject."""
     unit: str
-    """The unit of all cells; empty if it differs from row to row."""
+    """Empty if it differs from row to row."""
     direction: str
-    """``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the run did not
-    check for losses, because then no number is known to be good."""
+    """``higher``, ``lower`` or ``none``; ``none``, too, if the run did not check for losses."""
     shared: bool
-    """``True`` if all rows share one scale; if not, each unit has its own."""
+    """``True`` if all rows share one scale; else each unit has its own."""
     low: str
-    """The number that the weakest colour stands for."""
     high: str
-    """The number that the strongest colour stands for."""
     tokenizers: Sequence[str]
-    """The columns, best first by their value for the whole corpus, or by compression if there is no such value."""
+    """The columns, best first by their value for the whole corpus, else by compression."""
     absent: Sequence[tuple[str, str]]
-    """Tokenizers without any number here, and the word for it."""
+    """Tokenizers without any number here, each with its word."""
     rows: Sequence[HeatRow]
-    """The whole corpus first, if there is a value for it."""
+    """The whole corpus first, if it has a value."""
     left_out: str = ""
-    """Sentences on the groups that have no row and the tokenizers without a column; empty if all have one."""
+    """Sentences on groups and tokenizers that are not shown."""
     levels: int = LEVELS
-    """The number of colours."""
 
     @property
     def legends(self) -> list[str]:
-        """The meaning of the marks in it."""
         return legends(cell for row in self.rows for cell, _ in row.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """A colour scale over the middle nine tenths of the values, so that one outlier does not make the rest pale."""
+    """A colour scale over the middle 90 % of the values, so that an outlier does not make the rest pale."""
 
     low: float
     high: float
@@ -102,10 +94,7 @@ class _Scale:
 
 
 def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
-    """Return the heat maps of a corpus, headline metrics first: one for each metric with a number in some group.
-
-    Losses by cause are left out, as they have a section of their own.
-    """
+    """Return the heat maps of a corpus, headline metrics first; losses by cause have their own section."""
     first = tables.with_role(Role.TEXT_PER_TOKEN)
     subject = [name for name in tables.headline if tables.metric(name).leads]
     names = dict.fromkeys([*subject, first, *(name for name in tables.metrics if name not in tables.loss_counts)])
@@ -113,7 +102,7 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
 
 
 def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
-    """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
+    """Return the heat map of one metric; ``None`` if no group has numbers that differ by tokenizer."""
     names = [group for group in tables.groups(metric, corpus) if tables.is_shown(corpus, group)]
     whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
@@ -158,7 +147,6 @@ def _has_number(tables: CellTables, metric: str, corpus: str, group: str, name: 
 
 
 def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
-    """Return the values by unit, as each unit needs a scale of its own."""
     values: dict[str, list[float]] = {}
     for row in rows:
         # A tokenizer that loses text, or is measured in part, could stretch the scale until all others looked alike.
@@ -170,7 +158,6 @@ def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
 
 
 def _ends(scales: Mapping[str, _Scale], style: Style, direction: str) -> tuple[str, str]:
-    """Return the text at the weak and at the strong end of the legend."""
     if len(scales) > 1:
         return ("smaller", "larger") if direction == "none" else ("worse", "better")
     [scale] = scales.values()
@@ -191,7 +178,7 @@ def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[
 
 
 def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
-    """Return the colour of a cell; one that loses text or is partial has none, whatever its number is."""
+    """Return the colour level; ``None`` for a lossy or partial cell."""
     return None if cell.value is None or cell.aside or scale is None else scale.level(cell.value)
 
 

@@ -1,4 +1,4 @@
-"""Places for labels beside the points of a picture: labels cover neither one another nor the points."""
+"""Places labels of points so that they cover neither one another nor the points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _CHAR, _LINE = 6.6, 13.0
-"""The assumed size of a character of the label's font, a little too large."""
+"""The assumed size of a character, a little too large."""
 
 _POINT = 5.5
 _DIRECTIONS = ((1, 0), (1, -0.8), (1, 0.8), (-1, 0), (-1, -0.8), (-1, 0.8), (0, -1), (0, 1))
@@ -24,13 +24,11 @@ class Box(NamedTuple):
     bottom: float
 
     def overlap(self, other: Box) -> float:
-        """Return the area that both cover."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return width * height if width > 0 and height > 0 else 0.0
 
     def inside(self, other: Box) -> bool:
-        """Tell whether all of it lies inside another."""
         return (
             self.left >= other.left
             and self.top >= other.top
@@ -41,7 +39,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A placed label: its text begins, has its middle, or ends (``anchor``) at ``x``; one far away has a leader."""
+    """A placed label; its ``anchor`` is at ``x``, and a distant one has a leader."""
 
     text: str
     x: float
@@ -51,10 +49,9 @@ class Label:
 
 
 def place(points: Sequence[tuple[float, float, str]], frame: Box) -> list[Label]:
-    """Return a label for each ``(x, y, text)``; the most crowded points are served first.
+    """Return a label for each ``(x, y, text)``, the most crowded points first.
 
-    Every label takes the nearest of a few dozen places at which it covers nothing. If there is no such place, it takes
-    the one at which it covers least.
+    Each takes the nearest of a few dozen places where it covers nothing, else the one where it covers least.
     """
     dots = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y, _ in points]
     crowd = [sum(abs(x - a) < 90 and abs(y - b) < 40 for a, b, _ in points) for x, y, _ in points]  # noqa: PLR2004

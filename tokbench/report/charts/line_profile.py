@@ -1,4 +1,4 @@
-"""The chart of lines over a few named places, such as models or strengths: a line a tokenizer."""
+"""The chart of lines over a few named places, such as models or strengths: one line per tokenizer."""
 
 from __future__ import annotations
 
@@ -11,32 +11,29 @@ from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 _ROOM: Final = 0.05
 """The room above and below the lines, as a share of their height."""
 _STAR: Final = 21.0
-"""The height of a star, which stands below the interval of its place and does not hide it."""
+"""The height of a star, which is drawn below the interval of its place."""
 
 
 class ProfileLine(NamedTuple):
     """The line of one tokenizer."""
 
     name: str
-    """The tokenizer."""
     style: int
     """The number of its colour and dashes."""
     values: Sequence[float]
-    """A number for each place."""
     texts: Sequence[str]
     """The numbers in words, for the tooltip."""
     intervals: Sequence[tuple[float, float] | None] = ()
-    """For each place the ends of the interval, or ``None``; empty if no place has one."""
+    """The interval of each place; empty if there are none."""
     lossy: bool = False
-    """``True`` for hollow dots: the numbers do not compete."""
+    """Draws hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
     """The numbers of the places that have a ring."""
     star: int | None = None
-    """The number of the place that has a star below its interval; ``None`` for no star."""
+    """The number of the place that has a star."""
 
     @property
     def ends(self) -> list[float]:
-        """The values, and the ends of their intervals."""
         return [*self.values, *(end for interval in self.intervals if interval for end in interval)]
 
 
@@ -64,15 +61,9 @@ def line_profile(
     heading: str = "",
     size: ProfileSize = LARGE,
 ) -> Drawing:
-    """Return a line for each tokenizer. The places stand at equal distances, whatever their names are.
+    """Return a line for each tokenizer over equally spaced places, from left to right; two places or more.
 
-    Args:
-        title: the chart in words.
-        places: the names of the places, from left to right; two or more.
-        lines: the lines; one or more.
-        upright: the name of the upright axis.
-        heading: text above the plane.
-        size: the size of the chart.
+    ``upright`` names the upright axis, and ``heading`` is text above the plane.
 
     >>> drawing = line_profile("c", ["order 1", "order 2"], [ProfileLine("a", 0, [3.0, 2.0], ["3", "2"])])
     >>> [line for line in drawing.lines if "trace" in line]
@@ -111,12 +102,12 @@ def line_profile(
 
 
 def line_key(style: int) -> Drawing:
-    """Return a short stroke in the colour and with the dashes of a line."""
+    """Return a short stroke in the style of a line."""
     drawing = Drawing(26, 10, css=f"{line_css(style)} key")
     drawing.draw("path", css="trace", d="M1 5H25")
     return drawing
 
 
 def line_css(style: int, *, steps: bool = False) -> str:
-    """Return the classes of a line with a style by its number; ``steps`` if it only leads from point to point."""
+    """Return the classes of a line style; ``steps`` if it only leads from point to point."""
     return f"line p{style % COLOURS} d{style // COLOURS}" + (" steps" if steps else "")

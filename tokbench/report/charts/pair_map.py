@@ -1,4 +1,4 @@
-"""The map of pairs: a number for every two things as a heat map, its rows in the order of a dendrogram."""
+"""The map of pairs: a heat map with its rows in the order of a dendrogram."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Joint(NamedTuple):
 
     left: int
     right: int
-    """The two parts: a thing by its number, or the joint k as n + k, where n is the number of things."""
+    """The two parts: a thing by its number, or joint k as n + k for n things."""
     height: float
     """The mean distance between the things of both."""
 
 
 def average_linkage(distances: NDArray[np.float64]) -> list[Joint]:
-    """Join the two closest clusters until one is left; the distance of two is the mean over their things.
+    """Join the two closest clusters until one is left; their distance is the mean over their things.
 
     This is UPGMA (Sokal and Michener 1958, "A statistical method for evaluating systematic relationships"). Of pairs at
     the same distance the first is joined.
@@ -64,7 +64,7 @@ def average_linkage(distances: NDArray[np.float64]) -> list[Joint]:
 
 
 def leaves(joints: Sequence[Joint], count: int) -> list[int]:
-    """Return the things from top to bottom, so that no two lines of the dendrogram cross.
+    """Return the things from top to bottom, so that no lines of the dendrogram cross.
 
     >>> leaves([Joint(0, 2, 1.0), Joint(1, 3, 2.0)], 3)
     [1, 0, 2]
@@ -76,7 +76,7 @@ def leaves(joints: Sequence[Joint], count: int) -> list[int]:
 
 
 def full_table(matrix: PairMatrix) -> NDArray[np.float64]:
-    """Return float64[n, n], the numbers of every two things, NaN where there is none."""
+    """Return float64[n, n], NaN where a pair has no number."""
     count = len(matrix.names)
     table = np.full((count, count), np.nan)
     for row, numbers in enumerate(matrix.values):
@@ -86,14 +86,9 @@ def full_table(matrix: PairMatrix) -> NDArray[np.float64]:
 
 
 def pair_map(matrix: PairMatrix, labels: Sequence[str], title: str) -> Drawing:
-    """Return the map of a matrix: the more alike two things are, the stronger their colour.
+    """Return the map of a matrix; the more alike two things are, the stronger their colour.
 
-    Rows stand in the order of the dendrogram beside them, or in that of the run if a number is missing.
-
-    Args:
-        matrix: the numbers.
-        labels: the things in words.
-        title: the picture in words.
+    Rows follow the dendrogram, or the order of the run if a number is missing.
     """
     table = full_table(matrix)
     apart = 1 - table if matrix.likeness else table
@@ -148,7 +143,6 @@ def _interval(matrix: PairMatrix, row: int, column: int) -> str:
 
 
 def _tree(drawing: Drawing, joints: Sequence[Joint], order: Sequence[int], place: tuple[float, float]) -> None:
-    """Draw the dendrogram; a joint stands as far to the right as its two parts are apart."""
     left, top = place
     high, longest = _CELL[1], joints[-1].height or 1.0
     ends = {thing: (left, top + high * (k + 0.5)) for k, thing in enumerate(order)}

@@ -1,4 +1,4 @@
-"""A plane with two axes: the points of cells in it, their intervals, and the front of what no other beats."""
+"""A plane with two axes: the points of cells, their intervals, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from tokbench.results.cells import Cell
 from tokbench.statistics.front import pareto_front
 
 _REACH: Final = 7.0
-"""An interval shorter than this is hidden by its own point and not drawn."""
+"""A shorter interval is hidden by its own point and not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The place of a chart in its picture, with the scale of each direction."""
+    """A chart's place in its picture, with both scales."""
 
     frame: Box
-    """The plane."""
     x: Axis
-    """The scale from left to right."""
     y: Axis
-    """The scale from bottom to top."""
 
     def draw_front(self, drawing: Drawing, points: Sequence[tuple[float, float]]) -> None:
-        """Draw the stairs between what can be had and what cannot: lower to the left, and higher up, is better."""
+        """Draw the stairs of the Pareto front: lower and left is better on x, higher on y."""
         if not points:
             return
         kept = pareto_front(points, ["lower", "higher"])
@@ -38,32 +35,27 @@ class Plane:
             drawing.draw("path", css="one", d=f"{path}H{self.frame.right:g}")
 
     def draw_level_interval(self, drawing: Drawing, spot: tuple[float, float], cell: Cell) -> None:
-        """Draw the interval of a cell from left to right through its point."""
         if ends := _drawn_ends(cell, self.x):
             drawing.draw("path", css="bar", d=f"M{ends[0]} {spot[1]}H{ends[1]}")
 
     def draw_upright_interval(self, drawing: Drawing, spot: tuple[float, float], cell: Cell) -> None:
-        """Draw the interval of a cell from bottom to top through its point."""
         if ends := _drawn_ends(cell, self.y):
             drawing.draw("path", css="bar", d=f"M{spot[0]} {ends[0]}V{ends[1]}")
 
 
 def ends_of(cell: Cell) -> list[float]:
-    """Return the value of a cell and the ends of its interval, as far as there are any."""
+    """Return the value of a cell and the ends of its interval, where they exist."""
     return [end for end in (cell.ci_low, cell.value, cell.ci_high) if end is not None]
 
 
 def log_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a logarithmic scale with some room on both sides; values that are not positive have no place on it."""
+    """Return a logarithmic scale with some room on both sides; it leaves out values that are not positive."""
     positive = [value for value in values if value > 0]
     return Axis(min(positive) / 1.3, max(positive) * 1.5, start, end, log=True)
 
 
 def linear_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a scale with some room on both sides.
-
-    It does not begin at 0: compression starts at about 1, and the differences are what matters.
-    """
+    """Return a scale with some room on both sides; it need not begin at 0."""
     margin = (max(values) - min(values)) * 0.06 or 0.5
     return Axis(min(values) - margin, max(values) + margin, start, end)
 

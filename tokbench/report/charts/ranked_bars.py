@@ -1,4 +1,4 @@
-"""Ranked bars: the text that a token stands for under each tokenizer, with its interval and what the others cost."""
+"""Ranked bars: text per token of each tokenizer, with its interval and what the others cost."""
 
 from __future__ import annotations
 
@@ -15,42 +15,34 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 
 _TALL, _LOW, _MANY = 26, 22, 16
-"""The height of a row, that of a row where there are many, and how many that are."""
+"""The height of a row, the height with many rows, and how many are many."""
 _MOST: Final = 40
-"""Tokenizers beyond these stand in the tables alone."""
+"""Tokenizers beyond these are in the tables alone."""
 _BLOCK: Final = 22
 """The height of a line between two blocks."""
 _TOP: Final = 4
 _DIGITS: Final = 3
 _BROKEN: Final = 20
-"""The part of a bar beyond the scale that is drawn."""
+"""The part of a broken-off bar that is drawn."""
 _LOSSY: Final = "lossy: not ranked"
 _WIDE: Final = 600
-"""A picture of fewer units is for a phone: it has shorter names, and says of others only how much more they cost."""
+"""A narrower picture is for a phone: it has shorter names and texts."""
 
 
 class BarBlock(NamedTuple):
-    """Tokenizers that stand together, best first."""
+    """Tokenizers shown together, best first."""
 
     heading: str
-    """The reason why they stand apart from those that compete; empty for these."""
+    """The reason why they do not compete; empty if they do."""
     names: Sequence[str]
-    """The tokenizers."""
 
     @property
     def lossy(self) -> bool:
-        """``True`` if their numbers compare with no others, because text is lost."""
         return self.heading == _LOSSY
 
 
 def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
-    """Return the chart of a corpus: those that compete, best first, then the others; ``None`` if there is no number.
-
-    Args:
-        tables: the cells.
-        corpus: the name of the corpus.
-        width: the width of the picture.
-    """
+    """Return the chart of a corpus, those that compete first; ``None`` without a number."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     series = tables.series(metric, corpus, digits=_DIGITS) if metric else None
     blocks = list(_blocks(series)) if series else []
@@ -67,7 +59,6 @@ def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
 
 
 def _blocks(series: Series) -> Iterator[BarBlock]:
-    """Yield the blocks of tokenizers with a number."""
     places: dict[str, list[str]] = {}
     for name in series.ranked():
         cell = series.cells[name]
@@ -79,7 +70,6 @@ def _blocks(series: Series) -> Iterator[BarBlock]:
 
 
 def _reason(cell: DisplayCell) -> str:
-    """Return why a tokenizer is not ranked; empty if it is."""
     if cell.partial:
         return "measured in part"
     if cell.round_trip == RoundTrip.LOSSY:
@@ -92,8 +82,6 @@ def _reason(cell: DisplayCell) -> str:
 
 
 class _Bars:
-    """One chart while it is drawn."""
-
     def __init__(self, tables: CellTables, series: Series, drawing: Drawing, step: int) -> None:
         self.drawing = drawing
         self._tables = tables
@@ -107,7 +95,6 @@ class _Bars:
         self._longest = 24 if self._is_wide else 15
 
     def draw(self, blocks: Sequence[BarBlock]) -> None:
-        """Draw all blocks, one below the other."""
         cells = {name: self._cell(name) for block in blocks for name in block.names}
         # Those that lose text may have far longer bars, which are broken off.
         fair = [cells[name] for block in blocks if not block.lossy for name in block.names] or list(cells.values())
@@ -135,7 +122,6 @@ class _Bars:
         self.drawing.text(0, y + 18, text, css="soft small")
 
     def _row(self, cell: Cell, y: float, scale: float, best: float | None) -> None:
-        """Draw the bar of a tokenizer, its interval, its value, and the tokens that it needs beyond the best one."""
         value, middle = cell.value or 0.0, y + self._step / 2
         end = min(round(self._left + value * scale, 1), self._right + _BROKEN)
         self.drawing.text(self._left - 8, middle + 4, cut(visible(cell.tokenizer), self._longest), "end", "name")

@@ -1,4 +1,4 @@
-"""The charts of compression against speed and against inequality, one point for each tokenizer."""
+"""The charts of compression against speed and against inequality, one point per tokenizer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ _SHAPES: Final = {
 }
 _LONGEST: Final = 24
 _FEWEST: Final = 2
-"""A front needs so many tokenizers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,19 @@ class Scatter:
     """The chart of one corpus."""
 
     corpus: str
-    """Its name."""
     drawing: Drawing
-    """The chart."""
     backends: Sequence[tuple[str, Drawing]]
-    """The key: name of each backend, and its mark."""
+    """The key: the name of each backend, and its mark."""
     legends: Sequence[str]
-    """The meaning of the marks beside the names; the points of those that lose text are hollow."""
+    """The meaning of the marks; lossy tokenizers have hollow points."""
     left_out: Sequence[str]
-    """Tokenizers with many unknown tokens, whose compression cannot be compared."""
+    """Tokenizers whose many unknown tokens make compression incomparable."""
     more: str = ""
-    """A sentence on how many others have no point; empty if all have one."""
+    """A sentence on how many have no point; empty if all have one."""
 
 
 def scatter(tables: CellTables, corpus: str) -> Scatter | None:
-    """Return the chart of a corpus, or ``None`` if no tokenizer has both a speed and a compression."""
+    """Return the chart of a corpus; ``None`` if no tokenizer has both a speed and a compression."""
     speed, ratio = tables.with_role(Role.ENCODING_SPEED), tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(speed, corpus).cells, tables.series(ratio, corpus).cells
     both = [n for n in tables.tokenizers if x_cells[n].value and y_cells[n].value is not None]
@@ -60,7 +57,7 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
 
 
 def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
-    """Return a chart with a point for each tokenizer, its key, and what a reader must know of it."""
+    """Return a chart with its key and legends."""
     unknown = "Not in the chart, as more than one token in a thousand is unknown: "
     return [
         Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
@@ -71,9 +68,9 @@ def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
 
 
 def parity_chart(tables: CellTables, corpus: str) -> Scatter | None:
-    """Return the chart of compression against inequality of a corpus, with the front of what no other beats in both.
+    """Return compression against inequality, with the Pareto front.
 
-    Baselines are left out, because they are far from all others. There is no chart of fewer than two tokenizers.
+    Baselines are left out, because they are far from all others; ``None`` for fewer than two tokenizers.
     """
     inequality, ratio = tables.with_role(Role.INEQUALITY), tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(inequality, corpus).cells, tables.series(ratio, corpus).cells
@@ -101,7 +98,7 @@ def _scatter(
     x_title: str,
     competing: Sequence[str] | None = None,
 ) -> Scatter | None:
-    """Return the chart of compression against a metric: with the front of some, or else on a logarithmic axis."""
+    """Return compression against a metric: with the front of ``competing``, or else on a logarithmic axis."""
     ratio = tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(across, corpus).cells, tables.series(ratio, corpus).cells
     known = [name for name in both if not y_cells[name].much_lost]
@@ -145,7 +142,7 @@ def _in_sight(
     upright: Mapping[str, DisplayCell],
     better: str,
 ) -> list[str]:
-    """Return the tokenizers that have a point: of many the front first, then those with the best compression."""
+    """Return the tokenizers that have a point: the front first, then the best by compression."""
     points = [(across[name].value or 0.0, upright[name].value or 0.0) for name in names]
     front = pareto_front(points, ["lower" if better == "lower" else "higher", "higher"])
     order = sorted(range(len(names)), key=lambda k: (upright[names[k]].aside, not front[k], -points[k][1]))

@@ -1,4 +1,4 @@
-"""The chart of compression against the size of the vocabulary, with the front of what no smaller one beats."""
+"""The chart of compression against vocabulary size, with its Pareto front."""
 
 from __future__ import annotations
 
@@ -22,28 +22,17 @@ _MOST: Final = 40
 _LONGEST: Final = 18
 _ROOM: Final = 1.25
 _STEP: Final = 78
-"""Ticks have so much room at least."""
+"""The least room between two ticks."""
 
 
 class _Point(NamedTuple):
-    """A tokenizer in the chart."""
-
     size: int
-    """The ids of its vocabulary."""
     cell: Cell
-    """Its compression."""
     shown: DisplayCell
-    """The same as a table shows it."""
 
 
 def size_front(tables: CellTables, corpus: str, width: int) -> Drawing | None:
-    """Return the chart of a corpus, without baselines; ``None`` if fewer than two sizes are known.
-
-    Args:
-        tables: the cells.
-        corpus: the name of the corpus.
-        width: the width of the picture.
-    """
+    """Return the chart of a corpus, without baselines; ``None`` if fewer than two sizes are known."""
     points = _points(tables, corpus)
     if len({point.size for point in points}) < _FEWEST:
         return None
@@ -96,7 +85,7 @@ def _draw(drawing: Drawing, plane: Plane, point: _Point, spot: tuple[float, floa
 
 
 def _size_ticks(axis: Axis) -> list[Tick]:
-    """Return ticks at powers of two times a thousand, as people choose sizes, not nearer than they can be read."""
+    """Return ticks at powers of two times 1000, far enough apart to read."""
     room = abs(axis.end - axis.start) / max(_STEP, 1)
     spans = math.log2(axis.high / axis.low)
     every = next(step for step in (1, 2, 3, 4, 6, 30) if spans / step <= room)
@@ -106,7 +95,7 @@ def _size_ticks(axis: Axis) -> list[Tick]:
 
 
 def size_label(size: float) -> str:
-    """Return a size of a vocabulary in short.
+    """Return a vocabulary size in short.
 
     >>> size_label(250), size_label(64_000), size_label(1_024_000)
     ('250', '64k', '1024k')

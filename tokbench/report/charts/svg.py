@@ -1,6 +1,4 @@
-"""The small drawing interface that all charts share: axes, their ticks, and a picture in SVG.
-
-A chart is a function that makes a :class:`Drawing`. A template only puts the drawing into the page.
+"""The drawing interface of all charts: axes, ticks, and a picture in SVG.
 
 >>> axis = Axis(0, 10, start=20, end=220)
 >>> drawing = Drawing(240, 60, "An example")
@@ -30,15 +28,15 @@ from tokbench.foundation.visible_text import visible
 from tokbench.report.charts.labels import Box, Label
 
 _KEY: Final = 18
-"""The height of a line of the key of a picture."""
+"""The height of a line of the key."""
 
 COLOURS: Final = 8
-"""The style sheet has so many colours for lines and points: its classes ``p0``, ``p1`` and so on."""
+"""The style sheet has so many colours: classes ``p0``, ``p1`` and so on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line of the grid at a place, its text, and whether the line is stronger than the others."""
+    """A line of the grid, its text, and whether the line is strong."""
 
     at: float
     text: str
@@ -47,7 +45,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A scale that takes the values ``low`` to ``high`` to the places ``start`` to ``end``; logarithmic if asked."""
+    """A scale from the values ``low`` to ``high`` to the places ``start`` to ``end``; linear or logarithmic."""
 
     low: float
     high: float
@@ -56,13 +54,12 @@ class Axis:
     log: bool = False
 
     def exactly(self, value: float) -> float:
-        """Return the place of a value, not rounded and not clipped."""
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         value = math.log(max(value, self.low / 10)) if self.log else value
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def at(self, value: float) -> float:
-        """Return the place of a value to a tenth; a value beyond an end is put at that end."""
+        """Return the place of a value to a tenth, clipped to the ends."""
         return round(min(max(self.exactly(value), min(self.start, self.end)), max(self.start, self.end)), 1)
 
     def ticks(self) -> list[Tick]:
@@ -89,12 +86,12 @@ def _steps(low: float, high: float) -> list[float]:
 
 
 class Drawing:
-    """A picture in SVG. All its text is made visible and escaped.
+    """A picture in SVG; its text is made visible and escaped.
 
     Args:
-        width, height: the size of the picture, in units of its own.
-        title: the picture in words, for those who cannot see it; one without is an ornament, such as a key.
-        css: the classes of the style sheet.
+        width, height: in units of the picture.
+        title: the picture in words, for screen readers; empty for an ornament.
+        css: classes of the style sheet.
         origin: the coordinates of its upper left corner.
     """
 
@@ -110,10 +107,7 @@ class Drawing:
         self._lines: list[str] = []
 
     def __html__(self) -> str:
-        """Return the markup; templates ask for it by this name.
-
-        A chart whose points have tooltips is a group of pictures, so that a screen reader and the keyboard reach each.
-        """
+        """Return the markup. A chart with tooltips is a group, so that keyboard and screen reader reach each point."""
         role = "group" if self._points else "img"
         if self.title:
             attributes: dict[str, object] = {"viewBox": self.view, "role": role, "aria_label": self.title}
@@ -123,19 +117,19 @@ class Drawing:
         return "\n".join([f"<svg{_attributes({'class': self.css} | attributes)}>", *self._lines, "</svg>"])
 
     def insert(self, other: Drawing, left: float, middle: float) -> None:
-        """Draw another picture inside this one, such as a key: its left end, and its middle from top to bottom."""
+        """Draw another picture inside this one, by its left end and its vertical middle."""
         x, y = (float(number) for number in other.view.split()[:2])
         place = f"translate({left - x:g} {middle - y - other.size[1] / 2:g})"
         self._lines.append(f"<g{_attributes({'class': other.css, 'transform': place})}>")
         self._lines += [*other.lines, "</g>"]
 
     def standalone(self, style: str, keys: Sequence[tuple[str, Drawing]] = (), headings: Sequence[str] = ()) -> str:
-        """Return the picture as a file of its own, on a white ground.
+        """Return the picture as a file of its own, on white.
 
         Args:
-            style: the style sheet, with colours and fonts instead of variables.
-            headings: lines above the picture, which say what it shows.
-            keys: names of colours and marks, each with the stroke or mark that is drawn beside it, below the picture.
+            style: the style sheet, without variables.
+            keys: names of colours and marks with their strokes, drawn below the picture.
+            headings: lines above the picture.
         """
         width, height = self.size
         above = _KEY * len(headings)
@@ -154,24 +148,23 @@ class Drawing:
 
     @property
     def lines(self) -> Sequence[str]:
-        """The markup of all that was drawn, line by line."""
         return self._lines
 
     def draw(self, tag: str, content: str = "", **attributes: Any) -> None:
-        """Draw an element such as ``path``; attributes that are empty or ``None`` are left out.
+        """Draw an element such as ``path``; empty and ``None`` attributes are left out.
 
-        ``css`` stands for ``class``, and an underscore in the name of an attribute for a hyphen.
+        ``css`` becomes ``class``, and underscores in attribute names become hyphens.
         """
         rest = _attributes({"class": attributes.pop("css", "")} | attributes)
         self._lines.append(f"<{tag}{rest}>{_safe(content)}</{tag}>" if content else f"<{tag}{rest}/>")
 
     def text(self, x: float, y: float, content: str, anchor: str = "", css: str = "") -> None:
-        """Write text that begins, has its middle, or ends (``anchor``) at a place."""
+        """Write text whose ``anchor`` (start, middle or end) is at a place."""
         self.draw("text", content, css=css, x=x, y=y, text_anchor=anchor)
 
     @contextmanager
     def group(self, css: str = "", title: str = "") -> Iterator[None]:
-        """Put all that is drawn meanwhile into a group; one with a tooltip is a point that readers can open."""
+        """Group all that is drawn meanwhile; a group with a tooltip is a point that readers can open."""
         tooltip = f"<title>{_safe(title)}</title>" if title else ""
         self._points = self._points or bool(title)
         self._lines.append(f"<g{_attributes({'class': css, 'role': 'img' if title else ''})}>{tooltip}")
@@ -189,16 +182,9 @@ class Drawing:
         below: float = 16,
         beside: float = 7,
     ) -> None:
-        """Draw the grid of a plane.
+        """Draw the grid of a plane, with the titles of both axes and a heading above it.
 
-        Args:
-            frame: the plane.
-            x_ticks: the upright lines of the grid.
-            y_ticks: the level lines of the grid.
-            titles: names of the two axes.
-            heading: text above the plane.
-            below: distance of the text of upright lines from the plane.
-            beside: distance of the text of level lines from the plane.
+        ``below`` and ``beside`` are the distances of tick texts from the plane.
         """
         with self.group("grid"):
             for tick in x_ticks:
@@ -216,7 +202,7 @@ class Drawing:
                 self.draw("text", titles[1], css="axis", transform=turned, text_anchor="middle")
 
     def label(self, label: Label | None) -> None:
-        """Write a label that has been placed, with its leader."""
+        """Write a placed label with its leader."""
         if label is None:
             return
         if label.leader:

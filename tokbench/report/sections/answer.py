@@ -1,4 +1,4 @@
-"""The answer that stands first: who is best on each corpus, what the others cost, and what to distrust."""
+"""The answer that comes first: who is best on each corpus, what the others cost, and what to distrust."""
 
 from __future__ import annotations
 
@@ -52,14 +52,13 @@ _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% i
 
 
 class Cost(NamedTuple):
-    """The price of another tokenizer than the best one.
+    """The cost of a tokenizer compared with the best one.
 
     Attributes:
-        tokenizer: its name.
-        more: the tokens that it needs beyond those of the best one, as a share of them: 0.12 for 12 % more.
-        low, high: the 95 % interval of that; ``None`` if there is none.
-        tied: ``True`` if it cannot be distinguished from the best one.
-        reason: the reason why it was not compared with the best one; empty if it was.
+        more: the tokens that it needs more, as a share: 0.12 for 12 % more.
+        low, high: the 95 % interval of ``more``.
+        tied: it cannot be distinguished from the best one.
+        reason: why it was not compared; empty if it was.
     """
 
     tokenizer: str
@@ -85,10 +84,8 @@ class CorpusAnswer:
     """The answer for one corpus.
 
     Attributes:
-        corpus: its name.
-        sentences: the best tokenizer, those that cannot be distinguished from it, what others cost, what loses text,
-            and who is fastest.
-        costs: what each other tokenizer costs, the cheapest first.
+        sentences: on the best tokenizer, its ties, costs, losses and speed.
+        costs: the cheapest first.
         more: how many further costs there are.
     """
 
@@ -112,7 +109,7 @@ class Answer:
 
 
 def answer(tables: CellTables) -> Answer:
-    """Return the answer, with no sentence that the intervals do not carry."""
+    """Return the answer; every sentence is supported by intervals."""
     lost = losses(tables)
     corpora = [_of_corpus(tables, lost, corpus) for corpus in tables.corpora]
     return Answer(
@@ -124,11 +121,7 @@ def answer(tables: CellTables) -> Answer:
 def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | None:
     """Return the answer as every format shows it; ``None`` if nothing can be said.
 
-    A page has what to distrust at its head, and the words for each corpus folded below the charts.
-
-    Args:
-        tables: the cells.
-        leads: what plugins say first, such as the vocabulary size to take.
+    ``leads`` are what sections say first, such as the recommended vocabulary size.
     """
     given = answer(tables)
     cards = [_corpus_card(corpus) for corpus in given.corpora]
@@ -144,7 +137,7 @@ def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | 
 
 
 def _page(tables: CellTables, cards: Sequence[Sequence[Node]], *, charted: bool) -> list[Node]:
-    """Return the charts, and the words folded below them; the words alone where no chart carries the answer."""
+    """Return the charts with the words folded below; the words alone without charts."""
     words: list[Node] = [Cards(cards)] if cards else []
     charts = first_charts(tables) if charted else []
     return [*charts, Details(_IN_WORDS, words)] if charts and words else words
@@ -182,7 +175,7 @@ def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnsw
 
 
 def _costs(tables: CellTables, pool: Sequence[Cell]) -> list[Cost]:
-    """Return what each tokenizer but the first costs: the text is the same, so tokens are as one ratio to the other."""
+    """Return the cost of each tokenizer but the first; the text is the same, so it is a ratio of tokens."""
     if not pool:
         return []
     top, *others = pool
@@ -238,7 +231,7 @@ def _named(costs: Sequence[Cost]) -> list[str]:
 
 
 def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:
-    """Yield who loses text, what, and what follows from that."""
+    """Yield who loses text, what, and what follows."""
     causes: dict[str, list[str]] = {}
     for loss in lost.examples:
         if loss.corpus == corpus:
@@ -254,7 +247,7 @@ def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> I
 
 
 def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield who encodes fastest, of all and of the engines with the same ids, and who may be as fast."""
+    """Yield who encodes fastest, overall and among engines with the same ids, and their ties."""
     metric = tables.with_role(Role.ENCODING_SPEED)
     pool = tables.competing(metric, corpus) if metric else []
     if len(pool) > 1:
@@ -305,7 +298,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
 
 
 def _small_groups(results: Results) -> Iterator[str]:
-    """Yield which corpora have groups of so few documents that their own numbers have no interval."""
+    """Yield corpora with groups too small for an interval."""
     small = []
     for name, corpus in results.corpora.items():
         few = sum(documents < LEAST_UNITS for documents in corpus.groups.values())

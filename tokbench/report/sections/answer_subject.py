@@ -1,4 +1,4 @@
-"""The part of the answer that is about the subject of a study: its headline metrics, and languages that pay more."""
+"""The part of the answer on the subject of a study: its headline metrics, and languages that pay more."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PREMIUMS: Final = (Role.PREMIUM, Role.INEQUALITY, Role.PREMIUM_RANGE)
 
 
 def subject_sentences(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield what a run says of its subject on one corpus; nothing if it has no subject.
+    """Yield the sentences on the subject of a run for one corpus; none without a subject.
 
-    Of a metric that is a ratio of sums they say who is best, and who cannot be distinguished from it. Metrics whose
-    intervals do not carry that are named in one sentence, with the reason. Premiums say which language is worst off.
+    For a ratio of sums: the best and its ties. Metrics whose intervals do not suffice share one sentence, with the
+    reason. For premiums: the worst-off language.
     """
     leading = [name for name in tables.headline if tables.metric(name).leads]
     ratios = [name for name in leading if tables.metric(name).role not in _PREMIUMS]
@@ -48,7 +48,7 @@ def names(several: Sequence[str], most: int = MOST_NAMES) -> str:
 
 
 def shown(tables: CellTables, cell: Cell) -> str:
-    """Return the value of a cell of a whole corpus with its unit, as it stands in a sentence."""
+    """Return the value of a whole-corpus cell with its unit, for a sentence."""
     series = tables.series(cell.metric, cell.corpus)
     unit = series.unit_label
     words = unit.replace("/", " per ") if "token" in unit else unit
@@ -62,7 +62,7 @@ class _Untold(NamedTuple):
 
 
 def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
-    """Return who is best, or the reason why that is not known; ``None`` if there is nothing to compare."""
+    """Return who is best, or why that is unknown; ``None`` if there is nothing to compare."""
     pool = tables.competing(metric, corpus)
     if len(pool) < 2 or tables.metric(metric).direction == "none":  # noqa: PLR2004 - one alone cannot be compared
         return None
@@ -83,7 +83,7 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
 
 
 def _languages(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield who treats languages most evenly, and the language that is worst off."""
+    """Yield who treats languages most evenly, and the worst-off language."""
     pool = tables.competing(tables.with_role(Role.INEQUALITY), corpus)
     mentioned = []
     if len(pool) > 1 and pool[0].ci_high is not None:
@@ -100,7 +100,7 @@ def _languages(tables: CellTables, corpus: str) -> Iterator[str]:
 
 
 def _worst_off(tables: CellTables, corpus: str, tokenizer: str) -> Iterator[str]:
-    """Yield the language with the highest premium, with its interval, and those whose intervals reach it."""
+    """Yield the language with the highest premium, with its interval and its ties."""
     info, metric = tables.corpus(corpus), tables.with_role(Role.PREMIUM)
     languages = [group for group in info.groups if group != info.reference]
     cells = [tables.cell(metric, corpus, group, tokenizer) for group in languages]

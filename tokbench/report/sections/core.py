@@ -1,4 +1,4 @@
-"""The sections that every report has, whatever plugins there are."""
+"""The sections of every report."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ CORE_SECTIONS: Final = (
     SectionSpec(name="definitions", place=170, build=definitions_document),
     SectionSpec(name="provenance", place=180, build=provenance_document),
 )
-"""Places that are left free are those of sections that plugins of tokbench bring."""
+"""Plugins of tokbench use the places in between."""

@@ -1,4 +1,4 @@
-"""The section on definitions: what each metric is, and the words that stand in the place of a number."""
+"""The section on definitions: what each metric is, and the words shown instead of a number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHOUT_NUMBER = (
 
 
 def definitions_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it."""
+    """Return the section."""
     return Section(
         "definitions",
         "Definitions",

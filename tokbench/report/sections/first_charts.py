@@ -1,4 +1,4 @@
-"""The charts of the first screen, for each corpus: ranked bars, and beside them compression against vocabulary size."""
+"""The charts of the first screen, per corpus: ranked bars, and compression against vocabulary size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRONT: Final = "Is it only larger? Compression and size"
 
 
 def first_charts(tables: CellTables) -> list[Node]:
-    """Return the charts of all corpora, of which a reader chooses one; none if nothing was measured."""
+    """Return the charts of all corpora, of which a reader chooses one."""
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := _of_corpus(tables, corpus))]
     return [Chooser("Corpus of the charts", "first", panes)] if panes else []
 

@@ -46,7 +46,7 @@ _PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus f
 
 
 def groups_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it; only a page has the maps of all metrics."""
+    """Return the section; only a page has the maps of all metrics."""
     return Section("groups", "By group", [Rich(partial(_page, tables), _compression(tables))], folded=False)
 
 
@@ -62,7 +62,7 @@ def _page(tables: CellTables) -> list[Node]:
 
 
 def _dots(tables: CellTables, corpus: str) -> list[Node]:
-    """Return the chart of dots, which a reader opens; nothing if there are too few groups."""
+    """Return the chart of dots, closed; nothing for too few groups."""
     chart = group_dots(tables, corpus)
     if chart is None:
         return []
@@ -71,13 +71,12 @@ def _dots(tables: CellTables, corpus: str) -> list[Node]:
 
 
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
-    """Return the maps of a corpus; all but the first of the first corpus are packed, because they are large."""
+    """Return the maps of a corpus, packed but for the very first."""
     panes = [Pane(shown.label, _nodes(shown, corpus), family=shown.family, value=shown.metric) for shown in maps]
     return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True, away=number > 0)
 
 
 def _compression(tables: CellTables) -> list[Node]:
-    """Return the maps of compression alone."""
     nodes: list[Node] = []
     for corpus in tables.corpora:
         shown = heat_map(tables, corpus, tables.with_role(Role.TEXT_PER_TOKEN))
@@ -87,7 +86,6 @@ def _compression(tables: CellTables) -> list[Node]:
 
 
 def _nodes(shown: HeatMap, corpus: str) -> list[Node]:
-    """Return one map, and what a reader must know of it."""
     # A first click shows the worst groups.
     columns = [
         Column(name, upright=True, sort="descending" if shown.direction == "lower" else "ascending", title=name)
@@ -118,7 +116,6 @@ def _caption(shown: HeatMap) -> list[Inline]:
 
 
 def _absent(shown: HeatMap) -> list[Inline]:
-    """Return a sentence on the tokenizers without a column."""
     line: list[Inline] = ["Without a number here: "]
     for number, (name, word) in enumerate(shown.absent):
         line += [", " * bool(number), Name(name), f" ({word})"]

@@ -1,4 +1,4 @@
-"""The sentences that one would repeat to a colleague: who needs the fewest tokens, where, and what loses text."""
+"""The sentences to repeat to a colleague: who needs the fewest tokens, where, and what loses text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokbench.results.cells import WHOLE, Cell
 
 
 def headline_sentences(tables: CellTables) -> list[str]:
-    """Return a sentence for each corpus on who needs the fewest tokens, and one on who loses text."""
+    """Return a sentence per corpus on who needs the fewest tokens, and one on who loses text."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     if not metric:
         return []
@@ -34,7 +34,7 @@ def _where(tables: CellTables, corpus: str) -> str:
 
 
 def _on_corpus(tables: CellTables, metric: str, corpus: str) -> str:
-    """Return the sentence of a corpus with ``{where}`` for its name; empty if nothing was measured there."""
+    """Return the sentence of a corpus with ``{where}`` for its name; empty if nothing was measured."""
     pool = tables.competing(metric, corpus)
     if len(pool) > 1:
         return _of_several(tables, pool)
@@ -79,7 +79,7 @@ def _percent(more: float) -> str:
 
 
 def _losing(tables: CellTables) -> Iterator[str]:
-    """Yield how many tokenizers are lossy on some corpus, and how many of them are ranked all the same."""
+    """Yield how many tokenizers are lossy, and how many of them are ranked all the same."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     cells = (tables.cell(metric, corpus, WHOLE, name) for corpus in tables.corpora for name in tables.tokenizers)
     found = [(cell.tokenizer, tables.round_trip(cell)) for cell in cells if cell and cell.value is not None]
@@ -97,5 +97,5 @@ def _braced(name: str) -> str:
 
 
 def _capital(sentence: str) -> str:
-    """Return a sentence with a capital where it does not begin with the name of a tokenizer."""
+    """Capitalize a sentence unless it begins with the name of a tokenizer."""
     return f"O{sentence[1:]}" if sentence.startswith(("on ", "over ")) else sentence

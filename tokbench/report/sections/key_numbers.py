@@ -1,4 +1,4 @@
-"""The few numbers and the sentence that stand above everything else."""
+"""The few numbers and the sentence at the head of a report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokbench.results.model import Results
 
 
 class KeyNumber(NamedTuple):
-    """A number in large print: its name, its text, and a remark in small print."""
+    """A number in large print, with its name and a remark."""
 
     name: str
     text: str
@@ -21,7 +21,7 @@ class KeyNumber(NamedTuple):
 
 
 def subtitle(tables: CellTables) -> str:
-    """Return a sentence that says what ran, when, and for how long."""
+    """Return a sentence on what ran, when, and for how long."""
     results = tables.results
     total, missing = len(results.tokenizers), len(missing_tokenizers(results))
     ran = f"{total - missing} of {total} tokenizers" if missing else _count(total, "tokenizer")
@@ -38,7 +38,7 @@ def subtitle(tables: CellTables) -> str:
 
 
 def overrides(results: Results) -> list[str]:
-    """Return a line for each way in which the command changed what the configuration says.
+    """Return a line for each change that the command made to the configuration.
 
     >>> from tokbench.results.blocks import RunConfig
     >>> overrides(Results(name="r", config=RunConfig(limit=5, only=["gpt-4"], settings=["limits.step=9"])))
@@ -58,7 +58,7 @@ def overrides(results: Results) -> list[str]:
 
 
 def key_numbers(tables: CellTables) -> list[KeyNumber]:
-    """Return the numbers of tokenizers, text and cells, and how many lose no text."""
+    """Return the numbers of tokenizers, text, cells and lossless tokenizers."""
     results = tables.results
     corpora = results.corpora.values()
     groups = [count for corpus in corpora for count in corpus.groups.values()]
@@ -81,7 +81,7 @@ def _failed(results: Results) -> int:
 
 
 def _how_they_ran(tables: CellTables, missing: int) -> str:
-    """Return how many tokenizers did not run, or not all of it; "all ran" only if no cell failed."""
+    """Return how many tokenizers did not run completely; "all ran" only if no cell failed."""
     failing = len(failing_tokenizers(tables.results))
     parts = [f"{missing} did not run"] if missing else []
     parts += [f"{failing} with failed cells"] if failing else []

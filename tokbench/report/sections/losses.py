@@ -1,4 +1,4 @@
-"""The section on losses: documents that did not come back, by cause, and the first of each."""
+"""The section on losses: documents that do not round-trip, by cause, with examples."""
 
 from __future__ import annotations
 
@@ -28,33 +28,31 @@ _CAUSES: Final = {
     "special_token": "special-token text",
     "other": "other",
 }
-"""The labels of known causes, in the order of the table; other causes follow under the names they have."""
+"""The labels of known causes, in the order of the table; others follow under their own names."""
 _MOST_GROUPS: Final = 4
 
 
 @dataclass(slots=True, kw_only=True)
 class Loss:
-    """The texts of a tokenizer and corpus that did not come back for one cause, and the first of them."""
+    """The texts of a tokenizer and corpus that were lost for one cause."""
 
     tokenizer: str
     corpus: str
-    """The place."""
     cause: str
-    """The label of the cause."""
     repair: str = ""
-    """The options with which to train so that it is prevented; empty if none are known."""
+    """The training options that prevent it; empty if unknown."""
     documents: int = 0
     """The number of texts whose first difference has this cause."""
     taking_part: int = 0
     """The number of texts in which the cause takes part."""
     by_group: dict[str, int] = field(default_factory=dict)
-    """The share of each group in ``documents``."""
+    """``documents`` by group."""
     origin: str = ""
-    """The place where a person finds the first text."""
+    """Where a person finds the first text."""
     position: int = 0
-    """The place of its first difference, in characters."""
+    """The first difference, in characters."""
     context: str = ""
-    """The text just before it that both have in common, made visible."""
+    """The common text before it, made visible."""
     expected: str = ""
     got: str = ""
     """The continuation of each text, made visible."""
@@ -79,14 +77,12 @@ class LossRow:
 
     tokenizer: str
     corpus: str
-    """The place."""
     documents: int
-    """The number of texts that did not come back; the first counts add up to it."""
+    """The number of lost texts; the first counts add up to it."""
     tested: int | None
-    """The number of texts that were tested; ``None`` if it is not known."""
+    """The number of tested texts; ``None`` if unknown."""
     counts: Sequence[tuple[int, int]]
-    """For each cause of the table, the number of texts whose first difference it explains, and of texts in which it
-    takes part."""
+    """For each cause of the table: texts whose first difference it explains, and texts in which it takes part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +90,11 @@ class LossSection:
     """The whole section."""
 
     examples: Sequence[Loss]
-    """The losses that have a text to show, with hostile text made visible."""
+    """The losses with a text to show, made visible."""
     causes: list[str]
-    """The causes that occur, the columns of the table."""
     rows: Sequence[LossRow]
-    """A row for each tokenizer and corpus."""
     without_loss: str
-    """The sentence to show if there are no examples."""
+    """The sentence without examples."""
 
 
 _EXAMPLE_COLUMNS: Final = (
@@ -110,7 +104,7 @@ _EXAMPLE_COLUMNS: Final = (
 
 
 def losses_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it."""
+    """Return the section as a document."""
     section = losses(tables)
     if not section.examples:
         return Section("losses", "Losses", [Paragraph(section.without_loss)])
@@ -201,7 +195,7 @@ def _without_loss(tables: CellTables) -> str:
 
 
 def _by_cause(tables: CellTables) -> list[Loss]:
-    """Return the losses by tokenizer, corpus and cause over all groups; the text to show is of the first group."""
+    """Return the losses by tokenizer, corpus and cause over all groups; the example is of the first group."""
     merged: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.
@@ -222,7 +216,7 @@ def _by_cause(tables: CellTables) -> list[Loss]:
 
 
 def _show(loss: Loss, first: LossExample) -> None:
-    """Put an excerpt into a loss, cut where the two texts part."""
+    """Put an excerpt around the first difference into a loss."""
     expected, got = first.expected, first.got
     shared = 0
     for one, other in zip(expected, got, strict=False):

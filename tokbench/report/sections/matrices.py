@@ -1,4 +1,4 @@
-"""The section on what is alike: maps of every two groups under a tokenizer, and of every two tokenizers."""
+"""The section on what is alike: maps of groups under a tokenizer, and of tokenizers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import WHOLE
 
 _MOST: Final = 40
-"""The number of things that a map shows at most; more would be too small to be read."""
+"""The most things of a map."""
 
 _EXPLANATIONS: Final = {
     "groups": (
@@ -52,10 +52,9 @@ class PairMap:
     """One matrix."""
 
     name: str
-    """The name of the map among the maps of the section."""
+    """Its name in the section."""
     metric: str
     label: str
-    """The metric."""
     within: str
     """The tokenizer under which groups are compared, or the group in which tokenizers are."""
     mean: str
@@ -64,7 +63,6 @@ class PairMap:
     farthest: str
     """The two ends, in words."""
     drawing: Drawing
-    """The map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,6 @@ class MatrixSection:
     """The maps of one corpus, of groups or of tokenizers."""
 
     corpus: str
-    """Its name."""
     of: str
     """The kind of things that are compared."""
     title: str
@@ -81,13 +78,12 @@ class MatrixSection:
     columns: Sequence[str]
     """The heads of the table of ends."""
     maps: Sequence[PairMap]
-    """The maps."""
     left_out: str = ""
-    """A sentence on groups that have no row; empty if all have one."""
+    """A sentence on groups without a row; empty if all have one."""
 
 
 def matrix_sections(tables: CellTables) -> list[MatrixSection]:
-    """Return the maps of the results: those of groups, then those of tokenizers on whole corpora."""
+    """Return the maps of groups, then the maps of tokenizers on whole corpora."""
     return [
         section
         for corpus in tables.corpora
@@ -97,7 +93,7 @@ def matrix_sections(tables: CellTables) -> list[MatrixSection]:
 
 
 def matrices_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` without maps."""
+    """Return the section; ``None`` without maps."""
     nodes: list[Node] = []
     for number, view in enumerate(matrix_sections(tables)):
         rows = [
@@ -154,13 +150,12 @@ def _maps(tables: CellTables, some: Sequence[PairMatrix]) -> Iterator[PairMap]:
 
 
 def _first(matrix: PairMatrix) -> PairMatrix:
-    """Return the first things of a matrix, as many as a map shows."""
     low, high = matrix.ci_low[:_MOST], matrix.ci_high[:_MOST]
     return replace(matrix, names=matrix.names[:_MOST], values=matrix.values[:_MOST], ci_low=low, ci_high=high)
 
 
 def matrix_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield every map of two groups or tokenizers."""
+    """Yield every map."""
     for view in matrix_sections(tables):
         for shown in view.maps:
             yield Chart(f"{view.of}-{view.corpus}-{shown.name}", shown.drawing)

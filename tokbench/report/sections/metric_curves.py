@@ -1,4 +1,4 @@
-"""The sections on curves over a few metrics, such as tokens over the strength of a change: a chart for each curve."""
+"""The sections on curves over a few metrics, such as tokens over the strength of a change."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class CurveGroup:
 
     quantity: str
     explanation: str
-    """The formula, and the direction in which values are better."""
+    """The formula, and which direction is better."""
     charts: Mapping[str, Drawing]
-    """By the name of the curve, its chart."""
+    """By the name of the curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,9 @@ class CorpusCurves:
     keys: Sequence[tuple[str, Drawing]]
     """The names of the lines, each with its stroke."""
     groups: Sequence[CurveGroup]
-    """The charts by quantity."""
     absent: Sequence[str]
-    """A sentence for each reason for which curves have no line."""
+    """A sentence for each reason why curves have no line."""
     legends: Sequence[str]
-    """The meaning of the marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +56,14 @@ class FamilyCurves:
     """The curves of one metric family."""
 
     heading: str
-    """The name of the family."""
     axis: str
     """The name of the level axis."""
     corpora: Sequence[CorpusCurves]
-    """The curves by corpus; corpora without a line are left out."""
+    """Only corpora with a line."""
 
 
 def metric_curves_documents(tables: CellTables) -> list[Section]:
-    """Return a section for each family; only a page can show curves, and the numbers are in the tables before."""
+    """Return a section for each family; only a page shows curves."""
     return [_section(curves, number) for number, curves in enumerate(metric_curves(tables))]
 
 
@@ -130,7 +127,7 @@ class _Curve:
 
 
 def metric_curves(tables: CellTables) -> list[FamilyCurves]:
-    """Return a section for each family whose metrics lie on curves; none without a value.
+    """Return the curves of each family that has a value.
 
     >>> from tokbench.results.model import Results
     >>> metric_curves(CellTables(Results(name="nothing yet")))

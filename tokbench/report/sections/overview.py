@@ -1,4 +1,4 @@
-"""The section on whole corpora: tables with a row for each tokenizer, and a column for each metric."""
+"""The section on whole corpora: tables of tokenizers by metrics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DESCRIBED: Final = (
 
 
 def main_columns(tables: CellTables) -> list[Series]:
-    """Return the headline metrics of all corpora side by side; a column without any number is left out."""
+    """Return the headline metrics of all corpora in a row, without empty columns."""
     every = (tables.series(metric, corpus) for metric in tables.headline for corpus in tables.corpora)
     return [column for column in every if column.measured]
 
@@ -49,7 +49,7 @@ def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]
 
 
 def overview_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it."""
+    """Return the section."""
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
     explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
@@ -65,10 +65,7 @@ def overview_document(tables: CellTables) -> Section:
 
 
 def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
-    """Yield tables with every metric of one corpus, headline metrics first; large families have a table each.
-
-    Losses by cause are left out, as they have a section of their own.
-    """
+    """Yield tables with every metric of one corpus, headline metrics first; losses by cause have their own section."""
     by_family: dict[str, list[Series]] = {}
     for name in dict.fromkeys([*tables.headline, *tables.metrics]):
         column = tables.series(name, corpus)
@@ -87,12 +84,8 @@ def _table_nodes(
 ) -> list[Node]:
     """Return a table, and the meaning of the marks in it.
 
-    Args:
-        tables: the cells.
-        columns: metrics of whole corpora.
-        what: the words for them, which the caption begins with.
-        corpus: their corpus; empty if they are of all corpora.
-        family: their family, in a table that describes no tokenizer again; empty in one that does.
+    ``what`` begins the caption. An empty ``corpus`` means all corpora. A ``family`` leaves out descriptions of
+    tokenizers.
     """
     described = () if family else _DESCRIBED
     table = Table(
@@ -109,7 +102,7 @@ def _table_nodes(
 
 
 def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> list[str]:
-    """Return the best of the first column first; in a table of one corpus, without those not measured on it."""
+    """Return the order by the first column; for one corpus only the tokenizers measured on it."""
     if not columns:
         return tables.tokenizers
     first = columns[0]
@@ -123,7 +116,7 @@ def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns:
 
 
 def _described(info: TokenizerInfo) -> list[TableCell]:
-    """Return backend and size of a tokenizer, which are known without measuring it."""
+    """Return backend and size of a tokenizer."""
     backend = TextCell(line=info.backend, small=[info.engine] if info.engine else [], value=info.backend)
     if info.vocab_size is not None:
         return [backend, TextCell(line=f"{info.vocab_size:,}", value=info.vocab_size)]

@@ -1,4 +1,4 @@
-"""The section on pairs: which tokenizer needs fewer tokens than which, as places with ties and in words."""
+"""The section on pairs: which tokenizer needs fewer tokens than which, with ties."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ _SMALL: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PairDifference:
-    """The tokens of one tokenizer beside those of another."""
+    """The tokens of one tokenizer compared with another."""
 
     text: str
-    """The difference in percent."""
     title: str
-    """The tooltip."""
     differ: bool
-    """``True`` if the two differ significantly."""
+    """The difference is significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +41,18 @@ class PairSection:
     """One corpus."""
 
     corpus: str
-    """Its name."""
     comparisons: int
     """The largest number of comparisons in a group, over which the correction goes."""
     standings: Sequence[Standing]
     """The groups, the whole corpus first."""
     left_out: str
-    """A sentence on the groups that have no row; empty if all have one."""
+    """A sentence on groups without a row; empty if all have one."""
     legends: Sequence[str]
-    """The meaning of the marks in them."""
+    """The meaning of the marks."""
     names: Sequence[str]
     """The tokenizers compared on the whole corpus, fewest tokens first."""
     matrix: Sequence[Sequence[PairDifference | None]]
-    """By row and column, the tokens of the row beside those of the column; ``None`` on the diagonal."""
+    """By row and column, row compared with column; ``None`` on the diagonal."""
 
     @property
     def explanation(self) -> str:
@@ -69,7 +66,7 @@ class PairSection:
 
 
 def pairs(tables: CellTables, corpus: str) -> PairSection | None:
-    """Return the comparisons on a corpus, or ``None`` if there are none."""
+    """Return the comparisons on a corpus; ``None`` if there are none."""
     by_group: dict[str, list[PairComparison]] = {}
     for pair in tables.results.pairs:
         if pair.corpus == corpus:
@@ -93,11 +90,11 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
 
 
 _CANNOT_TELL: Final = " ="
-"""The mark of two tokenizers that cannot be distinguished."""
+"""The mark of a tie."""
 
 
 def pairs_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` without comparisons."""
+    """Return the section; ``None`` without comparisons."""
     nodes: list[Node] = []
     for view in filter(None, (pairs(tables, corpus) for corpus in tables.corpora)):
         standings = [
@@ -195,7 +192,7 @@ def sentence(pair: PairComparison) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent: one digit after the point, and more if the number would become 0.
+    """Return a share in percent: one decimal, and more if it would become 0.
 
     >>> _percent(0.031), _percent(-0.00012), _percent(-0.0)
     ('3.1', '-0.012', '0')

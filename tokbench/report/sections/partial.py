@@ -1,4 +1,4 @@
-"""The mark of a run that was stopped, and the time that each phase of a run took."""
+"""The note on a run that was stopped, and the time of each phase of a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ALL_TOKENIZERS: Final = Rich(
 
 
 def partial_sentences(results: Results) -> list[str]:
-    """Return that a run was stopped and when, and what was measured by then; nothing if the run came to its end.
+    """Return when a run was stopped and what was measured by then; nothing for a complete run.
 
     >>> from tokbench.results.blocks import CorpusInfo, PartialRun
     >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
@@ -59,7 +59,7 @@ def partial_sentences(results: Results) -> list[str]:
 
 
 def partial_note(results: Results) -> Note | None:
-    """Return the mark that stands above everything else; ``None`` if the run came to its end."""
+    """Return the note on a run that was stopped; ``None`` for a complete run."""
     if results.partial is None:
         return None
     stopped, measured = partial_sentences(results)
@@ -98,7 +98,7 @@ def _corpus(results: Results, corpus: str, shares: Mapping[str, float]) -> str:
 
 
 def durations(results: Results) -> list[tuple[str, str]]:
-    """Return the phases in words with their times; first wall time, then CPU time of workers.
+    """Return the phases in words with their times; wall time first, then CPU time of workers.
 
     >>> from tokbench.results.blocks import Durations
     >>> durations(Results(name="r", durations=Durations(reading=0.25, worker_encode=2)))

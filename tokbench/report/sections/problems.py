@@ -1,4 +1,4 @@
-"""The section on problems: tokenizers, cells and plugins that did not run, and the reasons."""
+"""The section on problems: tokenizers, cells and plugins that did not run, and why."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from tokbench.results.model import Results
 
 @dataclass(frozen=True, slots=True)
 class MissingCells:
-    """Cells that have no value for one and the same reason.
+    """Cells that have no value for the same reason.
 
-    Reasons are the same if they differ only in the group, the document, or a number of documents.
+    Reasons that differ only in the group, the document, or a number of documents count as the same.
     """
 
     status: str
@@ -41,11 +41,10 @@ class MissingCells:
     metrics: Sequence[str]
     """The places, in the order of the cells."""
     cells: int
-    """The number of cells."""
     groups: int
-    """The number of groups, over all corpora, without whole corpora."""
+    """The number of groups over all corpora, without whole corpora."""
     alike: int
-    """The number of reasons that are shown as one."""
+    """The number of reasons shown as one."""
 
     @property
     def count(self) -> str:
@@ -61,7 +60,7 @@ class MissingCells:
 
     @property
     def applies(self) -> bool:
-        """Tell whether the cells could have had a value."""
+        """``True`` if the cells could have had a value."""
         return self.status != _word(Status.NOT_APPLICABLE)
 
 
@@ -72,9 +71,8 @@ class ProblemSection:
     tokenizers: Sequence[tuple[str, str, str]]
     """Name, state and reason of every tokenizer that was not ready."""
     cells: Sequence[MissingCells]
-    """The cells without a value, those of one reason together; failures first."""
+    """The cells without a value by reason, failures first."""
     plugins: Sequence[PluginInfo]
-    """The plugins that cannot be used."""
 
 
 def problems(results: Results) -> ProblemSection:
@@ -88,7 +86,7 @@ _BAD: Final = {TokenizerState.FAILED.value, Status.FAILED.value, Status.TIMEOUT.
 
 
 def problems_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it."""
+    """Return the section as a document."""
     section = problems(tables.results)
     if not (section.tokenizers or section.cells or section.plugins):
         return Section("problems", _TITLE, [Paragraph("Everything ran, and every cell has a value.")])
@@ -159,7 +157,7 @@ def _state(state: str) -> TextCell:
 
 
 def _names(names: Sequence[str]) -> TextCell:
-    """Return the first names; an opened cell lists all."""
+    """Return the first names; the opened cell lists all."""
     left = len(names) - _MOST_NAMES
     line = names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
     return TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")
@@ -176,7 +174,7 @@ def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _missing_cells(results: Results) -> list[MissingCells]:
-    """Return the cells that are not ok, without those of tokenizers that were not ready, which have a line each."""
+    """Return the cells without a value, except those whose tokenizer was not ready."""
     gone = {name for name, _, _ in missing_tokenizers(results)}
     pattern = _pattern(group for corpus in results.corpora.values() for group in corpus.groups)
     by_reason: dict[tuple[Status, str], list[Cell]] = {}
@@ -222,7 +220,7 @@ def _pattern(groups: Iterable[str]) -> Callable[[str], str]:
 
 
 def short_vocabularies(results: Results) -> list[str]:
-    """Return a sentence for each trained tokenizer that is smaller than was asked for.
+    """Return a sentence for each trained tokenizer that is smaller than asked for.
 
     >>> from tokbench.results.blocks import TokenizerInfo, TrainingInfo
     >>> train = TrainingInfo(corpora=["c"], vocab_size=5000)
@@ -237,7 +235,7 @@ def short_vocabularies(results: Results) -> list[str]:
 
 
 def failing_tokenizers(results: Results) -> list[str]:
-    """Return the tokenizers that got ready, but have cells that failed or ran out of time."""
+    """Return the ready tokenizers with cells that failed or timed out."""
     bad = {cell.tokenizer for cell in results.cells if cell.status in FAILED}
     return [name for name, info in results.tokenizers.items() if name in bad and info.state == TokenizerState.READY]
 

@@ -1,4 +1,4 @@
-"""The section on provenance: corpora, tokenizers, times, the machine and the configuration, with their digests."""
+"""The section on provenance: corpora, tokenizers, times, machine and configuration, with digests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TOKENIZER_COLUMNS: Final = (
 
 
 def provenance_document(tables: CellTables) -> Section:
-    """Return the section as every format shows it."""
+    """Return the section."""
     results = tables.results
     nodes = [
         _corpora(tables),
@@ -56,7 +56,7 @@ def provenance_document(tables: CellTables) -> Section:
 
 
 def _corpora(tables: CellTables) -> Node:
-    """Return the table of corpora; text leaves out their groups, which may be many."""
+    """Return the table of corpora; plain text leaves out groups."""
     rows = [Row(_corpus(tables, name, corpus)) for name, corpus in tables.results.corpora.items()]
     table = Table("Corpora", _CORPUS_COLUMNS, rows)
     return Rich([table], plain=[_without(table, _CORPUS_COLUMNS.index(_GROUPS))])
@@ -114,7 +114,7 @@ def _tokenizer(name: str, tokenizer: TokenizerInfo) -> list[TableCell]:
 
 
 def _digests(by_name: Mapping[str, str]) -> Line:
-    """Return the digests of several files, each with its name; spaces set them apart where they have no lines."""
+    """Return the digests of several files, each with its name."""
     pieces: list[Inline] = []
     for name, digest in by_name.items():
         pieces += [" "] if pieces else []
@@ -129,7 +129,6 @@ def _times(results: Results) -> list[Node]:
 
 
 def _environment(results: Results) -> Table:
-    """Return the facts of the machine and the versions, as far as they are known."""
     values = {field.name: getattr(results.environment, field.name) for field in fields(results.environment)}
     rows = [
         Row([name, TextCell(line=plain(value), look="prose")])
@@ -140,7 +139,7 @@ def _environment(results: Results) -> Table:
 
 
 def _configuration(config: RunConfig) -> Node:
-    """Return the configuration and the files that it extends; text has their digests alone."""
+    """Return the configuration and the files that it extends; plain text has their digests alone."""
     digest: list[Inline] = [", sha256 ", Digest(config.sha256)] if config.sha256 else []
     bases: list[Line] = [["It extends ", Name(base.file), ", sha256 ", Digest(base.sha256)] for base in config.bases]
     own: Line = ["Configuration", *digest]

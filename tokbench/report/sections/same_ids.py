@@ -1,4 +1,4 @@
-"""The section on same ids: tokenizers that should give the ids of another, and the places where they do not."""
+"""The section on same ids: tokenizers that should give the ids of another, and where they differ."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tokbench.results.cells import WHOLE
 
 @dataclass(frozen=True, slots=True)
 class OtherIds:
-    """The first document of a group that has other ids, all of it made visible."""
+    """The first document of a group that has other ids, made visible."""
 
     entry: Difference
     """The tokenizers, the place and the numbers of documents."""
     position: int | None
-    """The place of the first difference, in characters; ``None`` if it could not be shown."""
+    """The first difference, in characters; ``None`` if it could not be shown."""
     text: str
-    """The text there, from a little before on, or the reason why it could not be shown."""
+    """The text around it, or why it could not be shown."""
     expected: str
     """The tokens of the reference there, such as ``the·278 ␣cat·991``."""
     got: str
@@ -31,12 +31,12 @@ class OtherIds:
 
 @dataclass(frozen=True, slots=True)
 class SameIdsSection:
-    """The whole section; both lists are empty if no tokenizer is declared the same as another."""
+    """The whole section; empty if no tokenizer declares ``same_as``."""
 
     sentences: Sequence[str]
-    """A sentence for each tokenizer that is declared the same as another, over all corpora."""
+    """A sentence for each tokenizer with ``same_as``, over all corpora."""
     differences: Sequence[OtherIds]
-    """The differences, in the order of the run."""
+    """In the order of the run."""
 
 
 def same_ids(tables: CellTables) -> SameIdsSection:
@@ -52,7 +52,7 @@ _COLUMNS = (
 
 
 def same_ids_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if no tokenizer is declared the same as another."""
+    """Return the section as a document; ``None`` without ``same_as``."""
     section = same_ids(tables)
     if not section.sentences and not section.differences:
         return None

@@ -1,1 +1,1 @@
-"""Comparison of runs: what changed from one to the next, how sure that is, and whether it may pass."""
+"""Compares runs: what changed, how sure that is, and whether it may pass."""

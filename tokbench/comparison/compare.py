@@ -1,9 +1,8 @@
-"""Two runs side by side: the difference of every number, with an interval where the documents are the same.
+"""The difference of every number of two runs, with an interval where the documents are the same.
 
-Text metrics are compared in pairs. Where a metric is a ratio of two sums, both runs keep the sums by jackknife group
-of documents. Leaving out each group in turn, in both runs, gives the difference without it, and so its standard
-error. What two runs have in common, such as long documents, drops out. Of a speed, each run has an interval of its
-own. The quotient of the far ends bounds the change. That is cautious: it holds in more than 95 of 100 cases.
+Text metrics are compared in pairs. Where a metric is a ratio of two sums, both runs keep the sums by jackknife group of
+documents. Leaving out each group in turn, in both runs, gives the standard error of the difference. Speeds are not
+paired: the quotient of the far ends of both intervals bounds the change, which holds in more than 95 of 100 cases.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL: Final = 0.05
-"""Differences with a smaller p-value, after Holm's correction, are called significant."""
+"""The highest p-value, after Holm's correction, of a significant difference."""
 
 _NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units"}
 
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
-"""The facts of a tokenizer that its numbers rest on."""
+"""The facts of a tokenizer that determine its numbers."""
 
 _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 """The facts of a machine that must agree before speeds are compared."""
@@ -44,52 +43,47 @@ class CellChange:
     corpus: str
     group: str
     metric: str
-    """The place."""
     unit: str = ""
     direction: Literal["higher", "lower", "none"] = "none"
-    """As the metric has them."""
     before: float | None = None
-    """The value in the baseline; ``None`` where there is none."""
+    """The value in the baseline."""
     after: float | None = None
-    """The value in the other run; ``None`` where there is none."""
+    """The value in the other run."""
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    """``after - before`` and its 95 % interval, in the unit of the metric; ``None`` where there is none."""
+    """``after - before`` and its 95 % interval, in the unit of the metric."""
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
-    """``after / before - 1`` and its 95 % interval; ``None`` where there is none."""
+    """``after / before - 1`` and its 95 % interval."""
     p: float | None = None
-    """The p-value of the difference; ``None`` if there is no interval."""
+    """The p-value of the difference; ``None`` without an interval."""
     p_holm: float | None = None
     """The same, corrected for all compared cells of the metric (Holm 1979)."""
     spread: Spread | None = None
     ratio_spread: Spread | None = None
-    """The spread of the difference and the ratio when groups of documents are left out, from which the intervals come;
-    ``None`` where there is no such interval, as of a speed."""
+    """The jackknife spreads of the difference and the ratio; ``None`` for speeds."""
     without_units: bytes = b""
-    """The difference with each unit left out, see :attr:`tokbench.measuring.paired.PairedChange.without_units`."""
+    """The difference without each unit, see :attr:`tokbench.measuring.paired.PairedChange.without_units`."""
     documents: int | None = None
-    """The number of documents that both values rest on; ``None`` where it is not the same."""
+    """The number of documents of both values; ``None`` if it differs."""
     round_trip: RoundTrip = RoundTrip.EXACT
-    """The round trip of the other run here; by the rule of loss, its number is compared with that of the baseline."""
+    """The round trip of the other run by the rule of loss, compared with the baseline."""
     reason: str = ""
-    """The reason why there is no difference, or why it has no interval; empty if it has one, or if nothing changed."""
+    """The reason for a missing difference or interval; else empty."""
 
     @property
     def differs(self) -> bool:
-        """``True`` if the difference is significant."""
         return self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
     def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
         """The change in a word.
 
-        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one without a better
-        direction, or a better number that the rule of loss does not rank: lost text costs no tokens. ``open`` is a
-        difference that is not significant, or whose significance is unknown; ``gone`` and ``new`` are numbers that only
-        one run has.
+        ``better``, ``worse`` and ``other`` are significant. ``other`` has no better direction, or is a better number
+        that the rule of loss does not rank. ``open`` is not significant, or unknown; only one run has ``gone`` and
+        ``new``.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
@@ -105,7 +99,7 @@ class CellChange:
 
     @property
     def hypothesis(self) -> tuple[object, ...]:
-        """The hypothesis that is tested: copies of a tokenizer, with the same difference in every unit, share it."""
+        """The tested hypothesis; copies of a tokenizer, with the same difference in every unit, share it."""
         copies = (self.before, self.after, self.without_units) if self.without_units else (self.tokenizer,)
         return (self.corpus, self.group, self.metric, *copies)
 
@@ -116,32 +110,31 @@ class CellChange:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Return the names of the columns of :attr:`row`, in order."""
+        """Return the columns of :attr:`row`, in order."""
         return [name for name in cls.__dataclass_fields__ if name not in _NO_COLUMNS] + ["verdict"]
 
 
 @dataclass(kw_only=True)
 class Comparison:
-    """All that differs between two runs."""
+    """All differences between two runs."""
 
     baseline: str
-    """The name of the run that came before."""
+    """The name of the earlier run."""
     other: str
-    """The name of the run that is judged."""
+    """The name of the run to judge."""
     changes: list[CellChange] = field(default_factory=list)
     """The numbers of both, in the order of the baseline."""
     tokenizers: dict[str, list[str]] = field(default_factory=dict)
-    """By tokenizer, sentences on what is not as it was, such as its vocabulary or engine."""
+    """By tokenizer, sentences on what changed, such as its vocabulary or engine."""
     appeared: list[str] = field(default_factory=list)
     """The tokenizers, corpora, groups and metrics that only the other run has."""
     vanished: list[str] = field(default_factory=list)
-    """Those that only the baseline has."""
+    """What only the baseline has."""
     refused: list[str] = field(default_factory=list)
     """Sentences on what cannot be compared, and why."""
     notes: list[str] = field(default_factory=list)
     """Sentences that a reader must know, such as another version."""
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
-    """The definition of each metric."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -155,8 +148,8 @@ def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False)
     """Compare a run with a baseline.
 
     Args:
-        baseline: the run that came before.
-        other: the run to be judged.
+        baseline: the earlier run.
+        other: the run to judge.
         other_machine: compare speeds of different machines or versions of tokbench, too.
 
     Raises:
@@ -166,8 +159,6 @@ def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False)
 
 
 class _Comparer:
-    """Puts two runs side by side."""
-
     def __init__(self, baseline: NamedRun, other: NamedRun, *, other_machine: bool) -> None:
         self._names = baseline.name, other.name
         self._one, self._two = baseline.results, other.results
@@ -176,7 +167,6 @@ class _Comparer:
         self._refused: dict[str, None] = {}
 
     def compared(self) -> Comparison:
-        """Return the comparison."""
         one = {_place(cell): cell for cell in self._one.cells}
         two = {_place(cell): cell for cell in self._two.cells}
         possible = [self._change(cell, two.get(place)) for place, cell in one.items()]
@@ -194,7 +184,7 @@ class _Comparer:
         )
 
     def _change(self, one: Cell, two: Cell | None) -> CellChange | None:
-        """Return the change of one number; ``None`` if neither run has it, or if the two cannot be compared."""
+        """Return the change of one number; ``None`` if neither run has it, or it cannot be compared."""
         two = two or replace(one, value=None, status=Status.NOT_APPLICABLE, reason=f"not in {self._names[1]}")
         if Status.OK not in {one.status, two.status}:
             return None
@@ -226,7 +216,7 @@ class _Comparer:
         return change if change.difference == 0 else self._paired(change, info)
 
     def _incomparable(self, corpus: str, metric: str, info: MetricInfo) -> str:
-        """Return why a metric cannot be compared on a corpus; an empty string if it can."""
+        """Return why a metric cannot be compared on a corpus; empty if it can."""
         other = self._two.metrics.get(metric)
         if other and info.formula != other.formula:
             return f"{metric}: its definition is another one in {self._names[1]}"
@@ -239,7 +229,7 @@ class _Comparer:
 
     @cached_property
     def _other_text(self) -> dict[str, str]:
-        """By corpus, the reason why its numbers cannot be compared."""
+        """By corpus, why its numbers cannot be compared."""
         by_name = {}
         for name, one in self._one.corpora.items():
             two = self._two.corpora.get(name)
@@ -326,7 +316,7 @@ def _timed(change: CellChange, one: Cell, two: Cell) -> CellChange:
 
 
 def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
-    """Yield the changes with p-values corrected for all of their metric, copies counted once."""
+    """Yield the changes with p-values corrected by metric; copies count once."""
     tested: dict[str, list[CellChange]] = {}
     for change in changes:
         if change.p is not None:
@@ -352,7 +342,7 @@ def _only_part(one: Cell, two: Cell) -> str:
 
 
 def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:
-    """Return how the documents of two corpora differ; an empty string if they are the same."""
+    """Return how the documents of two corpora differ; empty if they are the same."""
     if one.sha256 != two.sha256:
         return f"its text is not the same: sha256 {one.sha256[:12]} and {two.sha256[:12]}"
     if one.holdout != two.holdout:
@@ -361,12 +351,12 @@ def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:
 
 
 def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
-    """Yield what is not as it was."""
+    """Yield sentences on changed facts."""
     if one.state != two.state:
         yield f"{one.state} → {two.state}" + (f": {two.reason}" if two.reason else "")
     for name in _IDENTITY:
         before, after = getattr(one, name), getattr(two, name)
-        if name == "train":  # how long it took is no part of what it is
+        if name == "train":  # its duration does not identify it
             before, after = (info and {**asdict(info), "seconds": None} for info in (before, after))
         if before == after:
             continue
@@ -392,7 +382,6 @@ def _short(value: object) -> str:
 
 
 def _only_in(one: Results, other: Results) -> Iterator[str]:
-    """Yield what one run has and the other has not."""
     for kind, mine, theirs in (
         ("tokenizer", one.tokenizers, other.tokenizers),
         ("corpus", one.corpora, other.corpora),

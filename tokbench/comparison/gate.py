@@ -1,4 +1,4 @@
-"""Rules that stop a pull request: ``fertility[hi] > +2%``, ``encode_mb_per_s < -10%``, ``roundtrip_exact < 0``."""
+"""Rules that fail a pull request: ``fertility[hi] > +2%``, ``encode_mb_per_s < -10%``, ``roundtrip_exact < 0``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokbench.plugin import InputError, Problem, did_you_mean, holm
 from tokbench.results.cells import WHOLE
 
 EVERY: Final = "each"
-"""The word in brackets that stands for every group."""
+"""The word in brackets for every group."""
 
 _RULE: Final = re.compile(
     r"\s*(?:(?P<tokenizer>[^\[\]:<>]+):\s*)?(?P<metric>\w+)\s*(?:\[(?P<place>[^\[\]]+)\])?\s*(?P<sign>[<>])\s*"
@@ -27,21 +27,19 @@ class Rule:
     """A change that fails a comparison."""
 
     text: str
-    """The rule as it was written."""
     metric: str
-    """The metric."""
     tokenizer: str = ""
     corpus: str = ""
     group: str = WHOLE
-    """The place; empty for all. The group ``*`` is the whole corpus."""
+    """Empty for all; ``*`` is the whole corpus."""
     above: bool = True
-    """``True`` if a change above the limit fails, ``False`` if one below it does."""
+    """``True`` if a change above the limit fails, ``False`` if one below fails."""
     limit: float = 0.0
-    """The limit: a difference in the unit of the metric, or a share of the baseline's value."""
+    """A difference in the unit of the metric, or a share of the baseline's value."""
     relative: bool = False
-    """``True`` if the limit is a share of the baseline's value."""
+    """The limit is a share of the baseline's value."""
     significantly: bool = False
-    """``True`` if chance must not explain that the value is beyond the limit; see :func:`check_rules`."""
+    """The change must be significantly beyond the limit, see :func:`check_rules`."""
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -75,7 +73,6 @@ class Rule:
         )
 
     def concerns(self, change: CellChange) -> bool:
-        """Tell whether a change is at the place of the rule."""
         return (
             change.metric == self.metric
             and self.tokenizer in {"", change.tokenizer}
@@ -84,7 +81,7 @@ class Rule:
         )
 
     def broken_by(self, change: CellChange) -> bool:
-        """Tell whether a change is beyond the limit. A number that is gone is: nobody knows what became of it."""
+        """Tell whether a change is beyond the limit, or its number is gone."""
         if change.before is None or change.after is None:
             return change.after is None
         value = change.ratio if self.relative else change.difference
@@ -96,10 +93,10 @@ class Rule:
         return value > self.limit if self.above else value < self.limit
 
     def p_value(self, change: CellChange) -> float:
-        """Return the p-value of a change from the limit, which it is beyond.
+        """Return the p-value of the test that a change is beyond the limit.
 
-        It is 0 where nothing varies and where there is no interval. Of a speed only the interval is known: the p-value
-        is 0 if the interval as a whole is beyond the limit, and 1 if not.
+        Without variation or interval it is 0. Of a speed only the interval is known: 0 if all of it is beyond the
+        limit, else 1.
 
         >>> from tokbench.statistics.jackknife import Spread
         >>> rule = Rule.parse("fertility > +2% significantly")
@@ -129,14 +126,12 @@ class Failed(NamedTuple):
 def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
     """Return the changes that break a rule, in the order of the rules.
 
-    A rule with ``significantly`` is broken where the change is beyond the limit with a p-value of at most 0.05 after
-    Holm's correction over all numbers that the rule looks at. So a rule that looks at a hundred groups raises a false
-    alarm no more often than a rule that looks at one: in at most 5 of 100 comparisons, and in half as many where chance
-    has no preferred side.
+    A change breaks a rule with ``significantly`` if it is beyond the limit with p ≤ 0.05 after Holm's correction over
+    all numbers of the rule. So a rule raises a false alarm in at most 5 of 100 comparisons, however many groups it
+    covers.
 
     Raises:
-        InputError: a rule names something that neither run has, or it compares nothing: a rule that looks at nothing
-            must not pass for one that holds.
+        InputError: a rule names something that neither run has, or compares nothing.
     """
     problems = [problem for rule in rules for problem in _problems(rule, comparison)]
     if problems:
@@ -149,7 +144,6 @@ def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
 
 
 def _breaking(rule: Rule, changes: Sequence[CellChange]) -> list[CellChange]:
-    """Return those of the changes at the place of a rule that break it."""
     if not rule.significantly:
         return [change for change in changes if rule.broken_by(change)]
     # Of a change on the allowed side of the limit nothing is to be shown; it counts as one of the comparisons.

@@ -1,7 +1,7 @@
-"""The leaderboard of many runs: the best of each corpus and metric, with the run behind every number.
+"""The leaderboard of many runs: the best of each corpus and metric, with the run of every number.
 
-Numbers stand side by side only if they measure the same: the same text by its sha256, the same definition, unit and
-options of the metric, and for speeds the same machine and version of tokbench. What differs is kept apart, and said.
+Numbers are compared only if they measure the same: the same sha256 of the text, the same definition, unit and options
+of the metric, and for speeds the same machine and version of tokbench. Others get standings of their own, with a note.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
-"""The facts that must agree before speeds stand side by side, as in a comparison."""
+"""The facts that must agree before speeds are compared."""
 
 _DIGITS: Final = 4
 _HASH: Final = 12
-"""Characters of a sha256 that tell two texts apart for a reader."""
+"""Characters of a sha256 that a reader sees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,19 +40,15 @@ class RunSource:
     """One run of the leaderboard."""
 
     number: int
-    """The number by which entries name it, from 1 on."""
+    """The number by which entries name it, from 1."""
     path: str
-    """The path as it was given."""
     name: str
-    """The name of the run."""
     created: str
-    """The time when it began, ISO 8601, UTC."""
+    """ISO 8601, UTC."""
     tokbench: str
-    """The version of tokbench."""
     machine: str
-    """The machine in words."""
     remark: str = ""
-    """Such as that the run was stopped; empty if there is nothing to say."""
+    """Such as that the run was stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,19 +56,15 @@ class Entry:
     """One number of a standing."""
 
     tokenizer: str
-    """Its name in the run."""
     run: int
-    """The number of the run that it is from."""
     cell: Cell
     """The number with its interval."""
     shown: DisplayCell
-    """The same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot be
-    distinguished from it.
-    """
+    """The same as reports show it; ``shown.best`` marks the best and its ties."""
     competes: bool
-    """``True`` if it may be best: the rule of loss ranks it, it was not trained on this text, and is not partial."""
+    """It may be best: ranked by the rule of loss, not trained on this text, and complete."""
     again: tuple[int, ...] = ()
-    """The numbers of further runs that have the same number for the same tokenizer."""
+    """Further runs with the same number for the same tokenizer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,30 +74,28 @@ class Standing:
     corpus: str
     """The name of the corpus, with the beginning of its sha256 if runs have another text of this name."""
     sha256: str
-    """The digest of its documents; empty if it is not known."""
+    """The digest of its documents; empty if unknown."""
     metric: str
     label: str
     unit: str
     direction: Literal["higher", "lower", "none"]
-    """The metric."""
     headline: bool
-    """``True`` for the few metrics that distinguish tokenizers at first sight."""
+    """One of the few metrics that distinguish tokenizers at first sight."""
     machine: str
-    """The machine, if the metric was timed; else empty."""
+    """Empty unless the metric is timed."""
     entries: list[Entry]
-    """The numbers."""
 
     @property
     def best(self) -> list[Entry]:
-        """The best entry, and all that cannot be distinguished from it; empty if :attr:`without_best` says why."""
+        """The best entry and its ties; empty if :attr:`without_best` says why."""
         return [entry for entry in self.entries if entry.shown.best]
 
     @property
     def places(self) -> list[int | None]:
-        """The place of each entry, from 1 on; ``None`` if it does not compete.
+        """The place of each entry, from 1; ``None`` if it does not compete.
 
-        The best ones share place 1, unless an interval lies apart from that of a better one: then the entries before
-        it count, as for all others. Equal numbers share a place.
+        Ties with the best share place 1, unless the interval of a better one lies apart. Then, as for all others, the
+        entries before it count. Equal numbers share a place.
         """
         places: list[int | None] = []
         first: list[Cell] = []
@@ -119,7 +109,7 @@ class Standing:
 
     @property
     def without_best(self) -> str:
-        """The reason why no entry is best; empty if one is."""
+        """The reason why none is best; empty if one is."""
         rivals = sum(entry.competes for entry in self.entries)
         if self.best or rivals < 2:  # noqa: PLR2004 - one alone cannot be compared
             return "" if self.best else "one number alone" if rivals else "no number competes"
@@ -134,15 +124,14 @@ class Leaderboard:
     """The standings of many runs."""
 
     runs: list[RunSource] = field(default_factory=list)
-    """The runs, in the order in which they were given."""
     standings: list[Standing] = field(default_factory=list)
     """By corpus and metric, in the order of the runs."""
     notes: list[str] = field(default_factory=list)
-    """Sentences on what was kept apart or left out."""
+    """Sentences on what was separated or left out."""
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The entries as a table, a row for each number, with the run that it is from."""
+        """The entries as a table, a row for each number."""
         import pandas as pd
 
         head = [
@@ -190,15 +179,13 @@ def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leader
 
 
 class _Run:
-    """One run, with its cells by key."""
-
     def __init__(self, number: int, run: NamedRun) -> None:
         self.number, self.path, self.results = number, run.name, run.results
         self.tables = CellTables(run.results)
 
     @cached_property
     def machine(self) -> str:
-        """The machine in words, with the version of tokbench; two that differ in a fact have other words."""
+        """The machine and version in words, distinct for different facts."""
         environment = self.results.environment
         facts = [(name, getattr(environment, name)) for name in MACHINE]
         threads = ", ".join(f"{name}={value}" for name, value in sorted(environment.threads.items()))
@@ -211,7 +198,7 @@ class _Run:
 
     @cached_property
     def _kept(self) -> KeptSums | str:
-        """The sums behind its cells, or the reason why they cannot be read."""
+        """The sums of its cells, or why they cannot be read."""
         try:
             return KeptSums(self.results)
         except ResultsError as error:
@@ -219,18 +206,17 @@ class _Run:
 
     @property
     def without_sums(self) -> str:
-        """The reason why the sums behind its cells cannot be read; empty if they can."""
+        """The reason why the sums of its cells cannot be read; else empty."""
         return self._kept if isinstance(self._kept, str) else ""
 
     def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
-        """Return the sums behind a cell; ``None`` if they are not kept."""
+        """Return the sums of a cell; ``None`` if they are not kept."""
         kept = self._kept
         if isinstance(kept, str) or self.tables.corpus(cell.corpus).designed:
             return None
         return kept.sums(cell.tokenizer, cell.corpus, cell.group, info.family)
 
     def source(self) -> RunSource:
-        """Return its description."""
         limit = self.results.config.limit
         remarks = ["stopped before it was through"] if self.results.interrupted else []
         remarks += [f"at most {limit:,} documents a group"] if limit is not None else []
@@ -245,7 +231,7 @@ class _Run:
         )
 
     def text_key(self, corpus: str) -> tuple[object, ...]:
-        """Return what must agree for numbers on a corpus to rest on the same documents."""
+        """Return what must agree for two corpora to have the same documents."""
         info = self.tables.corpus(corpus)
         groups = tuple(sorted(info.groups.items()))
         return (info.sha256 or f"unknown, run {self.number}", info.holdout, groups, info.parallel, info.reference)
@@ -258,7 +244,7 @@ class _Run:
         return (metric, info.formula, info.direction, options, self.machine if info.timed else "")
 
     def identity(self, tokenizer: str) -> str:
-        """Return what two tokenizers of a name must have in common to be the same."""
+        """Return what must agree for two tokenizers of a name to be the same."""
         info: TokenizerInfo = self.tables.tokenizer(tokenizer)
         facts = (info.backend, info.options, info.vocab_size, info.sha256, info.artefact_sha256)
         return json.dumps(facts, sort_keys=True, default=str)
@@ -266,8 +252,6 @@ class _Run:
 
 @dataclass
 class _Gathered:
-    """The cells of one standing, each with its run."""
-
     corpus: str
     info: MetricInfo
     cells: list[tuple[_Run, Cell]] = field(default_factory=list)
@@ -275,8 +259,6 @@ class _Gathered:
 
 @dataclass
 class _Kept:
-    """One number of a standing, and the runs that have it."""
-
     run: _Run
     cell: Cell
     round_trip: RoundTrip
@@ -285,8 +267,6 @@ class _Kept:
 
 
 class _Board:
-    """Puts the cells of runs side by side."""
-
     def __init__(self, runs: Sequence[_Run], metrics: Sequence[str]) -> None:
         self._runs, self._metrics = runs, metrics
         self._gathered: dict[tuple[object, ...], _Gathered] = {}
@@ -294,7 +274,6 @@ class _Board:
         self._definitions: dict[str, dict[tuple[str, ...], list[_Run]]] = {}
 
     def made(self) -> Leaderboard:
-        """Return the leaderboard."""
         for run in self._runs:
             for corpus, info in run.results.corpora.items():
                 if info.groups:
@@ -308,7 +287,7 @@ class _Board:
         )
 
     def _wanted(self, run: _Run) -> list[str]:
-        """Return the metrics of a run to show: a rank depends on who else was in the run, so it is not among them."""
+        """Return the metrics to show, without ranks, which depend on who else was in the run."""
         rank = run.tables.metric(run.tables.with_role(Role.RANK)).family
         names = self._metrics or [
             name for name, info in run.results.metrics.items() if info.direction != "none" and info.family != rank
@@ -406,9 +385,9 @@ class _Board:
 
 
 def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:
-    """Return run and tokenizer of the best, and of all that cannot be distinguished from it.
+    """Return run and tokenizer of the best and its ties.
 
-    The set is empty if fewer than two compete, if all of them are level, or if none can be compared with the best.
+    Empty if fewer than two compete, all tie, or none can be compared with the best.
     """
     if len(rivals) < 2 or info.direction == "none":  # noqa: PLR2004 - one alone cannot be compared
         return set()
@@ -427,7 +406,7 @@ def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[in
 
 
 def _apart(one: Cell, other: Cell) -> bool:
-    """Tell whether the intervals of two numbers do not touch; where one has none, nothing is known of that."""
+    """Tell whether two intervals are disjoint; ``False`` if one is missing."""
     return has_interval(one) and has_interval(other) and not intervals_overlap(one, other)
 
 

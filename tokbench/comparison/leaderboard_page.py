@@ -30,10 +30,10 @@ from tokbench.report.number_format import unit_label
 
 _ARROWS: Final = {"higher": "↑", "lower": "↓", "none": ""}
 _MOST_ROWS: Final = 50
-"""Entries of a standing that a page shows; the JSON has all of them."""
+"""Entries of a standing on a page; the JSON has all of them."""
 
 _MOST_NAMES: Final = 6
-"""Names of tokenizers that are level, in one field."""
+"""Names of tied tokenizers in one field."""
 
 EXPLANATION: Final = (
     "Bold: the best, and all that a comparison on the same documents does not tell apart from it. Numbers without such "
@@ -41,7 +41,6 @@ EXPLANATION: Final = (
     "compared. In brackets is the number of the run. Baselines, and tokenizers that lose text, were trained on the "
     "corpus, or were measured in part, do not compete."
 )
-"""The sentences below the heading."""
 
 _NUMERIC: Final = {"best", "place", "number", "95 % interval"}
 
@@ -57,7 +56,7 @@ def title(board: Leaderboard) -> str:
 
 
 def sections(board: Leaderboard) -> list[Section]:
-    """Return the sections of a leaderboard as every format shows them."""
+    """Return the sections."""
     standings = [node for standing in board.standings if standing.headline for node in _standing(standing)]
     return [
         *([Section("notes", "Kept apart", [Bullets(board.notes)])] if board.notes else []),
@@ -127,14 +126,14 @@ def _texts(board: Leaderboard) -> Table:
 
 
 def _winners(standing: Standing) -> str:
-    """Return the names of the best with their runs, or the reason why there is none."""
+    """Return the names of the best with their runs, or why none is best."""
     names = [f"{entry.tokenizer} [{entry.run}]" for entry in standing.best]
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more or standing.without_best
 
 
 def metric_label(standing: Standing) -> str:
-    """Return the name of a metric with the direction in which it is better, and its unit.
+    """Return the name of a metric with its better direction and unit.
 
     >>> metric_label(Standing(corpus="c", sha256="", metric="m", label="compression", unit="bytes/token",
     ...     direction="higher", headline=True, machine="", entries=[]))
@@ -151,14 +150,14 @@ def markdown(board: Leaderboard) -> str:
 
 
 def html(board: Leaderboard) -> str:
-    """Return a leaderboard as one HTML page, which needs nothing but itself."""
+    """Return a leaderboard as one self-contained HTML page."""
     from tokbench.report.html_nodes import page
 
     return page(title(board), EXPLANATION, sections(board))
 
 
 def as_mapping(board: Leaderboard) -> dict[str, object]:
-    """Return a leaderboard as a tree for JSON: every run, every standing, and every entry."""
+    """Return a leaderboard as a tree for JSON."""
     standings = [
         {
             **{name: getattr(standing, name) for name in ("corpus", "sha256", "metric", "label", "unit", "direction")},
@@ -193,5 +192,5 @@ def as_mapping(board: Leaderboard) -> dict[str, object]:
 
 
 def as_json(board: Leaderboard) -> str:
-    """Return a leaderboard as the text of a JSON file."""
+    """Return a leaderboard as JSON text."""
     return json.dumps(as_mapping(board), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -30,7 +30,7 @@ from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE, group_name
 
 _ROUNDING: Final = 1e-6
-"""A share of documents times their number is a whole number but for this."""
+"""The tolerance for share times documents being a whole number."""
 
 _MOST_ROWS: Final = 40
 """Rows of a table; the JSON has all of them."""
@@ -45,7 +45,6 @@ _SENTENCES: Final = {
     "same": "the same",
 }
 HEAD: Final = ("tokenizer", "corpus", "group", "metric", "before", "after", "change", "95 % interval", "")
-"""The heads of the columns of a :class:`ChangeRow`."""
 
 _NUMERIC: Final = ("before", "after", "change", "95 % interval")
 _COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
@@ -67,7 +66,7 @@ class ChangeRow:
 
     @classmethod
     def of(cls, change: CellChange) -> ChangeRow:
-        """Format a change; that of a share of documents is said in documents."""
+        """Format a change; a share of documents becomes documents."""
         return cls(
             change.tokenizer,
             change.corpus,
@@ -82,7 +81,6 @@ class ChangeRow:
 
     @property
     def texts(self) -> list[str]:
-        """The texts of all columns."""
         return [getattr(self, field.name) for field in fields(self)]
 
 
@@ -94,7 +92,7 @@ class Facts(NamedTuple):
 
 
 class ChangeTable(NamedTuple):
-    """Changes under a heading, and the number of those that are left out."""
+    """Changes under a heading, and the number of those left out."""
 
     heading: str
     rows: Sequence[ChangeRow]
@@ -107,13 +105,10 @@ class ComparisonPage:
 
     comparison: Comparison
     failed: Sequence[Failed]
-    """The rules that were broken, and by which changes."""
     rules: int
-    """The number of rules there were."""
 
     @property
     def title(self) -> str:
-        """The heading."""
         return f"{self.comparison.other} against {self.comparison.baseline}"
 
     @property
@@ -130,7 +125,7 @@ class ComparisonPage:
 
     @property
     def verdict(self) -> str:
-        """The outcome of the rules, as a sentence; empty if there are none."""
+        """The outcome of the rules; empty without rules."""
         if not self.rules:
             return ""
         broken = len({failed.rule.text for failed in self.failed})
@@ -138,7 +133,7 @@ class ComparisonPage:
 
     @property
     def facts(self) -> list[Facts]:
-        """Lists of sentences; empty ones are left out."""
+        """Lists of sentences, without empty ones."""
         of_tokenizers = [
             f"{name}: {sentence}" for name, sentences in self.comparison.tokenizers.items() for sentence in sentences
         ]
@@ -153,7 +148,7 @@ class ComparisonPage:
 
     @property
     def tables(self) -> list[ChangeTable]:
-        """Tables of changes; the largest changes come first."""
+        """Tables of changes, the largest first."""
         changed = [change for change in self.comparison.changes if change.verdict != "same"]
         whole = [change for change in changed if change.group == WHOLE]
         groups = [change for change in changed if change.group != WHOLE and change.verdict != "open"]
@@ -170,7 +165,6 @@ class ComparisonPage:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections as every format shows them."""
         return [
             *([_broken(self.failed)] if self.failed else []),
             *(Section("", facts.heading, [Bullets(facts.sentences)]) for facts in self.facts),
@@ -200,7 +194,7 @@ def _changes(table: ChangeTable) -> Section:
 
 
 def _cells(row: ChangeRow) -> list[TextCell]:
-    """Return the cells of a change, which name their columns where a page is too narrow for a table."""
+    """Return the cells of a change, with column names for narrow pages."""
     tokenizer, *texts = row.texts
     lines = [Name(text) if head in {"corpus", "group"} else text for head, text in zip(HEAD[1:], texts, strict=True)]
     *cells, _ = (TextCell(line=line, head=head) for head, line in zip(HEAD[1:], lines, strict=True))
@@ -217,7 +211,7 @@ def _verdict(change: CellChange) -> str:
 
 
 def _order(change: CellChange) -> tuple[int, float]:
-    """Return what changes are sorted by: worse ones first, and the larger of two first."""
+    """Return the sort key: worse first, then larger."""
     rank = ("worse", "gone", "better", "other", "new", "open").index(change.verdict)
     size = change.ratio if change.ratio is not None else change.difference or 0.0
     return rank, -abs(size)
@@ -239,7 +233,7 @@ def _difference(change: CellChange) -> str:
 
 
 def _counts(change: CellChange) -> str:
-    """Return a change of a share of documents in documents; empty if it is another number.
+    """Return a change of a share of documents in documents; empty for other numbers.
 
     >>> place = {"tokenizer": "t", "corpus": "c", "group": "*", "metric": "roundtrip_exact"}
     >>> _counts(CellChange(**place, unit="share of documents", before=0.0, after=1.0, difference=1.0, documents=4))
@@ -270,7 +264,7 @@ def markdown(page: ComparisonPage) -> str:
 
 
 def html(page: ComparisonPage) -> str:
-    """Return a comparison as one HTML page, which needs nothing but itself."""
+    """Return a comparison as one self-contained HTML page."""
     from tokbench.report.html_nodes import page as html_page
 
     subtitle = f"tokbench comparison. {page.verdict} {page.summary}"
@@ -278,7 +272,7 @@ def html(page: ComparisonPage) -> str:
 
 
 def as_mapping(page: ComparisonPage) -> dict[str, object]:
-    """Return a comparison as a tree for JSON: every change, and the rules that are broken."""
+    """Return a comparison as a tree for JSON: every change, and the broken rules."""
     comparison = page.comparison
     return {
         "schema": "tokbench-comparison/1",
@@ -295,5 +289,5 @@ def as_mapping(page: ComparisonPage) -> dict[str, object]:
 
 
 def as_json(page: ComparisonPage) -> str:
-    """Return a comparison as the text of a JSON file."""
+    """Return a comparison as JSON text."""
     return json.dumps(as_mapping(page), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,1 +1,1 @@
-"""A leaderboard as a folder: entries that anyone can add, numbers that anyone can check, and pages made of both."""
+"""A leaderboard as a folder: entries, reproducible numbers, and pages made of both."""

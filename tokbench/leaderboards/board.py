@@ -1,4 +1,4 @@
-"""The folder of a leaderboard: one file for what is measured, and one for each entry."""
+"""The folder of a leaderboard: one file of settings, and one for each entry."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Ranked(_Part):
 
 
 class PublishedStudy(_Part):
-    """Numbers of a published study that are shown beside those of an entry of the same name."""
+    """A published study whose numbers the page of an entry shows."""
 
     study: str = Field(description="the folder of the study, beside that of the leaderboard")
     corpora: tuple[str, ...]
@@ -71,7 +71,7 @@ class SiteColumn(_Part):
 
 
 class SiteSettings(_Part):
-    """The numbers that the pages show, by what they are to a reader."""
+    """The numbers on the pages, by their meaning for a reader."""
 
     languages: str = Field(description="the corpus of languages")
     code: str = Field(description="the corpus of programs")
@@ -96,32 +96,31 @@ class BoardSettings(_Part):
 
 @dataclass(frozen=True)
 class Board:
-    """A leaderboard as its folder has it."""
+    """A leaderboard as read from its folder."""
 
     folder: Path
     settings: BoardSettings
     entries: dict[str, BoardEntry]
-    """By name, which is that of the file."""
+    """By name of the file."""
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the entries, sorted."""
         return sorted(self.entries)
 
     def results(self, name: str) -> Path:
-        """Return the file that has the numbers of an entry."""
+        """Return the file with the numbers of an entry."""
         return self.folder / "results" / f"{name}.csv"
 
     @property
     def ranks(self) -> Path:
-        """The file that has the ranks of all entries."""
+        """The file with the ranks of all entries."""
         return self.folder / "ranks.csv"
 
     def chosen(self, names: Sequence[str]) -> list[str]:
-        """Return the names of some entries, each once, or all if none is named.
+        """Return these names, each once, or all if none is given.
 
         Raises:
-            InputError: there is no entry of a name.
+            InputError: no entry has such a name.
         """
         unknown = [name for name in names if name not in self.entries]
         if unknown:
@@ -131,7 +130,6 @@ class Board:
         return list(dict.fromkeys(names)) or self.names
 
     def configuration(self, names: Sequence[str]) -> dict[str, object]:
-        """Return the configuration of a run over some entries."""
         return self.settings.run | {"tokenizers": {name: self.entries[name].tokenizer for name in names}}
 
 
@@ -139,7 +137,7 @@ def read_board(folder: Path) -> Board:
     """Read the folder of a leaderboard.
 
     Raises:
-        InputError: a file is missing or wrong; with everything that is wrong.
+        InputError: a file is missing or wrong; the error lists all problems.
     """
     problems: list[Problem] = []
     if not (folder / SETTINGS).exists():
@@ -164,7 +162,7 @@ def read_board(folder: Path) -> Board:
 
 
 def _read(path: Path, model: type[M], problems: list[Problem]) -> M | None:
-    """Return what a file says, or ``None`` after adding everything that is wrong to the problems."""
+    """Return the content of a file, or ``None`` after adding all problems."""
     try:
         located = read_yaml(decode_utf8(read_regular(path)), str(path))
     except OSError as error:

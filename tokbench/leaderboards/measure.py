@@ -1,4 +1,4 @@
-"""Measures entries of a leaderboard: their numbers, the ranks of all, and whether what is published comes out again."""
+"""Measures entries of a leaderboard and their ranks, and verifies published numbers."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Measured:
 
     results: Results
     rows: dict[str, list[NumberRow]]
-    """By entry, its numbers."""
+    """By entry."""
     lacking: dict[str, str]
     """By entry, the reason why it could not be measured."""
 
 
 @dataclass
 class Written:
-    """The work of :func:`run_entries`."""
+    """The outcome of :func:`run_entries`."""
 
     names: list[str] = field(default_factory=list)
     """The entries whose numbers were written."""
@@ -69,14 +69,15 @@ def measure(
     Args:
         board: the leaderboard.
         names: the entries.
-        looked_at: those of them of which every id is looked at, which takes seconds; of the others the published
-            counts of dead and special ids stand.
+        looked_at: the entries whose every id is examined, which takes seconds; others keep their published counts of
+            dead
+        and special ids.
         workers: as in a run.
-        store: take finished work from the store, and keep it there.
-        log: the way to show progress.
+        store: use the store of finished work.
+        log: how progress is shown.
 
     Raises:
-        InputError: an entry is no tokenizer, or a text is not that of the leaderboard.
+        InputError: an entry is not a tokenizer, or a text is not the leaderboard's.
     """
     results = api.run(board.configuration(names), workers=workers, store=store, progress=log)
     _check_texts(board, results)
@@ -95,11 +96,7 @@ def measure(
 
 
 def _check_texts(board: Board, results: Results) -> None:
-    """Refuse texts that are not those of the leaderboard: their numbers cannot be compared.
-
-    Raises:
-        InputError: with every such corpus.
-    """
+    """Refuse texts that are not the leaderboard's; the InputError lists every such corpus."""
     problems = [
         Problem(str(board.folder), f"corpus {name!r} has the sha256 {info.sha256}, and not {wanted}, that of 'texts'")
         for name, wanted in board.settings.texts.items()
@@ -110,7 +107,7 @@ def _check_texts(board: Board, results: Results) -> None:
 
 
 def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[NumberRow]:
-    """Yield the numbers that are kept of an entry; those of families and scripts of languages are made by the pages."""
+    """Yield the kept numbers of an entry; pages compute families and scripts of languages."""
     for kept in board.settings.numbers:
         groups = {WHOLE, *(results.corpora[kept.corpus].groups if kept.groups else ())}
         for cell in cells:
@@ -120,7 +117,7 @@ def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[Num
 
 
 def _facts(results: Results, name: str) -> list[NumberRow]:
-    """Return the rows of a vocabulary that need no look at every id."""
+    """Return the rows of a vocabulary that do not need every id."""
     info = results.tokenizers[name]
     return [
         NumberRow(VOCABULARY, WHOLE, IDS, str(info.vocab_size)),
@@ -135,7 +132,7 @@ def _as_published(board: Board, results: Results, name: str) -> list[NumberRow]:
 
 
 def _looked_at(board: Board, results: Results, name: str) -> list[NumberRow] | Failure:
-    """Return all rows of a vocabulary; of a trained one those that need no look at every id."""
+    """Return all rows of a vocabulary; of a trained one only :func:`_facts`."""
     if results.tokenizers[name].train is not None:
         return _facts(results, name)
     tokenizer = board.entries[name].tokenizer
@@ -153,17 +150,17 @@ def _looked_at(board: Board, results: Results, name: str) -> list[NumberRow] | F
 def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Log = "none") -> Written:
     """Measure all entries in one run, write the numbers of the named ones, and the ranks of all.
 
-    The others come from the store where nothing changed. If a number of theirs is another than the published one,
-    nothing is written, because ranks and rows would not belong together.
+    Unchanged entries come from the store. If one of their numbers differs from the published one, nothing is written,
+    because ranks and rows would not agree.
 
     Args:
         board: the leaderboard.
         names: the entries to write; empty for all.
         workers: as in a run.
-        log: the way to show progress.
+        log: how progress is shown.
 
     Raises:
-        InputError: an entry is unknown or no tokenizer.
+        InputError: an entry is unknown or not a tokenizer.
     """
     chosen = board.chosen(names)
     measured = measure(board, board.names, chosen, workers=workers, log=log)
@@ -183,7 +180,7 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Lo
 
 
 def ranks_text(board: Board, results: Results) -> str:
-    """Return the ranks as a file: by the rule of every comparison, with differences paired on the same documents."""
+    """Return the ranks as a file, from paired differences as in every comparison."""
     baselines = [name for name, entry in board.entries.items() if entry.baseline]
     results.tokenizers |= {name: replace(results.tokenizers[name], baseline=True) for name in baselines}
     standings = leaderboard([NamedRun("leaderboard", results)], [rank.metric for rank in board.settings.ranks])
@@ -202,13 +199,13 @@ class Rank:
     """The place of an entry in one ranking."""
 
     place: int | None
-    """The place, from 1 on; ``None`` for a baseline, and for what the rule of loss leaves out."""
+    """From 1; ``None`` for a baseline, and for what the rule of loss leaves out."""
     level: bool
-    """``True`` if nothing tells it apart from the best."""
+    """It ties with the best."""
 
 
 def read_ranks(path: Path) -> dict[tuple[str, str], dict[str, Rank]]:
-    """Return the ranks by corpus and metric, then by entry; none if there is no such file."""
+    """Return the ranks by corpus and metric, then by entry; none without the file."""
     ranks: dict[tuple[str, str], dict[str, Rank]] = {}
     lines = read_regular(path).decode().splitlines()[1:] if path.exists() else []
     for corpus, metric, place, level, name in (line.split(",") for line in lines):
@@ -217,21 +214,21 @@ def read_ranks(path: Path) -> dict[tuple[str, str], dict[str, Rank]]:
 
 
 def drawn(board: Board, number: int, seed: int) -> list[str]:
-    """Return entries that are drawn at random, none twice."""
+    """Return random entries, each at most once."""
     return sorted(random.Random(seed).sample(board.names, min(number, len(board.names))))  # noqa: S311 - a sample
 
 
 def verify(board: Board, names: Sequence[str], *, workers: int = 1, say: Callable[[str], None]) -> list[str]:
-    """Measure entries again, with nothing from the store, and return a sentence for everything that is not the same.
+    """Measure entries without the store, and return a sentence for every number that differs.
 
     Args:
         board: the leaderboard.
         names: the entries.
         workers: as in a run.
-        say: called with a sentence for each entry that is as it was published.
+        say: called with a sentence for each unchanged entry.
 
     Raises:
-        InputError: an entry is unknown or no tokenizer.
+        InputError: an entry is unknown or not a tokenizer.
     """
     chosen = board.chosen(names)
     measured = measure(board, chosen, chosen, workers=workers, store=False)

@@ -1,4 +1,4 @@
-"""The numbers of an entry: rows of a small file, sorted, with as many digits as are the same on every machine."""
+"""The numbers of an entry: sorted rows of a small file, with digits that are the same on every machine."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from tokbench.foundation.files import read_regular, write_atomically
 from tokbench.results.cells import WHOLE
 
 VOCABULARY: Final = "(vocabulary)"
-"""The name that stands for the corpus in the rows of what a vocabulary holds."""
+"""The corpus name in the rows of a vocabulary."""
 
 IDS, DEAD, SPECIAL, DIGEST = "ids", "dead_ids", "special_ids", "sha256"
-"""The rows of a vocabulary: how many ids, those that no text gives, special tokens, the digest of all."""
+"""The rows of a vocabulary: all ids, unreachable ids, special tokens, the digest of all."""
 
 
 @dataclass(frozen=True, order=True)
 class NumberRow:
-    """One number of an entry, as it is written."""
+    """One number of an entry, as written."""
 
     corpus: str
     group: str
     metric: str
     value: str
-    """The number; empty if there is none."""
+    """Empty for a missing number."""
     low: str = ""
     high: str = ""
     status: str = "ok"
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """The corpus, group and metric, by which it is found."""
+        """Corpus, group and metric."""
         return self.corpus, self.group, self.metric
 
     @property
     def number(self) -> float | None:
-        """The number; ``None`` if there is none.
+        """The number; ``None`` if missing.
 
         >>> NumberRow("c", "*", "m", "1.5").number, NumberRow("c", "*", "m", "").number
         (1.5, None)
@@ -49,7 +49,7 @@ class NumberRow:
 
 
 def written(value: float | None) -> str:
-    """Return a number as it is written: six digits, which no order of sums changes.
+    """Return a number with six digits, which no order of sums changes.
 
     >>> written(4.569514110553782), written(39474.0), written(1234567.0), written(None)
     ('4.56951', '39474', '1234567', '')
@@ -63,7 +63,7 @@ _HEAD: Final = [field.name for field in fields(NumberRow)]
 
 
 def read_numbers(path: Path) -> list[NumberRow]:
-    """Read the numbers of an entry; none if there is no such file.
+    """Read the numbers of an entry; none without the file.
 
     Raises:
         InputError: the file is damaged; the message gives the line.
@@ -86,13 +86,13 @@ def read_numbers(path: Path) -> list[NumberRow]:
 
 
 def write_numbers(path: Path, rows: Sequence[NumberRow]) -> None:
-    """Write the numbers of an entry, sorted, so that two versions of the file can be compared line by line."""
+    """Write the numbers of an entry, sorted for a diff."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, csv_text(_HEAD, map(astuple, sorted(rows))).encode())
 
 
 def csv_text(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
-    r"""Return a small CSV file. Its numbers are text, so that a minus at the front is no formula, and stays as it is.
+    r"""Return a small CSV file of text; unlike :func:`tokbench.report.csv_text.csv_text` it keeps a leading minus.
 
     >>> csv_text(["a", "b"], iter([("1", "2")]))
     'a,b\n1,2\n'
@@ -105,7 +105,7 @@ def csv_text(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 def moved(name: str, published: Sequence[NumberRow], measured: Sequence[NumberRow]) -> list[str]:
-    """Return a sentence for every published number that is another when it is measured, is missing, or is new.
+    """Return a sentence for every published number that differs when measured, is missing, or is new.
 
     >>> one, two = NumberRow("code", "*", "tokens", "12"), NumberRow("code", "*", "tokens", "13")
     >>> moved("mine", [one], [two])

@@ -13,12 +13,7 @@ from tokbench.report.pages import html_environment
 
 
 def write_site(board: Board, folder: Path) -> Path:
-    """Write all pages of a leaderboard, and return the first one. Nothing is measured, and no page needs a network.
-
-    Args:
-        board: the leaderboard.
-        folder: the folder for the pages.
-    """
+    """Write all pages of a leaderboard, without measuring, and return the first one. They need no network."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = html_environment("tokbench.leaderboards")
     environment.filters |= {"short": short, "count": count}
@@ -59,7 +54,7 @@ def short(value: float | None, digits: int = 2) -> str:
 
 
 def count(value: float | None) -> str:
-    """Return a whole number for readers; one that is not whole keeps two digits.
+    """Return a whole number for readers; other numbers keep two digits.
 
     >>> count(200019.0), count(0.25), count(None)
     ('200,019', '0.25', '–')

@@ -1,4 +1,4 @@
-"""Prepares what the pages of a leaderboard show: the numbers of entries by what they are to a reader."""
+"""Prepares what the pages of a leaderboard show."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _COUNTS: Final = {
     DEAD: "ids that no text gives, special tokens aside",
     SPECIAL: "ids that the tokenizer lists as special tokens",
 }
-"""The meaning of each count of ids."""
 
 _SLICE: Final = ": "
-"""The part that the names of slices have, such as ``script: Latin``, which are no groups."""
+"""A part of the names of slices, such as ``script: Latin``, which are not groups."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class StudyNumbers:
     """The digest of its documents."""
     metrics: tuple[str, ...]
     rows: list[tuple[str, ...]]
-    """Of each group its name, and a number for each metric."""
+    """For each group its name, and a number for each metric."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +79,16 @@ class EntryView:
         return row.value if row else ""
 
     def number(self, corpus: str, metric: str, group: str = WHOLE) -> float | None:
-        """Return a number; ``None`` if there is none."""
         row = self._by_place.get((corpus, group, metric))
         return row.number if row else None
 
     def interval(self, corpus: str, metric: str, group: str = WHOLE) -> str:
-        """Return the ends of the interval; empty if there is none."""
+        """Return the ends of the interval; empty without one."""
         row = self._by_place.get((corpus, group, metric))
         return f"{float(row.low):.2f}–{float(row.high):.2f}" if row and row.low else ""
 
     @property
     def ids(self) -> float | None:
-        """The number of its ids."""
         return self.number(VOCABULARY, IDS)
 
     def place(self, corpus: str, metric: str) -> int | None:
@@ -108,7 +105,7 @@ class BoardView:
 
     @cached_property
     def entries(self) -> list[EntryView]:
-        """The entries that have numbers, in the order of the first ranking, those without a place last."""
+        """The entries that have numbers, in the order of the first ranking; unranked ones last."""
         ranks = read_ranks(self.board.ranks)
         views = [
             EntryView(name, entry, rows, {key: places[name] for key, places in ranks.items() if name in places})
@@ -125,22 +122,20 @@ class BoardView:
 
     @cached_property
     def unverified(self) -> frozenset[str]:
-        """The published names whose ids were held against no other source."""
+        """The published names whose ids were not verified."""
         return unverified(load_registry())
 
     def groups(self, corpus: str) -> list[str]:
-        """Return the groups of a corpus that have numbers."""
         groups = {row.group for view in self.entries for row in view.rows if row.corpus == corpus}
         return sorted(groups - {WHOLE})
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The names of languages by group."""
         return language_names(self.groups(self.board.settings.site.languages))
 
     @cached_property
     def choices(self) -> dict[str, list[TextChoice]]:
-        """The texts that a reader can choose, by the heading under which they stand."""
+        """The texts that a reader can choose, by heading."""
         site = self.board.settings.site
         languages, code = self.groups(site.languages), self.groups(site.code)
         choices: dict[str, list[TextChoice]] = {
@@ -159,7 +154,7 @@ class BoardView:
         return choices
 
     def data(self) -> dict[str, object]:
-        """Return what the script of the page needs: of every entry and group tokens, bytes a token, losses, words."""
+        """Return the data for the page's script: of every entry and group tokens, bytes per token, losses, words."""
         site = self.board.settings.site
         metrics = (site.tokens, site.ratio, site.lost, site.fertility)
         numbers = {
@@ -188,24 +183,23 @@ class BoardView:
 
     @cached_property
     def tabled(self) -> set[tuple[str, str, str]]:
-        """The places of numbers over a whole corpus that stand above those of its groups."""
+        """The places of whole-corpus numbers above the table of groups."""
         kept = self.board.settings.numbers
         return {(numbers.corpus, WHOLE, metric) for numbers in kept if numbers.groups for metric in numbers.metrics}
 
     @cached_property
     def definitions(self) -> dict[str, Metric]:
-        """The definitions of the metrics that are kept."""
+        """The definitions of the kept metrics."""
         kept = {name for numbers in self.board.settings.numbers for name in numbers.metrics}
         families = load_registry().metrics.entries.values()
         return {metric.id: metric for family in families for metric in family.spec.values if metric.id in kept}
 
     def label(self, metric: str) -> str:
-        """Return the name of a metric for readers."""
         known = self.definitions.get(metric)
         return (known and (known.short_label or known.label)) or metric.replace("_", " ")
 
     def formula(self, metric: str) -> str:
-        """Return the formula of a metric, or the meaning of a count of ids; empty if it is not known."""
+        """Return the formula of a metric, or the meaning of a count of ids; empty if unknown."""
         known = self.definitions.get(metric)
         return known.formula if known else _COUNTS.get(metric, "")
 

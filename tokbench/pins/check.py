@@ -1,4 +1,4 @@
-"""Check pins: encode the texts again, and say of each tokenizer that it is the same, or what changed and why."""
+"""Check pins: encode the texts again, and say for each tokenizer what changed and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
 
 _EXPLAINED: Final = 20
-"""Changed texts of a tokenizer that are looked at for a cause."""
+"""Changed texts of a tokenizer that are examined for a cause."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,15 @@ class TokenizerCheck:
     """A pinned tokenizer, checked."""
 
     name: str
-    """Its name."""
     texts: int
     """The number of its pins."""
     backend: str = ""
-    """The backend that encoded now."""
     packages: tuple[str, ...] = ()
-    """The packages on which this rests now, each with its version."""
+    """The packages of today's backend, each with its version."""
     changed: tuple[str, ...] = ()
-    """The places of the texts that have other ids, in order."""
+    """The places of the texts with other ids, in order."""
     first: TextDifference | None = None
-    """The first text that is cut in another way, or else the first with other ids."""
+    """The first text with another cut, else the first with other ids."""
     causes: tuple[str, ...] = ()
     """The likely causes, or changes that no text shows."""
     reason: str = ""
@@ -49,7 +47,6 @@ class TokenizerCheck:
 
     @property
     def same(self) -> bool:
-        """``True`` if nothing changed."""
         return not (self.changed or self.causes or self.reason)
 
 
@@ -58,13 +55,11 @@ class LockCheck:
     """A lock, checked."""
 
     tokenizers: tuple[TokenizerCheck, ...]
-    """Those of the lock."""
     not_pinned: tuple[str, ...] = ()
     """The tokenizers of the configuration that are not in the lock."""
 
     @property
     def same(self) -> bool:
-        """``True`` if nothing changed."""
         return all(tokenizer.same for tokenizer in self.tokenizers)
 
 
@@ -77,11 +72,11 @@ def check_lock(
         lock: the pins.
         folder: the folder of the lock.
         progress: called with every step.
-        other: the backend that loads every tokenizer instead of the pinned one; empty for none.
-        store: takes and keeps trainings; ``None`` for no store.
+        other: the backend that replaces every pinned one; empty for none.
+        store: of trainings; ``None`` for none.
 
     Raises:
-        InputError: something is wrong with the configuration, or its text is not that of the pins.
+        InputError: something is wrong with the configuration, or its text is not the pinned one.
     """
     request = Request(_configuration(lock, folder), lock.limit, lock.only)
     config = request.read()
@@ -125,11 +120,7 @@ def _configuration(lock: Lock, folder: Path) -> Path:
 
 
 def _check_text(lock: Lock, run: Opened) -> None:
-    """Refuse text that is not that of the pins.
-
-    Raises:
-        InputError: with every corpus whose text differs.
-    """
+    """Refuse text that is not the pinned one; the InputError lists every such corpus."""
     now = pinned_corpora(run.plan)
     problems = []
     for name, pinned in lock.corpora.items():
@@ -148,13 +139,13 @@ def _check_text(lock: Lock, run: Opened) -> None:
 
 
 def _changed(pinned: PinnedTokenizer, now: Sequence[PinnedText]) -> dict[str, PinnedText]:
-    """Return the pins of the texts that have other ids now, by their places."""
+    """Return by place today's pins of the texts whose ids changed."""
     digests = {text.place: text.digest for text in now}
     return {text.place: text for text in pinned.texts if digests.get(text.place) != text.digest}
 
 
 def _differences(run: Opened, changed: Mapping[str, Mapping[str, PinnedText]]) -> dict[str, list[TextDifference]]:
-    """Return of each tokenizer the differences of the first texts that changed."""
+    """Return by tokenizer the differences of the first changed texts."""
     wanted = {name: dict(list(pins.items())[:_EXPLAINED]) for name, pins in changed.items() if pins}
     places = {place for pins in wanted.values() for place in pins}
     texts = {text.place: text for batch in run.texts() for text in batch if text.place in places} if places else {}
@@ -170,10 +161,10 @@ def _step(pins: Mapping[str, PinnedText], texts: Mapping[str, PlacedText]) -> pa
 
 
 def _replace_backends(config: Config, registry: Registry, other: str) -> dict[str, str]:
-    """Let another backend load the tokenizers of a configuration; return why it cannot load some, by name.
+    """Let another backend load the tokenizers of a configuration; return by name why it cannot load some.
 
     Raises:
-        InputError: there is no such backend, or it can load none of them.
+        InputError: no such backend, or it can load none of them.
     """
     registry.backends.get(other)
     entries, unable = dict[str, TokenizerEntry](), dict[str, str]()
@@ -192,7 +183,7 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
 
 
 def _loaded_by(planned: PlannedTokenizer, other: str, registry: Registry) -> Iterator[Resolved]:
-    """Yield the ways in which a backend loads the vocabulary of a tokenizer: by published name, by value, by file."""
+    """Yield the ways in which a backend loads a vocabulary: by published name, by value, by file."""
     if planned.train_on:
         return
     spec, backend = registry.backends.get(other), planned.spec

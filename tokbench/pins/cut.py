@@ -1,12 +1,12 @@
-"""A text as a tokenizer sees it, and the places where it is cut, both written so that a line of a lock holds them.
+"""A text as a tokenizer sees it, and where it is cut, both written to fit a line of a lock.
 
-The *surface* of a text is the bytes of its tokens, one after the other. It is mostly the text itself. A *form* names it
-where a few rules tell it from the text, so that the lock need not hold any text:
+The *surface* of a text is the bytes of its tokens in a row, mostly the text itself. A *form* names a surface that
+simple rules make of the text, so that the lock need not hold any text:
 
 ======== ===========================================================
 ``=``    the text itself
-``+``    a space, and then the text, as most SentencePiece models have it
-``nfc``  the text in a normal form of Unicode; ``nfd``, ``nfkc``, ``nfkd`` and ``lower`` likewise
+``+``    a space, and then the text, as in most SentencePiece models
+``nfc``  a normal form of Unicode; ``nfd``, ``nfkc``, ``nfkd`` and ``lower`` likewise
 ``+nfc`` a space, and then that
 ``~ab``  any other: the first digits of its sha256
 ======== ===========================================================
@@ -44,11 +44,11 @@ NORMAL_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         "lower": str.lower,
     }
 )
-"""The forms without an added space, each with what makes it of a text."""
+"""The forms without an added space, each with the function that makes it."""
 
 
 def form_of(text: str, surface: bytes) -> str:
-    r"""Return the form in which a surface has a text.
+    r"""Return the form of a text's surface.
 
     >>> form_of("né", "né".encode()), form_of("né", " né".encode()), form_of("ne\u0301", "né".encode())
     ('=', '+', 'nfc')
@@ -65,7 +65,7 @@ def form_of(text: str, surface: bytes) -> str:
 
 
 def surface_of(text: str, form: str) -> bytes | None:
-    r"""Return the surface of a text in a form; ``None`` for a form that only its hash names.
+    r"""Return the surface of a text in a form; ``None`` for a form that is a hash.
 
     >>> surface_of("né", "+"), surface_of("né", "~12ab34cd")
     (b' n\xc3\xa9', None)
@@ -75,7 +75,7 @@ def surface_of(text: str, form: str) -> bytes | None:
 
 
 def has_space(form: str) -> bool:
-    """Tell whether a form begins with a space that the text does not have.
+    """Tell whether a form begins with an added space.
 
     >>> has_space("+nfc"), has_space("=")
     (True, False)
@@ -84,7 +84,7 @@ def has_space(form: str) -> bool:
 
 
 def is_known(form: str) -> bool:
-    """Tell whether a form is a name that :func:`form_of` may return.
+    """Tell whether :func:`form_of` may return this form.
 
     >>> is_known("+nfc"), is_known("~45e84635"), is_known("nfx")
     (True, True, False)
@@ -95,7 +95,7 @@ def is_known(form: str) -> bool:
 
 
 def write_cut(lengths: Sequence[int]) -> str:
-    """Return the lengths of the first tokens of a text; a dot at the end stands for more.
+    """Return the lengths of the first tokens of a text; a final dot means more.
 
     >>> write_cut([1, 12, 60, 61]), write_cut([2] * 100)[-4:]
     ('1cY(61)', '222.')
@@ -106,19 +106,19 @@ def write_cut(lengths: Sequence[int]) -> str:
 
 
 class Cut(NamedTuple):
-    """The cut of a text as a lock has it."""
+    """The cut of a text in a lock."""
 
     ends: list[int]
-    """The bytes of the surface before the end of each token that is kept."""
+    """The byte of the surface at which each kept token ends."""
     whole: bool
-    """``True`` if all tokens of the text are kept."""
+    """All tokens of the text are kept."""
 
 
 def read_cut(written: str) -> Cut:
     """Return a cut that :func:`write_cut` wrote.
 
     Raises:
-        ValueError: it is not one.
+        ValueError: it is malformed.
 
     >>> read_cut("1c(61).")
     Cut(ends=[1, 13, 74], whole=False)

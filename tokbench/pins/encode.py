@@ -1,4 +1,4 @@
-"""The steps of a pin that run beside a tokenizer, in its process: read its vocabulary, and encode texts."""
+"""The steps of a pin in the process of a tokenizer: read its vocabulary, and encode texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tokbench.tokenizers.engine_contract import EncodesChat
 
 _DIGITS: Final = 16
 _LONGEST_STAGE: Final = 300
-"""Characters of the settings of a stage that a lock shows; of longer ones it has the hash."""
+"""Characters of a stage's settings in a lock; longer ones are hashed."""
 
 
 _TEMPLATE: Final = "chat template"
@@ -29,7 +29,7 @@ _CONVERSATION: Final = (
     {"role": "assistant", "content": "Not yet."},
     {"role": "user", "content": "Shall we go, then?"},
 )
-"""The messages that a chat template writes; it has no message of the system, which some refuse."""
+"""The messages for a chat template, without a system message, which some templates refuse."""
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,25 @@ class PlacedText:
     """A text of the configuration."""
 
     place: str
-    """Its place, see :func:`tokbench.pins.lock.place_of`."""
+    """See :func:`tokbench.pins.lock.place_of`."""
     text: str
-    """The text."""
 
 
 @dataclass(frozen=True)
 class TextChange:
-    """A text that has other ids than its pin says, as its tokenizer cuts it now."""
+    """A text whose ids differ from its pin, as its tokenizer cuts it now."""
 
     place: str
-    """Its place."""
     text: str
-    """The text."""
     pinned: PinnedText
-    """Its pin."""
     now: PinnedText
-    """The same as it is now."""
     ends: tuple[int, ...]
-    """The bytes of today's surface before the end of each token."""
+    """The byte of today's surface at which each token ends."""
     surface: bytes
-    """Today's surface."""
 
 
 def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
-    """Return what a lock says of a tokenizer itself.
+    """Return what a lock records of the tokenizer itself.
 
     >>> import tokbench
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
@@ -79,7 +73,7 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
 
 
 def _written_by_template(tokenizer: Tokenizer) -> str:
-    """Return a conversation as the chat template of a tokenizer writes it."""
+    """Return a conversation as the tokenizer's chat template writes it."""
     assert isinstance(tokenizer, EncodesChat)
     try:
         return tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True))
@@ -95,8 +89,6 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class _EncodedText:
-    """A text as a tokenizer encodes it."""
-
     pinned: PinnedText
     lengths: tuple[int, ...]
     surface: bytes
@@ -131,13 +123,7 @@ def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[Pin
 
 
 def text_changes(pins: Sequence[PinnedText], documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[TextChange]:
-    """Return how a tokenizer cuts texts now whose ids are no longer those of their pins.
-
-    Args:
-        pins: the pin of each text.
-        documents: the texts.
-        tokenizer: the tokenizer as it is now.
-    """
+    """Return today's cuts of texts whose ids differ from their pins; ``pins`` and ``documents`` are parallel."""
     changes = []
     for pinned, document, encoded in zip(pins, documents, _encode(tokenizer, documents), strict=True):
         ends = tuple(np.cumsum(encoded.lengths).tolist())

@@ -17,7 +17,7 @@ from tokbench.pins.encode import TextChange
 from tokbench.pins.lock import Vocabulary
 
 _AROUND: Final = 24
-"""Bytes of text that are shown before and after a place."""
+"""Bytes of text shown before and after a place."""
 
 _LONGEST: Final = 100
 """Characters of a setting that are shown."""
@@ -27,7 +27,7 @@ _MOST_NAMES: Final = 3
 
 
 class Cause(StrEnum):
-    """The stage that a text blames for its other ids."""
+    """The stage that is the likely cause of other ids."""
 
     SPACE = "added space"
     NORMALIZATION = "normalization"
@@ -49,22 +49,21 @@ _MEANING: Final[Mapping[Cause, str]] = {
 
 @dataclass(frozen=True)
 class TextDifference:
-    """The first place at which a text is cut in another way than its pin says."""
+    """The first place where a text is cut differently than its pin."""
 
     place: str
-    """The document."""
     cause: Cause
-    """The likely cause, by this text alone."""
+    """Judged by this text alone."""
     byte: int | None
-    """The byte of the surface at which cuts begin to differ; ``None`` if they do not, or if the pin does not say."""
+    """The byte of the surface where cuts begin to differ; ``None`` if they do not, or the pin does not say."""
     before: tuple[str, ...]
-    """The tokens around this place as they were; empty if the pin does not say."""
+    """The tokens around this place as pinned; empty if the pin does not say."""
     now: tuple[str, ...]
-    """The same as they are."""
+    """Today's tokens there."""
 
 
 def difference_of(change: TextChange) -> TextDifference:
-    """Return where and how a text is cut in another way than before.
+    """Return where and how a text is cut differently.
 
     >>> from tokbench.pins.lock import PinnedText
     >>> pinned, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
@@ -97,7 +96,7 @@ def difference_of(change: TextChange) -> TextDifference:
 
 
 def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
-    """Return the first byte at which one of two cuts ends a token and the other does not."""
+    """Return the first byte where only one of two cuts ends a token."""
     for before, now in zip(old.ends, new, strict=False):
         if before != now:
             return min(before, now)
@@ -108,7 +107,7 @@ def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
 
 
 def _same_again(old: Cut, new: Sequence[int], at: int) -> int:
-    """Return the first byte after a difference at which both cuts end a token."""
+    """Return the first byte after a difference where both cuts end a token."""
     common = sorted(set(old.ends) & set(new))
     k = bisect_left(common, at)
     return common[k] if k < len(common) else max(old.ends[-1:] + list(new[-1:]), default=at)
@@ -120,14 +119,14 @@ def _common_bytes(one: bytes, other: bytes) -> int:
 
 
 def _pieces(surface: bytes, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
-    """Return the tokens of a surface from a little before a byte to a little after another."""
+    """Return the tokens of a surface from a little before ``at`` to a little after ``until``."""
     first, last = max(0, at - _AROUND), until + _AROUND
     spans = [(start, end) for start, end in pairwise([0, *ends]) if end > first and start < last]
     return tuple(surface[start:end].decode("utf-8", "backslashreplace") for start, end in spans)
 
 
 def _blamed(surface: bytes, differing: set[int], at: int, again: int) -> Cause:
-    """Return whether the split or merges are to blame for ends of tokens that only one of two cuts has.
+    """Return whether the split or merges explain token ends that only one of two cuts has.
 
     A split ends tokens where classes of characters meet, and among digits. Merges end them inside words.
     """
@@ -143,7 +142,7 @@ def _classes_meet(surface: bytes, at: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    """Return the class of a character: a letter (small or not), a digit, white space or any other sign."""
+    """Return the class of a character: small letter, other letter, digit, white space or other."""
     category = unicodedata.category(char)
     if char.isspace():
         return "Z"
@@ -153,13 +152,13 @@ def _kind(char: str) -> str:
 
 
 def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference], *, same_backend: bool) -> list[str]:
-    """Return the likely causes in sentences, what the tokenizers say of their stages first.
+    """Return the likely causes in sentences, the stages of the tokenizers first.
 
     Args:
-        before: the vocabulary as it was pinned.
-        now: the vocabulary as it is.
+        before: the vocabulary as pinned.
+        now: the vocabulary today.
         texts: some of the texts with other ids.
-        same_backend: whether one backend describes the stages of both; two use different words for the same.
+        same_backend: one backend describes the stages of both; two use different words.
     """
     stages = list(_changed_stages(before, now)) if same_backend else []
     return [*stages, *_changed_ids(before, now, merges=bool(stages)), *_shown_by(texts)]

@@ -1,4 +1,4 @@
-r"""A lock: the file that holds pins. It is text, sorted, with one line a document, made to be read in a diff.
+r"""A lock: the file of pins. It is sorted text with one line per document, made for diffs.
 
 Each section begins at the left margin, so that a diff of git names the tokenizer above every change::
 
@@ -22,7 +22,7 @@ Each section begins at the left margin, so that a diff of git names the tokenize
       text sample/en/1 8a1f3c7a55d0e9b2 = 45613
 
 The line of a text has its place (corpus, group and key), 64 bits of a hash of its ids, the form of its surface and its
-cut, as :mod:`tokbench.pins.cut` explains them.
+cut, see :mod:`tokbench.pins.cut`.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ class PinnedText:
     """One text under one tokenizer."""
 
     place: str
-    """Corpus, group and key of the document, with slashes between them."""
+    """Corpus, group and key of the document, separated by slashes."""
     digest: str
     """64 bits of a hash of its ids, in hexadecimal."""
     form: str
     """The form of its surface, see :mod:`tokbench.pins.cut`."""
     cut: str
-    """The lengths of its first tokens, as :func:`tokbench.pins.cut.write_cut` writes them."""
+    """As :func:`tokbench.pins.cut.write_cut` writes it."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """All of a tokenizer that a lock holds, but for the texts."""
+    """What a lock records of a tokenizer, except texts."""
 
     ids: int
     """The number of its ids."""
     bytes: str = ""
-    """64 bits of a hash of the bytes of every id, in hexadecimal; empty if the tokenizer does not tell them."""
+    """64 bits of a hash of the bytes of every id, in hexadecimal; empty if unknown."""
     special: Mapping[str, int] = field(default_factory=dict)
-    """The ids of special tokens by name."""
+    """Ids by name."""
     stages: Mapping[str, str] = field(default_factory=dict)
     """The settings of each stage, see :class:`tokbench.tokenizers.contract.DescribesStages`."""
 
@@ -76,17 +76,15 @@ class PinnedTokenizer:
     """One tokenizer, and the texts under it."""
 
     name: str
-    """The name that the configuration gives it."""
+    """Its name in the configuration."""
     backend: str
-    """The name of its backend."""
     packages: tuple[str, ...]
-    """The packages on which it rests, each with its version."""
+    """Each with its version."""
     options: Mapping[str, Any]
-    """The options of the backend, as they were written."""
+    """The options of the backend, as written."""
     vocabulary: Vocabulary
-    """Its ids."""
     texts: tuple[PinnedText, ...]
-    """The texts, in the order of their places."""
+    """In the order of their places."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class PinnedCorpus:
     """The text of a corpus."""
 
     documents: int
-    """The number of documents that are encoded."""
+    """The number of encoded documents."""
     sha256: str
     """The hash of all of them, with groups and keys."""
 
@@ -104,17 +102,16 @@ class Lock:
     """The content of a lock."""
 
     configuration: str
-    """The configuration: the name of a suite, or a path from the folder of the lock."""
+    """The name of a suite, or a path from the folder of the lock."""
     python: str
-    """The version of Python."""
     corpora: Mapping[str, PinnedCorpus]
-    """The corpora by name."""
+    """By name."""
     tokenizers: tuple[PinnedTokenizer, ...]
-    """The tokenizers in the order of their names."""
+    """Sorted by name."""
     limit: int | None = None
-    """The number of documents of each group at most; ``None`` for all."""
+    """The most documents of each group; ``None`` for all."""
     only: tuple[str, ...] = ()
-    """The tokenizers that were asked for; empty for all of the configuration."""
+    """The requested tokenizers; empty for all of the configuration."""
 
 
 def place_of(corpus: str, group: str, key: str) -> str:
@@ -132,12 +129,7 @@ def _word(text: str) -> str:
 
 
 def write_lock(lock: Lock, name: str = "ids.lock") -> str:
-    """Return the content of the file of a lock.
-
-    Args:
-        lock: the pins.
-        name: the name of the file, for the advice at its head.
-    """
+    """Return the content of a lock's file; ``name`` is its name, for the advice at its head."""
     return "\n".join([*_head(lock, name), *_sections(lock), ""])
 
 
@@ -169,7 +161,7 @@ def _sections(lock: Lock) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a string of JSON; characters that would end a line or hide something are escaped."""
+    """Return a JSON string; characters that would end a line or hide something are escaped."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
@@ -177,7 +169,7 @@ def read_lock(path: Path) -> Lock:
     """Read a lock.
 
     Raises:
-        InputError: there is no such file, or it is no lock; the error has the line.
+        InputError: no such file, or it is not a lock; the error has the line.
     """
     try:
         content = read_file(path, text=True).decode()
@@ -190,14 +182,11 @@ def read_lock(path: Path) -> Lock:
 
 
 class _Reader:
-    """Reads the lines of a lock into its sections."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._number = 0
 
     def read(self, lines: list[str]) -> Lock:
-        """Return the lock."""
         head = _Section()
         sections: dict[str, dict[str, _Section]] = {"corpus": {}, "tokenizer": {}}
         current = head
@@ -235,11 +224,7 @@ class _Reader:
         return InputError([Problem(f"{self._path}:{self._number}" if self._number else str(self._path), message)])
 
     def _add(self, section: _Section, word: str, rest: str) -> None:
-        """Add a line to a section.
-
-        Raises:
-            InputError: no line begins so, or the rest is not what it should be.
-        """
+        """Add a line to a section; an InputError if it is malformed."""
         if word not in _LINES:
             raise self._problem(f"no line of a lock begins with {word[:40]!r}; {did_you_mean(word, _LINES)}")
         try:
@@ -273,17 +258,17 @@ class _Reader:
 
 
 class _Section:
-    """The lines of a section: by their first word, what follows it."""
+    """The lines of a section: the rest of each, by its first word."""
 
     def __init__(self) -> None:
         self.values: dict[str, list[Any]] = {}
 
     def one(self, word: str) -> Any:
-        """Return what follows the word that stands in one line; an empty string if there is none."""
+        """Return the rest of the only line with this word; empty if there is none."""
         return self.values.get(word, [""])[-1]
 
     def all(self, word: str) -> list[Any]:
-        """Return what follows the word in every line that begins with it."""
+        """Return the rest of every line with this word."""
         return self.values.get(word, [])
 
 
@@ -338,4 +323,4 @@ _LINES: Final[Mapping[str, Callable[[str], Any]]] = {
     "stage": _stage,
     "text": _text,
 }
-"""By the first word of a line, what reads its rest; it raises ValueError."""
+"""By the first word of a line, the parser of its rest; it raises ValueError."""

@@ -32,19 +32,19 @@ from tokbench.pins.encode import PlacedText, pin_texts, vocabulary_of
 from tokbench.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, Vocabulary, place_of
 
 _BATCH_CHARS: Final = 1 << 20
-"""Characters of the texts that a tokenizer is given at once."""
+"""Characters of text in one batch."""
 
 _READING: Final = "reading the vocabulary of"
 _ENCODING: Final = "encoding"
 
 
 class Request(NamedTuple):
-    """The pins that are asked for."""
+    """What to pin."""
 
     config: Path
     """The configuration, or the name of a suite."""
     limit: int | None = None
-    """The number of documents of each group to pin at most; ``None`` for all."""
+    """The most documents of each group; ``None`` for all."""
     only: tuple[str, ...] = ()
     """The tokenizers to pin; empty for all of the configuration."""
 
@@ -52,7 +52,7 @@ class Request(NamedTuple):
         """Read the configuration, without what pins do not need.
 
         Raises:
-            InputError: there is no such file, or it is malformed.
+            InputError: no such file, or it is malformed.
         """
         config = read_config(self.config, Overrides(limit=self.limit, only=self.only))
         config.metrics, config.formats, config.study, config.further = [], (), {}, {}
@@ -65,19 +65,18 @@ class Opened:
 
     plan: Plan
     prepared: Sequence[PreparedTokenizer]
-    """The tokenizers, those that are not ready among them."""
+    """The tokenizers, including those that are not ready."""
     pool: WorkerPool
-    """It has the tokenizers."""
     failures: dict[str, str] = field(default_factory=dict)
     """By tokenizer, why it is not pinned."""
 
     @property
     def ready(self) -> list[PreparedTokenizer]:
-        """The tokenizers that nothing has failed so far."""
+        """The tokenizers without a failure so far."""
         return [tokenizer for tokenizer in self.prepared if tokenizer.name not in self.failures]
 
     def texts(self) -> Iterator[list[PlacedText]]:
-        """Yield the evaluated documents of all corpora in batches; two of one place get numbers.
+        """Yield the evaluated documents of all corpora in batches; equal places get numbers.
 
         Raises:
             InputError: a file cannot be read, or its text changed.
@@ -99,7 +98,7 @@ class Opened:
             yield batch
 
     def ask(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, object]]:
-        """Yield the answers to jobs with the names of their tokenizers; a tokenizer that fails is out."""
+        """Yield the answers to jobs with the names of their tokenizers; one that fails is dropped."""
         for name, answer in self.pool.ask_each(jobs, step):
             if isinstance(answer, WorkerDied):
                 self.failures[name] = answer.failure.reason
@@ -109,7 +108,6 @@ class Opened:
                 yield name, answer
 
     def vocabularies(self) -> dict[str, Vocabulary]:
-        """Read what the tokenizers say of themselves."""
         jobs = [TokenizerJob((tokenizer.name,), _READING, tokenizer.name, vocabulary_of) for tokenizer in self.ready]
         answers = dict(self.ask(jobs, "reading vocabularies"))
         return {name: answer for name, answer in answers.items() if isinstance(answer, Vocabulary)}
@@ -128,7 +126,7 @@ class Opened:
 
 @contextmanager
 def opened(config: Config, progress: Progress, store: Store | None) -> Iterator[Opened]:
-    """Yield a configuration with its tokenizers loaded, and trained where it says so.
+    """Yield a configuration with its tokenizers loaded, or trained where it says so.
 
     Raises:
         InputError: something is wrong with the configuration.
@@ -145,19 +143,18 @@ class Pins(NamedTuple):
     """The outcome of pinning."""
 
     lock: Lock
-    """The pins."""
     failures: Mapping[str, str]
-    """By tokenizer that has no pins, the reason."""
+    """By tokenizer, why it has no pins."""
 
 
 def pin(request: Request, folder: Path, progress: Progress, store: Store | None = None) -> Pins:
     """Encode all texts of a configuration with all its tokenizers, and pin the ids.
 
     Args:
-        request: the configuration, and what of it is pinned.
-        folder: the folder of the lock; the lock says where the configuration is from there.
+        request: the configuration, and what to pin.
+        folder: the folder of the lock, from which the path of the configuration starts.
         progress: called with every step.
-        store: takes and keeps trainings; ``None`` for no store.
+        store: of trainings; ``None`` for none.
 
     Raises:
         InputError: something is wrong with the configuration.
@@ -187,13 +184,13 @@ def pin(request: Request, folder: Path, progress: Progress, store: Store | None 
 
 
 def pinned_corpora(plan: Plan) -> dict[str, PinnedCorpus]:
-    """Return how the text of each corpus is known again."""
+    """Return the number of documents and the hash of each corpus."""
     surveys = ((name, plan.surveys[name]) for name in plan.measured)
     return {name: PinnedCorpus(sum(survey.groups.values()), survey.limited_sha256) for name, survey in surveys}
 
 
 def packages(tokenizer: PreparedTokenizer) -> tuple[str, ...]:
-    """Return the packages on which a tokenizer rests, each with its version."""
+    """Return the packages of a tokenizer, each with its version."""
     return tuple(f"{name} {_version(name)}" for name in tokenizer.planned.spec.requires)
 
 

@@ -8,7 +8,6 @@ from typing import Final
 from tokbench.pins.check import LockCheck, TokenizerCheck
 
 _BAR: Final = "\u2502"
-"""The line between two tokens."""
 
 
 def lines(checked: LockCheck) -> Iterator[str]:

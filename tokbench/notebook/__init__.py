@@ -1,1 +1,1 @@
-"""Results and comparisons as a notebook shows them: small tables, styled tables, and charts."""
+"""How a notebook shows results and comparisons: small tables, styled tables, and charts."""

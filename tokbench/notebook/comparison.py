@@ -1,4 +1,4 @@
-"""A comparison of two runs with the face that a notebook shows."""
+"""A comparison of two runs as a notebook shows it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokbench.report.document import Code, Column, Inline, Name, Node, Paragraph
 from tokbench.report.escaping import cut
 
 _FEW, _LONGEST_LINE, _LONGEST_CELL = 8, 200, 40
-"""Rows and sentences in the cell of a notebook, and the characters of a sentence and of a field."""
+"""The most rows and sentences of a cell, and characters of a sentence and of a field."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -21,15 +21,12 @@ class NotebookComparison(Comparison):
 
     @classmethod
     def of(cls, comparison: Comparison) -> Self:
-        """Return the same comparison with this face."""
         return cls(**{field.name: getattr(comparison, field.name) for field in fields(comparison)})
 
     def __repr__(self) -> str:
-        """Return three lines: the runs, the number of changes of each sort, and what to do next."""
         return three_lines(self)
 
     def _repr_html_(self) -> str:
-        """Return the largest changes as small tables, for notebooks."""
         return small_page(self)
 
 
@@ -47,7 +44,7 @@ def three_lines(comparison: Comparison) -> str:
 
 
 def small_page(comparison: Comparison) -> str:
-    """Return the largest changes as HTML of less than 20 kB, for the cell of a notebook."""
+    """Return the largest changes as HTML of less than 20 kB."""
     from tokbench.report.html_nodes import HtmlNodes
 
     page = ComparisonPage(comparison, (), 0)

@@ -1,4 +1,4 @@
-"""A metric as a plain function of a document and its ids, for a notebook; a plugin brings one to configurations."""
+"""A metric as a plain function of a document and its ids, for a notebook; for configurations write a plugin."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Measure = Callable[[str, Sequence[int]], "float | tuple[float, float]"]
-"""A function of a document and its ids. It gives a number, or two, whose sums over all documents are divided."""
+"""A function of a document and its ids. It returns a number, or two, whose sums over all documents are divided."""
 
 
 class OwnMetric:
-    """A function that is a metric; it can be called as before.
+    """A function that is a metric; it can still be called.
 
     Args:
         function: the function.
@@ -29,24 +29,21 @@ class OwnMetric:
     def __init__(self, function: Measure, unit: str = "") -> None:
         self._function = function
         self.name = function.__name__
-        """The heading of its column."""
         self.unit = unit
-        """The unit of its values."""
         self.__doc__ = function.__doc__
 
     def __call__(self, text: str, ids: Sequence[int]) -> float | tuple[float, float]:
-        """Return what the function gives for one document."""
         return self._function(text, ids)
 
     def on(self, texts: Iterable[str], tokenizers: Mapping[str, Tokenizer]) -> pd.DataFrame:
-        r"""Return the metric of each tokenizer over some documents, with its 95 % interval by leaving documents out.
+        r"""Return the metric of each tokenizer over some documents, with its 95 % jackknife interval.
 
         Args:
             texts: the documents.
-            tokenizers: tokenizers by name, such as those that :func:`tokbench.load` gives.
+            tokenizers: by name, such as from :func:`tokbench.load`.
 
         Raises:
-            InputError: there are no documents, or the function gives something else.
+            InputError: without documents, or if the function returns something else.
 
         >>> import tokbench
         >>> @metric(unit="ids/line")
@@ -81,9 +78,6 @@ class OwnMetric:
 
 def metric(*, unit: str = "") -> Callable[[Measure], OwnMetric]:
     """Return a decorator that makes a function of a document and its ids a metric.
-
-    Args:
-        unit: the unit of its values.
 
     >>> @metric(unit="ids")
     ... def longest_repeat(text, ids):

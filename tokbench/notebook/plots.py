@@ -1,4 +1,4 @@
-"""The charts of the report in a notebook, as pictures in SVG; ``results.frame`` has the numbers for other charts."""
+"""The charts of the report in a notebook, as SVG; ``results.frame`` has the numbers for other charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tokbench.results.model import Results
 
 
 class Pictures(NamedTuple):
-    """One or more charts, which a notebook shows one below the other."""
+    """One or more charts, one below the other."""
 
     charts: Sequence[Chart]
 
@@ -37,7 +37,7 @@ class Pictures(NamedTuple):
 
 
 class Plots:
-    """The charts of a run on one corpus, or on all; a chart that the run lacks is an ``InputError``."""
+    """The charts of a run on one corpus, or on all; a missing chart is an ``InputError``."""
 
     def __init__(self, results: Results) -> None:
         self._report = report_of(results)
@@ -51,7 +51,7 @@ class Plots:
         return Pictures(charts)
 
     def bar(self, corpus: str = "") -> Pictures:
-        """Return ranked bars of compression, best first, with their intervals."""
+        """Return ranked bars of compression, best first, with intervals."""
         return self._find("overview", "ranked", corpus, "it has no compression; .frame has the reasons")
 
     def heat(self, name: str = "", corpus: str = "") -> Pictures:

@@ -1,4 +1,4 @@
-"""The results of a run with the face that a notebook shows."""
+"""The results of a run as a notebook shows them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class NotebookResults(Results):
     """The whole of ``results.json``, with tables and charts: ``tokbench.Results``.
 
-    Reports are imported when something is drawn, because commands that draw nothing would wait 0.2 s for them.
+    Reports are imported when first drawn, which takes 0.2 s.
     """
 
     @classmethod
     def of(cls, results: Results) -> Self:
-        """Return the same results with this face.
+        """Return the same results as this class.
 
         >>> NotebookResults.of(Results(name="mine")).name
         'mine'
@@ -32,15 +32,14 @@ class NotebookResults(Results):
         return made
 
     def table(self, name: str, corpus: str = "") -> Styler:
-        """Return one metric as a styled table for a notebook: a row for each group, a column for each tokenizer.
+        """Return one metric as a styled table: a row for each group, a column for each tokenizer.
 
-        The best of a row is bold, ties with it too, and tokenizers that lose text are marked and pale, by the rules of
-        the report. The numbers are in ``.data``, a DataFrame with NaN where there is none.
+        The best of a row and its ties are bold; lossy tokenizers are marked and pale. ``.data`` is a DataFrame, with
+        NaN for missing numbers.
 
         Args:
-            name: the id of a metric, or the name of a family; of a family it is the first metric by which a summary
-                tells tokenizers apart.
-            corpus: the corpus to show; empty for all, whose rows are then named by corpus and group.
+            name: the id of a metric, or the name of a family, for its first headline metric.
+            corpus: empty for all, whose rows are then named by corpus and group.
 
         Raises:
             InputError: the run has no such metric, family or corpus, or no number of it.
@@ -62,13 +61,11 @@ class NotebookResults(Results):
         return Plots(self)
 
     def __repr__(self) -> str:
-        """Return three lines: what ran, how it went, and what to do next."""
         from tokbench.notebook.small_page import three_lines
 
         return three_lines(self)
 
     def _repr_html_(self) -> str:
-        """Return a small table of the run, and what to do next, for notebooks."""
         from tokbench.notebook.small_page import small_page
 
         return small_page(self)

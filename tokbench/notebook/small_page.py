@@ -1,4 +1,4 @@
-"""Results where people work with Python: three lines, a small table for notebooks, and styled tables of groups."""
+"""Results for a notebook: three lines, a small table, and styled tables of groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_ROWS, _MOST_COLUMNS, _MOST_LINES = 12, 8, 3
 _LONGEST_NAME, _LONGEST_LINE = 24, 200
 _PALE, _STRONG = (1.0, 1.0, 1.0), (0.45, 0.70, 0.86)
-"""Red, green and blue of the ends of the colour scale; black text can be read on both."""
+"""Red, green and blue of the ends of the colour scale; black text is legible on both."""
 
 
 def three_lines(results: Results) -> str:
@@ -42,7 +42,7 @@ def three_lines(results: Results) -> str:
 
 
 def small_page(results: Results) -> str:
-    """Return a small table of the run and what to do next, as HTML of less than 20 kB for the cell of a notebook."""
+    """Return a small table of the run and what to do next, as HTML of less than 20 kB."""
     from tokbench.report.pages import html_environment
 
     return html_environment().get_template("notebook.html.j2").render(page=SmallPage(Report(results)))
@@ -53,7 +53,6 @@ class SmallPage:
     """The parts of the small table."""
 
     report: Report
-    """The report of the run."""
 
     @property
     def lines(self) -> list[str]:
@@ -70,7 +69,7 @@ class SmallPage:
 
     @property
     def next_steps(self) -> list[str]:
-        """The attributes to look at next, as they are typed behind the results."""
+        """The attributes to look at next, as typed after the results."""
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", ".plot.bar()"] if first and tables.results.cells else []
@@ -82,7 +81,7 @@ class SmallPage:
 
     @cached_property
     def columns(self) -> Sequence[Series]:
-        """The columns for which there is room."""
+        """The columns that fit."""
         return main_columns(self.report.tables)[:_MOST_COLUMNS]
 
     @cached_property
@@ -92,7 +91,7 @@ class SmallPage:
 
     @cached_property
     def rows(self) -> list[tuple[str, str, list[DisplayCell]]]:
-        """Name and size of each tokenizer that ran, and its cells, as far as there is room."""
+        """Name, size and cells of the tokenizers that fit."""
         names = self.tokenizers[:_MOST_ROWS]
         sizes = {name: self.report.tables.tokenizer(name).vocab_size for name in names}
         return [
@@ -106,7 +105,7 @@ class SmallPage:
 
     @property
     def more(self) -> list[str]:
-        """A sentence on what is left out, and those on marks and failures."""
+        """Sentences on what is left out, on marks and on failures."""
         columns = len(main_columns(self.report.tables))
         left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]
@@ -132,7 +131,6 @@ class SmallPage:
 
     @property
     def files(self) -> list[str]:
-        """The reports that the run wrote."""
         return [
             cut(str(path), _LONGEST_LINE) for path in self.report.results.written if path.suffix in {".html", ".md"}
         ]
@@ -142,9 +140,7 @@ _NOTHING: Final = "no cell has a number"
 
 
 def find_metric(report: Report, name: str) -> str:
-    """Return the id of a metric, given its id or the name of its family.
-
-    Of a family it is the metric that distinguishes tokenizers at first sight, or else its first with a number.
+    """Return the id of a metric, or of the first headline metric of a family, else its first with a number.
 
     Raises:
         InputError: the run has neither a metric nor a family of this name.
@@ -180,13 +176,12 @@ class TableRow:
 
     corpus: str
     group: str
-    """The place."""
     cells: dict[str, tuple[DisplayCell, int | None]]
-    """By tokenizer, the cell and its level on the colour scale; ``None`` if it has no colour."""
+    """By tokenizer, the cell and its colour level; ``None`` for no colour."""
 
 
 def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
-    """Yield the rows of one metric, the whole corpus first; a metric without groups has that row alone."""
+    """Yield the rows of one metric, the whole corpus first."""
     for corpus in corpora:
         shown = heat_map(report.tables, corpus, metric)
         if shown:
@@ -199,7 +194,7 @@ def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[
 
 
 def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
-    """Return a metric as a table, a row for each group and a column for each tokenizer, styled like the report."""
+    """Return a metric as a table of groups by tokenizers, styled like the report."""
     report = Report(results)
     metric = find_metric(report, name)
     rows = list(group_rows(report, metric, find_corpora(report, corpus)))
@@ -232,13 +227,12 @@ _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", 
 
 
 class _Shown:
-    """The data, the styles and the texts of a table, each a row for each group and a column for each tokenizer."""
+    """The data, the styles and the texts of a table of groups by tokenizers."""
 
     def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
         import pandas as pd
 
         self._rows, self._order, self.names = rows, order, [visible(who) for who in order]
-        """The tokenizers."""
         names = [(visible(row.corpus), visible(group_name(row.group))) for row in rows]
         self._index = (
             pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
@@ -246,11 +240,8 @@ class _Shown:
             else pd.Index([group for _, group in names], name="group")
         )
         self.numbers = self._frame(_number)
-        """The numbers, NaN where there is none."""
         self.styles = self._frame(_css)
-        """The CSS of each."""
         self.texts = self._frame(_text)
-        """The thing that is shown."""
 
     def _frame(self, entry: Callable[[DisplayCell | None, int | None], object]) -> pd.DataFrame:
         import pandas as pd
@@ -259,9 +250,9 @@ class _Shown:
         return pd.DataFrame(data, index=self._index, columns=pd.Index(self.names, name="tokenizer"))
 
     def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
-        """Yield each tokenizer with its texts, in parts in which a number always has the same text.
+        """Yield each tokenizer with its texts, in parts where equal numbers have equal texts.
 
-        A formatter of pandas gets the number and not the place, and each further formatter takes milliseconds.
+        A pandas formatter gets the number and not its place, and each further formatter takes milliseconds.
         """
         for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
@@ -280,13 +271,12 @@ def _text(cell: DisplayCell | None, _level: int | None) -> str:
 
 
 def _writer(texts: pd.Series[str], numbers: pd.Series[float]) -> Callable[[object], str]:
-    """Return what gives the text of a number."""
     known: dict[object, str] = dict(zip(numbers.loc[texts.index], texts, strict=True))
     return lambda number: known[number]
 
 
 def _css(cell: DisplayCell | None, level: int | None) -> str:
-    """Return the style of a cell: bold for the best, pale for what does not compete, and the colour of its level."""
+    """Return the style of a cell: bold for the best, pale if it does not compete, and its colour."""
     if cell is None or cell.value is None:
         return "opacity: 0.6"
     parts = ["font-weight: bold"] if cell.best else ["opacity: 0.6"] if cell.aside else []

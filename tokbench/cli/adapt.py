@@ -1,4 +1,4 @@
-"""The command ``tokbench adapt``: a published vocabulary, fitted to texts."""
+"""The command ``tokbench adapt``: fit a published vocabulary to texts."""
 
 from __future__ import annotations
 
@@ -93,7 +93,6 @@ def adapt(
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:
-    """Print a few of the steps, and the files."""
     from tokbench.cli.number_table import print_numbers
 
     rows = []

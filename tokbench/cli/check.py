@@ -1,4 +1,4 @@
-"""The command ``tokbench check``: it checks a configuration, or a backend against the contract."""
+"""The command ``tokbench check``: check a configuration, or a backend against the contract."""
 
 from __future__ import annotations
 
@@ -81,11 +81,7 @@ def check(
 
 
 def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bool) -> None:
-    """Print what runs would do; as JSON, print what is wrong, too.
-
-    Raises:
-        InputError: something is wrong with a configuration.
-    """
+    """Print what runs would do, or all problems as JSON; an InputError lists all problems."""
     from tokbench.foundation.errors import InputError
 
     if not as_json:
@@ -134,13 +130,13 @@ def _state(prepared: PreparedTokenizer) -> str:
 
 
 def _foreseen(checked: Checked, study: str) -> list[str]:
-    """Return what a study says of the time and memory that it takes."""
+    """Return a study's estimate of time and memory."""
     plan = checked.plan
     return list(checked.registry.studies.get(study).foresee(plan, plan.studies[study], checked.prepared))
 
 
 def _show(config: Path, checked: Checked) -> None:
-    """Print what a run of a configuration would do, and about what the training of models takes."""
+    """Print what a run of a configuration would do, with the cost of training models."""
     from tokbench.report.terminal import not_ready_lines
 
     for prepared in checked.prepared:
@@ -167,7 +163,7 @@ def _show(config: Path, checked: Checked) -> None:
 
 
 def _sentence(prepared: PreparedTokenizer) -> str:
-    """Return a sentence on what becomes of a tokenizer."""
+    """Return a sentence on a tokenizer's state."""
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""
     if state == "to be trained":

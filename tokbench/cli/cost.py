@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tokbench.engine.cost import CostTable, TextCost
 
 _WIDTH = 58
-"""Columns of a terminal that the table takes without those of files, for names of the usual length."""
+"""Columns of a terminal for all but the files, with names of the usual length."""
 
 _BASE = 40
 """The longest name of the cheapest tokenizer above the table."""
 
 _FILE_WIDTH = 9
-"""Columns that the tokens of one file take at least; where there is no room, the table has those of all files alone."""
+"""The least columns for one file; where they do not fit, the table has the sums alone."""
 
 
 @click.command(
@@ -77,7 +77,6 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
 
 
 def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
-    """Return the table for other programs."""
     return {
         "files": [{"file": path, "bytes": size} for path, size in zip(paths, table.sizes, strict=True)],
         "reference": table.base.tokenizer if table.base else None,
@@ -102,7 +101,6 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 
 
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
-    """Print the table, and what could not be counted."""
     from rich.console import Console
 
     from tokbench.cli.number_table import print_numbers, shortened
@@ -129,7 +127,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
 
 def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
-    """Return a row of the table as text; with ``split``, the tokens of each file, too."""
+    """Return a row of the table as text; with ``split``, with the tokens of each file."""
     from tokbench.report.cells import MARKS
 
     per, relative = table.bytes_per_token(row), table.relative(row)

@@ -1,4 +1,4 @@
-"""What one document of text files is, where nobody says it: a line of prose, and a whole file of code."""
+"""What one document of text files is by default: a line of prose, and a whole file of code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 _HELD_OUT: Final = 10
-"""The least number of whole files of code that are held out; where it would be less, paragraphs are."""
+"""The least number of held-out files of code; with fewer, documents are paragraphs."""
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "file": "each file is a document",
@@ -18,7 +18,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
 
 
 def documents_of_code(files: int, holdout: float) -> str:
-    """Return what one document of files of code is: a file, or a paragraph where too few files would be held out.
+    """Return what one document of code is: a file, or a paragraph if too few files would be held out.
 
     >>> documents_of_code(200, 0.05), documents_of_code(199, 0.05), documents_of_code(1, 0)
     ('file', 'paragraph', 'file')

@@ -1,4 +1,4 @@
-"""The texts of a folder or of a glob pattern: the corpora that have them, and what is left out, with the reason."""
+"""The texts of a folder or glob pattern: their corpora, and what is left out, with reasons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FolderCorpus(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """The files of a folder or a glob pattern by their source and its options; by reason, what is left out."""
+    """Files by source and its options, and files left out by reason."""
 
     root: Path
     pattern: str
@@ -45,7 +45,7 @@ class Texts(NamedTuple):
 
 
 def read_texts(texts: str) -> Texts:
-    """Read every file of a folder and of those below it, or of a glob pattern; an InputError if none has text."""
+    """Read every file of a folder, recursively, or of a glob pattern; an InputError if none has text."""
     path = Path(texts)
     root = next(place for place in (path, *path.parents) if place.is_dir())
     found = Texts(root, f"{glob.escape(path.as_posix())}/**/*" if path.is_dir() else texts, {}, {})
@@ -81,7 +81,7 @@ def opened(source: str, keys: Mapping[str, Any]) -> Any:
 
 
 def _kind(path: Path) -> tuple[Any, ...]:
-    """Return whether a file is code, whether it has rows, its source, and pairs of further options of that."""
+    """Return whether a file is code, whether it has rows, its source, and pairs of the source's options."""
     ending = parts_of(path)["ending"]
     if path.stat().st_size == 0:
         raise InputError("empty")
@@ -108,7 +108,7 @@ def parts_of(path: Path) -> dict[str, str]:
 
 
 def _fields(path: Path, source: str) -> tuple[tuple[str, str], ...]:
-    """Return the options of a file of rows: the field of the text, and that of the language if every row has one."""
+    """Return the options of a file of rows: the text field, and the language field if every row has one."""
     fields, groups = ("text", "content", "body", "sentence"), ("{lang}", "{language}", "{stem}")
     errors = []
     for field, group in product(fields, groups) if source != "conllu" else [("text", "{stem}")]:
@@ -124,7 +124,7 @@ def _fields(path: Path, source: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _groups(path: Path, source: str, options: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    """Read a file to its end and return the groups of its documents."""
+    """Read a whole file and return the groups of its documents."""
     documents = opened(source, {"path": glob.escape(str(path)), **dict(options)}).documents()
     if groups := frozenset(document.group for document in documents):
         return groups
@@ -151,7 +151,7 @@ def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
 
 
 def _naming_part(files: Sequence[Mapping[str, str]]) -> str:
-    """Return the part of their paths that names the language of most files; of all files if it is an end of stems."""
+    """Return the part of the paths that names the language of most files; of all files if it ends the stem."""
     best, most = "stem" if len({parts["stem"] for parts in files}) <= _MANY else "parent", 0
     for part in ("parent", "stem", "suffix", "last", "first"):
         languages = [parts[part] for parts in files if is_language(parts[part])]
@@ -162,7 +162,7 @@ def _naming_part(files: Sequence[Mapping[str, str]]) -> str:
 
 
 def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> dict[str, FolderCorpus]:
-    """Return corpora with their shares of the text, in percent; a group that has one becomes a corpus of its own."""
+    """Return corpora with their shares of the text, in percent; a group with a share becomes its own corpus."""
     parted = dict(corpora)
     for name in (name for name in given if name not in corpora):
         able = {group: place for place, x in parted.items() if x.source in {"text", "conllu"} for group in x.groups}
@@ -179,7 +179,7 @@ def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> di
 
 
 def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> GivenOptions:
-    """Return the keys of a corpus in a configuration, whose paths start from the folder ``base``."""
+    """Return the keys of a corpus in a configuration; paths start from the folder ``base``."""
     files = {path for paths in corpus.groups.values() for path in paths}
     keys: GivenOptions = {**corpus.keys, "endings": sorted({parts_of(path)["ending"] for path in files})}
 
@@ -196,7 +196,7 @@ def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> 
 
 
 def describe(texts: Texts, corpora: Mapping[str, FolderCorpus]) -> Iterator[str]:
-    """Yield what texts have, and what is left out, in lines."""
+    """Yield lines on the contents of texts, and on what is left out."""
     width = max(map(len, corpora))
     for name, corpus in corpora.items():
         yield f"  {name:<{width}}  {_contents(corpus)}"

@@ -1,4 +1,4 @@
-"""The command ``tokbench inspect``: it shows what one vocabulary holds."""
+"""The command ``tokbench inspect``: show what one vocabulary holds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,6 @@ def _under_trained(
     output_tensor: str | None,
     threshold: float | None,
 ) -> UnderTrained | None:
-    """Look at the weights, if some are given."""
     from tokbench.tokenizers.inspect.undertrained import Weights, under_trained
 
     if embedding is None:
@@ -150,7 +149,7 @@ def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
 
 
 def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vocab_size: int) -> None:
-    """Show the candidates of some listing, and the ids that it sets apart."""
+    """Show the candidates of a listing, and the ids that it excludes."""
     if listed.candidates:
         share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
         say(f"  {what}: {share} {which}:")
@@ -165,7 +164,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _some(tokens: Sequence[Token]) -> str:
-    """Return the first few tokens as text, with invisible characters made visible."""
+    """Return the first few tokens as visible text."""
     more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
     return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
 

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP stop a command as Ctrl-C does: what was measured is written, and no process is left behind."""
+"""SIGTERM and SIGHUP stop a command as Ctrl-C does: results so far are written, and no process is left."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") 
 
 
 class Interruption:
-    """Remembers which signal has stopped the command."""
+    """Remembers the signal that stopped the command."""
 
     exit_code = 128 + signal.SIGINT
-    """128 and the number of the signal, as shells count: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
+    """128 plus the number of the signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
 
 
 def stop_on_signals() -> None:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does.
 
-    A signal that is ignored when the command starts stays ignored, as in other Unix programs: SIGHUP under ``nohup``,
-    SIGINT in the background of a script.
+    A signal that is ignored at the start stays ignored: SIGHUP under ``nohup``, SIGINT in the background of a script.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -39,7 +38,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _leave_terminal() -> None:
-    """Print nothing more where a terminal has gone, because printing there raises."""
+    """Stop printing after a hang-up, because printing would raise."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and stream.isatty():
             nowhere = os.open(os.devnull, os.O_WRONLY)

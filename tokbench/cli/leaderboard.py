@@ -15,10 +15,9 @@ _RUNS: Final = "runs"
 
 
 class _RunsOrFolder(click.Group):
-    """Takes what is no command for the runs of the command ``runs``."""
+    """Passes arguments that name no command to ``runs``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put ``runs`` before arguments that do not begin with a command."""
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
             args = [_RUNS, *args]
         return super().parse_args(ctx, args)

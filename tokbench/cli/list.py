@@ -64,11 +64,11 @@ class _Listed(NamedTuple):
     """The distribution or the plugin that registered it."""
     summary: str
     reason: str = ""
-    """What it lacks, and how to install that; empty if it can be used."""
+    """What it lacks, and how to install that."""
 
 
 def _listed(registry: Registry, kind: str) -> list[_Listed]:
-    """Return what the plugins register of one kind, in alphabetical order."""
+    """Return what plugins register of one kind, sorted."""
     from tokbench.registry.plugins import missing
     from tokbench.registry.tokenizer_names import catalogue, unverified
 
@@ -94,7 +94,7 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
 
 
 def _facts(kind: str) -> list[dict[str, object]]:
-    """Return all of one kind; ``reason`` says why something cannot be used, and is empty if it can."""
+    """Return all of one kind; ``reason`` says why something cannot be used."""
     from tokbench.config.suites import shipped_suites
     from tokbench.registry.plugins import load_registry
 

@@ -1,4 +1,4 @@
-"""The command line: it is thin, and light to start."""
+"""The command line; it starts without heavy imports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tokbench.cli.train import train
 from tokbench.foundation.errors import InputError, TokbenchError
 
 _NEW_OBJECTS: Final = 50_000
-"""So many new objects let the garbage collector look. With Python's 700 it takes a fifth of the time of starting."""
+"""New objects per garbage collection; Python's 700 take a fifth of the start-up time."""
 
 
 _FIRST_STEPS: Final = """\b
@@ -62,11 +62,11 @@ for _command in (
 
 
 def _show_log() -> None:
-    """Show the log messages of the packages on standard error, such as that something is being compiled."""
+    """Show the packages' log messages on standard error, such as compilations."""
     import logging
 
     class Visible(logging.Formatter):
-        """Writes out what acts on a terminal, such as an escape byte in the name of a file."""
+        """Escapes control characters, such as in a file name."""
 
         def format(self, record: logging.LogRecord) -> str:
             from tokbench.foundation.visible_text import visible
@@ -81,7 +81,7 @@ def _show_log() -> None:
 
 
 def main() -> None:
-    """Run the command line: an error that tokbench raises on purpose is a message and an exit code."""
+    """Run the command line; an intended error becomes a message and an exit code."""
     gc.set_threshold(_NEW_OBJECTS)
     _show_log()
     stop_on_signals()

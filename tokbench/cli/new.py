@@ -1,4 +1,4 @@
-"""The command ``tokbench new``: it writes a shipped suite to a file, or a configuration for texts."""
+"""The command ``tokbench new``: write a shipped suite to a file, or a configuration for texts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def new(
 
 
 def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[str], weights: dict[str, float]) -> str:
-    """Return the YAML of texts, after saying what they have and what is left out."""
+    """Return the YAML for texts, after printing their contents and what is left out."""
     from tokbench.cli.documents import DOCUMENTS
     from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
     from tokbench.engine.segment import recipe_of
@@ -114,7 +114,7 @@ def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[st
 
 
 def _tokenizer(name: str, base: Path) -> tuple[str, str]:
-    """Return the name of a tokenizer and its entry, whose path starts from the folder of the configuration."""
+    """Return a tokenizer's name and entry, whose path starts from the configuration's folder."""
     backend, colon, value = name.rpartition(":")
     if not Path(value).exists():
         return value, name

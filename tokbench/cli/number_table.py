@@ -1,4 +1,4 @@
-"""Tables of the terminal: a name and numbers in each row. Where there is no room, names are shortened, not numbers."""
+"""Tables of names and numbers for a terminal; narrow ones shorten names, not numbers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from typing import Final
 
 _GAP: Final = 2
-"""Spaces between two columns."""
 
 _HEAD: Final = 11
-"""The longest word in the head of numbers that is not folded, such as ``bytes/token``."""
+"""The longest unfolded word in the head of numbers, such as ``bytes/token``."""
 
 _FOLDED: Final = 9
-"""Columns for a longer one."""
+"""Columns for a folded one."""
 
 _NAME: Final = 12
-"""Columns for a name at least."""
+"""The least columns for a name."""
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name, or its end if it is wider than that: the end of a path says most.
+    """Return a name, or its end if it is wider: the end of a path says most.
 
     >>> shortened("models/mine/tokenizer.json", 16)
     '…/tokenizer.json'
@@ -28,13 +27,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def print_numbers(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Print a table.
-
-    Args:
-        heads: of the names, and of each column of numbers.
-        rows: a name and its numbers each.
-        title: what stands above it.
-    """
+    """Print a table of a name and its numbers per row; ``heads`` covers the names, too."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

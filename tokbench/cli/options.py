@@ -25,11 +25,11 @@ store_option = click.option(
 )
 
 TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"
-"""The ways to name a tokenizer, in the words of the help."""
+"""The ways to name a tokenizer, for help texts."""
 
 
 def examples(*commands: str) -> str:
-    """Return the end of a help text that shows commands; the tests run every one of them.
+    """Return the examples of a help text; the tests run every one.
 
     >>> examples("tokbench list", "tokbench serve").splitlines()[1:]
     ['Examples:', '  tokbench list', '  tokbench serve']
@@ -38,14 +38,13 @@ def examples(*commands: str) -> str:
 
 
 def say(message: str, *, err: bool = False) -> None:
-    """Print a message; what acts on a terminal, such as an escape byte in the name of a file, is written out."""
+    """Print a message with control characters escaped."""
     from tokbench.foundation.visible_text import visible
 
     click.echo(visible(message, keep="\n\t"), err=err)
 
 
 STDIN: Final = "-"
-"""The name of standard input where a file is asked for."""
 
 
 def read_text(path: str) -> str:
@@ -69,12 +68,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def print_json(facts: Mapping[str, object]) -> None:
-    """Print facts for other programs; all of it is ASCII, so that no encoding matters."""
+    """Print JSON in ASCII, so that no encoding matters."""
     click.echo(json.dumps(facts, indent=1, default=str))
 
 
 def print_markdown(text: str) -> None:
-    """Print Markdown: laid out on a terminal, and as it is elsewhere."""
+    """Print Markdown: rendered on a terminal, raw elsewhere."""
     if not sys.stdout.isatty():
         click.echo(text)
         return
@@ -99,18 +98,14 @@ _PAGES: Final = (".md", ".html", ".json")
 
 
 def _pages(_context: click.Context, _option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files; refuse one whose suffix names no kind of page."""
+    """Return the files; refuse a suffix without a page."""
     if wrong := [str(file) for file in files if file.suffix not in _PAGES]:
         raise click.UsageError(f"-o {wrong[0]}: end the name in .md, .html or .json")
     return files
 
 
 def page_option(what: str) -> Callable[[F], F]:
-    """Return the option ``-o FILE`` of a command that prints a page, or writes it as the suffix of each file says.
-
-    Args:
-        what: the page, in the words of the help.
-    """
+    """Return the option ``-o FILE`` of a command that prints or writes a page; ``what`` is for the help."""
     return click.option(
         "-o",
         "--output",
@@ -124,11 +119,7 @@ def page_option(what: str) -> Callable[[F], F]:
 
 
 def tokenizer_options(what: str) -> Callable[[F], F]:
-    """Return the options ``-t NAME`` and ``-c CONFIG`` of a command that opens tokenizers.
-
-    Args:
-        what: what becomes of the tokenizers that are named, in the words of the help.
-    """
+    """Return the options ``-t NAME`` and ``-c CONFIG``; ``what`` the command does with them is for the help."""
 
     def add(command: F) -> F:
         command = click.option(
@@ -140,13 +131,13 @@ def tokenizer_options(what: str) -> Callable[[F], F]:
 
 
 class Debugging:
-    """Remembers whether the command was given ``--debug``."""
+    """Remembers whether the command has ``--debug``."""
 
     on = False
 
 
 def show_traceback(reason: str, traceback: str) -> None:
-    """Print a failure and where the code failed on standard error, if the command was given ``--debug``."""
+    """With ``--debug``, print a failure and its traceback on standard error."""
     if Debugging.on and traceback:
         say(f"\n{reason}\n{traceback.rstrip()}", err=True)
 
@@ -166,7 +157,7 @@ pictures_option = click.option(
 
 
 def common_options(command: F) -> F:
-    """Add the options that every command has: ``--debug`` and ``--no-third-party``."""
+    """Add ``--debug`` and ``--no-third-party``, which every command has."""
     for name, remember, text in (
         ("--no-third-party", _no_third_party, "Load only the plugins that come with tokbench."),
         ("--debug", _debug, "Show tracebacks of errors and of failed cells."),
@@ -176,7 +167,7 @@ def common_options(command: F) -> F:
 
 
 def log_option(command: F) -> F:
-    """Add the option ``--log``. With ``json``, nothing but JSON reaches standard error from then on."""
+    """Add ``--log``. With ``json``, only JSON reaches standard error from then on."""
 
     def start(_context: click.Context, _option: click.Parameter, value: str) -> str:
         if value == "json":
@@ -197,7 +188,7 @@ def log_option(command: F) -> F:
 
 
 def override_options(command: F) -> F:
-    """Add the options that change what a configuration says: ``--limit``, ``--quick``, ``--only`` and ``--set``."""
+    """Add the options that change a configuration: ``--limit``, ``--quick``, ``--only`` and ``--set``."""
     for option in (
         click.option(
             "--set",
@@ -223,7 +214,7 @@ def override_options(command: F) -> F:
 
 
 def parse_options(options: Sequence[str]) -> GivenOptions:
-    """Parse options as they follow ``-O``: a plain value as in YAML, a list or mapping as JSON.
+    """Parse the values of ``-O``: a plain value as in YAML, a list or mapping as JSON.
 
     Raises:
         click.UsageError: one has no equals sign.

@@ -1,4 +1,4 @@
-"""The command ``tokbench pin``: the ids of texts, kept in a file, and the check that they are still the same."""
+"""The command ``tokbench pin``: keep the ids of texts in a file, and check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``tokbench report``: it renders finished runs again, and measures nothing."""
+"""The command ``tokbench report``: render finished runs again."""
 
 from __future__ import annotations
 

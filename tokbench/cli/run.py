@@ -93,7 +93,6 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
 
 
 def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, **options: Any) -> int:
-    """Execute one configuration, print a summary, and return its exit code."""
     from rich.console import Console
 
     from tokbench.api import run as execute

@@ -1,4 +1,4 @@
-"""Several configurations in one command: all are checked first, then each is run into its own folder."""
+"""Several configurations in one command: all are checked first, then each runs into its own folder."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run of a command: its configuration, a path or the name of a suite, and the folder for what it writes."""
+    """A configuration, as a path or suite name, and its output folder."""
 
     config: Path
     folder: Path
 
 
 def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, workers: int = 1) -> list[PlannedRun]:
-    """Return the runs of a command; several are checked as a whole before the first begins.
+    """Return the runs of a command; all are checked before the first begins.
 
     Args:
         given: files, folders of files, and names of shipped suites.
-        output: the folder of the run; with several runs, or with a folder of files, each has a folder in it.
-        overrides: what the command changes, in every configuration.
+        output: the folder of the run; several runs, or a folder of files, have subfolders.
+        overrides: applied to every configuration.
         workers: as in a run; 0 also checks in this process.
 
     Raises:
-        InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
+        InputError: a configuration is wrong, or two have the same name; with all problems of all.
     """
     from tokbench.config.read import read_config
     from tokbench.config.suites import find_configs
@@ -58,15 +58,15 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
 
 
 def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
-    """Check configurations as :func:`plan_runs` does, but write nothing, and show each in which nothing is wrong.
+    """Check configurations as :func:`plan_runs` does, without writing, and show each valid one.
 
     Args:
         given: files, folders of files, and names of shipped suites.
-        overrides: what the command changes, in every configuration.
-        show: called with each configuration, and what a run of it would do.
+        overrides: applied to every configuration.
+        show: called with each configuration, and what its run would do.
 
     Raises:
-        InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
+        InputError: a configuration is wrong, or two have the same name; with all problems of all.
     """
     from tokbench.config.suites import find_configs
     from tokbench.engine.check import check, worker_pool
@@ -83,11 +83,7 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
 
 
 def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Config], None]) -> None:
-    """Read configurations and use each.
-
-    Raises:
-        InputError: something is wrong with one of them, or two have the same name; with all problems of all.
-    """
+    """Read configurations and use each; an InputError lists all problems of all."""
     from tokbench.config.read import read_config
 
     problems: list[Problem] = []
@@ -112,11 +108,7 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:
-    """Find everything that is wrong with a configuration and its folder.
-
-    Raises:
-        InputError: with all problems.
-    """
+    """Check a configuration and its folder; an InputError lists all problems."""
     from tokbench.engine.check import check, worker_pool
     from tokbench.engine.folder import make_folder
     from tokbench.engine.workers.executor import Executor
@@ -128,17 +120,13 @@ def _check(config: Config, folder: Path, workers: int) -> None:
 
 
 _INTERRUPTED: Final = 128
-"""An exit code from here on is that of a signal."""
+"""An exit code from here on is a signal."""
 
 
 def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
     """Execute runs one after the other, and return the worst exit code.
 
-    A run that ends with an error is reported, and the next begins. An interruption ends all.
-
-    Args:
-        runs: the runs.
-        execute: executes one, and returns its exit code.
+    A failed run is reported, and the next begins. An interruption ends all.
     """
     worst = 0
     for number, run in enumerate(runs):

@@ -60,7 +60,6 @@ def _list_kinds(folder: Path, entries: Sequence[StoredEntry]) -> None:
 
 
 def _time(entry: StoredEntry) -> str:
-    """Return when an entry was used last, in local time."""
     from datetime import datetime
 
     return datetime.fromtimestamp(entry.used).astimezone().isoformat(" ", "seconds")

@@ -1,4 +1,4 @@
-"""The command ``tokbench train``: it trains the tokenizers of a configuration, or one from options."""
+"""The command ``tokbench train``: train the tokenizers of a configuration, or one from options."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def train(
         with progress_shown(log) as progress:
             trained = execute(parsed, output, progress, only=only, formats=formats, store=store)
     except InputError as error:
-        if config is None:  # the user has not seen the configuration that the options stand for
+        if config is None:  # the user has not seen the configuration made from options
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     if as_json:
@@ -123,7 +123,7 @@ def _from_options(
     holdout: float,
     name: str,
 ) -> Config:
-    """Return the configuration that the options stand for."""
+    """Return the configuration that the options describe."""
     from tokbench.cli.documents import documents_of
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry
@@ -146,7 +146,7 @@ def _from_options(
 
 
 def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, object]:
-    """Return the outcome of a training; ``reason`` says why there is no tokenizer, and is empty if there is one."""
+    """Return the outcome of a training; ``reason`` says why it failed."""
     return {
         "tokenizer": tokenizer.name,
         "vocab_size": tokenizer.vocab_size or None,
@@ -164,7 +164,6 @@ def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, obje
 
 
 def _failures(trained: Sequence[TrainedTokenizer]) -> None:
-    """Print on standard error which trainings failed."""
     for tokenizer in trained:
         if tokenizer.failure:
             show_traceback(f"{tokenizer.name}: {tokenizer.failure.reason}", tokenizer.failure.traceback)

@@ -1,1 +1,1 @@
-"""The report formats that tokbench brings; ``plugin`` registers them. They import ``tokbench.plugin`` alone."""
+"""The report formats of tokbench. They import ``tokbench.plugin`` alone."""

@@ -26,7 +26,7 @@ def results_csv(results: Results) -> str:
 
 
 def pairs_csv(results: Results) -> str:
-    """Return the pairs of the results; the tokenizer with fewer tokens comes first."""
+    """Return the pairs of tokenizers; the one with fewer tokens comes first."""
     rows = (
         [
             *(pair.corpus, pair.group, pair.tokenizer, pair.other, *pair.tokens),
@@ -38,12 +38,12 @@ def pairs_csv(results: Results) -> str:
 
 
 def overlap_csv(results: Results) -> str:
-    """Return the numbers of every two groups under each tokenizer, and of each group beside itself."""
+    """Return the overlap of every two groups, and of each with itself, by tokenizer."""
     return csv_text(MATRIX_COLUMNS, _matrix_rows(results, "groups"))
 
 
 def agreement_csv(results: Results) -> str:
-    """Return the numbers of every two tokenizers in each group."""
+    """Return the agreement of every two tokenizers in each group."""
     return csv_text(MATRIX_COLUMNS, _matrix_rows(results, "tokenizers"))
 
 
@@ -71,4 +71,3 @@ SPECS: Final = tuple(
         ),
     )
 )
-"""The formats of this file: a table each."""

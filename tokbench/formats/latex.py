@@ -1,4 +1,4 @@
-r"""``tables.tex``: the main tables for a paper, to be used with ``\input``; they need booktabs and longtable."""
+r"""``tables.tex``: the main tables for a paper, for ``\input``; they need booktabs and longtable."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _HEAD: Final = r"""% Tables of {name}, written by tokbench.
 _INTERVALS: Final = "In brackets: 95 % intervals"
 _NO_CELL: Final = "--"
 _LINE: Final = 72
-"""About as many characters fit into a line of a page; more columns become another table."""
+"""The characters of a line; more columns become another table."""
 _BETWEEN: Final = 3
-"""Characters that fit between two columns."""
+"""Characters between two columns."""
 _NARROWEST: Final = 6
 """Characters of a number with a mark."""
 
 
 def render(results: Results) -> str:
-    """Return the tables: the headline metrics of whole corpora, and compression by group."""
+    """Return the headline metrics of whole corpora, and compression by group."""
     report = plugin.report_of(results)
     name = " ".join(plugin.visible(results.name).split())
     parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in report.tables.corpora)]
@@ -38,7 +38,7 @@ def render(results: Results) -> str:
 
 
 def _overview(report: Report, corpus: str) -> str:
-    """Return the headline metrics of one corpus: a row for each tokenizer, best first."""
+    """Return the headline metrics of one corpus by tokenizer, best first."""
     columns = [column for column in main_columns(report.tables) if column.corpus == corpus]
     if not columns:
         return ""
@@ -52,7 +52,7 @@ def _overview(report: Report, corpus: str) -> str:
 
 
 def _by_group(report: Report, metric: str, corpus: str) -> str:
-    """Return one metric by group: a row for each group, a column for each tokenizer."""
+    """Return one metric by group and tokenizer."""
     shown_map = heat_map(report.tables, corpus, metric)
     if not shown_map:
         return ""
@@ -76,7 +76,7 @@ def _by_group(report: Report, metric: str, corpus: str) -> str:
 
 
 def _columns_that_fit(names: Sequence[str], width: int) -> Iterator[range]:
-    """Yield the columns of each table, one at least: their names fit side by side into a line of ``width`` characters.
+    """Yield the columns of each table, one at least, whose names fit into ``width`` characters.
 
     >>> list(_columns_that_fit(["cl100k", "o200k", "llama3"], 20))
     [range(0, 2), range(2, 3)]
@@ -92,7 +92,7 @@ def _columns_that_fit(names: Sequence[str], width: int) -> Iterator[range]:
 
 
 def _number(cell: DisplayCell, *, interval: bool = True) -> str:
-    """Return a number with its marks and its interval; a word in the place of a number that is missing."""
+    """Return a number with its marks and its interval, or a word for a missing one."""
     if cell.value is None:
         return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
     text = latex_text(cell.text)
@@ -103,14 +103,14 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
 
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
-    """Return the sentences of a caption that explain bold numbers and marks."""
+    """Return the sentences of a caption on bold numbers and marks."""
     bold = report.tables.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
     return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
 
 
 def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption: Sequence[str], label: str) -> str:
-    r"""Return a table that may run over pages; its label has letters, digits and hyphens only."""
+    r"""Return a table that may span pages; its label has letters, digits and hyphens only."""
     safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in label)
     heading = "\n".join(" & ".join(line) + r" \\" for line in head)
     body = "\n".join(" & ".join(row) + r" \\" for row in rows)

@@ -1,4 +1,4 @@
-"""``report.md``: the same numbers, to be read in a terminal, a pull request or the draft of a paper."""
+"""``report.md``: for a terminal, a pull request or the draft of a paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``results.parquet``: every cell in one tidy table, with the types of its columns."""
+"""``results.parquet``: every cell in one tidy table with typed columns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _COUNT: Final = "n"
 
 
 def render(results: Results) -> bytes:
-    """Return the bytes of the file: the columns of ``results.csv``, with null where a number is missing.
+    """Return the file: the columns of ``results.csv``, with null for missing numbers.
 
-    The metadata of the schema say the name of the run, when it began, and the version of tokbench.
+    The schema's metadata have the name and start of the run, and the version of tokbench.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""Registers the report formats of this folder: each module that has a ``SPEC``, or several ``SPECS``."""
+"""Registers the report formats of this folder: every module with ``SPEC`` or ``SPECS``."""
 
 from __future__ import annotations
 

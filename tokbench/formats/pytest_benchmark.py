@@ -1,4 +1,4 @@
-"""The timings as pytest-benchmark stores them, for ``pytest-benchmark compare`` and what else reads its files."""
+"""The timings in the layout of pytest-benchmark, for ``pytest-benchmark compare``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tokbench.plugin import Cell, Results
 
 _SECONDS: Final = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
-"""Units of time, in seconds."""
 
 _HOW: Final = (
     "seconds for one {unit}; mean is the median; min, max, q1 and q3 are the ends of its 95 % interval, iqr their "
@@ -24,8 +23,8 @@ _HOW: Final = (
 def pytest_benchmark_json(results: Results) -> str:
     """Return every timing with a value in the layout of pytest-benchmark's ``--benchmark-json``.
 
-    A speed such as MB/s becomes the seconds for one MB. Sizes, ratios and metrics of the text are left out; those that
-    head a report stand in ``extra_info``.
+    A speed such as MB/s becomes the seconds for one MB. Sizes, ratios and text metrics are left out; headline ones are
+    in ``extra_info``.
     """
     machine = results.environment
     body = {
@@ -63,14 +62,14 @@ def _benchmarks(results: Results) -> Iterator[dict[str, object]]:
 
 
 def _seconds(value: float | None, unit: str) -> float | None:
-    """Return the seconds that a timing stands for; ``None`` if it is no time and no speed."""
+    """Return the seconds of a timing; ``None`` if it is not a time or speed."""
     if unit in _SECONDS and value is not None:
         return value * _SECONDS[unit]
     return 1 / value if unit.endswith("/s") and value else None
 
 
 def _stats(cell: Cell) -> dict[str, Any] | None:
-    """Return the statistics of a timing; ``None`` if it has no value."""
+    """Return the statistics of a timing; ``None`` without a value."""
     median = _seconds(cell.value, cell.unit)
     if cell.status != Status.OK or median is None:
         return None
@@ -95,11 +94,9 @@ def _stats(cell: Cell) -> dict[str, Any] | None:
 
 
 _Place = tuple[str, str, str]
-"""Tokenizer, corpus and group."""
 
 
 def _headlines(results: Results) -> dict[_Place, dict[str, float]]:
-    """Return by place the values of the metrics that head a report."""
     names = {name for name, info in results.metrics.items() if info.headline}
     headlines: dict[_Place, dict[str, float]] = {}
     for cell in results.cells:
@@ -109,7 +106,7 @@ def _headlines(results: Results) -> dict[_Place, dict[str, float]]:
 
 
 def _extra(results: Results, timed: Cell, heads: Mapping[_Place, Mapping[str, float]]) -> dict[str, object]:
-    """Return what else is known of the tokenizer on the corpus, and how to read the statistics."""
+    """Return headline values of the tokenizer on the corpus, and how to read the statistics."""
     return {
         "tokenizer": timed.tokenizer,
         "corpus": timed.corpus,

@@ -1,8 +1,7 @@
-"""Reads a configuration and the bases that it extends, and merges them strictly.
+"""Reads a configuration and its bases, and merges them strictly.
 
-Mappings merge key by key. Every other value, lists included, replaces that of the base. ``null`` removes a key of the
-base. Each value keeps the file, line and column at which it stands, and its relative paths start in the folder of that
-file.
+Mappings merge key by key. Every other value, lists included, replaces the base's value. ``null`` removes a key of the
+base. Each value keeps its file, line and column, and its relative paths start in the folder of that file.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def read_text(path: Path, shown: str) -> str:
     """Return the text of a configuration file; ``shown`` is its name in messages.
 
     Raises:
-        InputError: the file cannot be read, is no regular file, is too large, or is not UTF-8.
+        InputError: the file cannot be read, is not a regular file, is too large, or is not UTF-8.
     """
     advice = "a configuration is a YAML file in UTF-8"
     try:
@@ -46,21 +45,21 @@ def read_text(path: Path, shown: str) -> str:
 
 
 class Extended(NamedTuple):
-    """A configuration merged with its bases: its data with their places, and the files of the bases."""
+    """A configuration merged with its bases, and the files of the bases."""
 
     located: Located
     bases: list[ConfigFile]
 
 
 def read_extended(text: str, path: Path) -> Extended:
-    """Read a configuration, and merge it with the bases that its key ``extends`` names.
+    """Read a configuration, and merge it with the bases in its key ``extends``.
 
     Args:
         text: the YAML text of the configuration.
-        path: the path of its file, for messages, and for relative paths of bases.
+        path: of its file, for messages and for relative paths.
 
     Raises:
-        InputError: the text is not YAML. What is wrong with the bases is in ``located.problems``.
+        InputError: the text is not YAML. Problems of the bases are in ``located.problems``.
     """
     reader = _Reader(path)
     return Extended(reader.merged(read_yaml(text, str(path)), path, (_identity(path),)), list(reader.files.values()))
@@ -85,16 +84,16 @@ class _Reader:
         self._main = main
         self._read: dict[str, Located] = {}
         self.files: dict[str, ConfigFile] = {}
-        """The bases by path, in the order in which they were read."""
+        """The bases by path, in the order of reading."""
 
     def merged(self, own: Located, path: Path, chain: tuple[str, ...]) -> Located:
-        """Return a document merged with its bases; ``chain`` has the files that extend one another down to this one."""
+        """Return a document merged with its bases; ``chain`` has the files from the first one to this."""
         given = own.data.get(_KEY) if isinstance(own.data, dict) else None
         names = given if isinstance(given, list) else [] if given is None else [given]
         bases = [
             base
             for k, name in enumerate(names)
-            if isinstance(name, str)  # the check of the whole reports what is no text
+            if isinstance(name, str)  # the check of the whole reports other types
             and (base := self._base(name, own, (_KEY, k) if isinstance(given, list) else (_KEY,), path, chain))
         ]
         if not bases:
@@ -110,7 +109,7 @@ class _Reader:
     def _base(
         self, name: str, own: Located, at: tuple[str | int, ...], path: Path, chain: tuple[str, ...]
     ) -> Located | None:
-        """Return a base, merged with its own; if it cannot be read, add the reason to the document's problems."""
+        """Return a base, merged with its own; ``None`` after adding the reason to the problems."""
         try:
             base = self._find(name, path)
             identity = _identity(base.path)
@@ -124,11 +123,7 @@ class _Reader:
         return self._read[identity]
 
     def _find(self, name: str, path: Path) -> _Base:
-        """Return the file of a base that is named in the file ``path``.
-
-        Raises:
-            InputError: there is no such file, and no such suite.
-        """
+        """Return the file of a base named in ``path``; an InputError without such a file or suite."""
         beside = path.parent / name
         if not beside.is_file() and name in shipped_suites():
             suite = shipped_suites()[name]
@@ -156,7 +151,7 @@ class _Reader:
 
 
 def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
-    """Raise an InputError if a base closes a circle, or is the last of too many that extend one another."""
+    """Raise an InputError if a base closes a cycle, or the chain is too long."""
     if len(chain) > _LONGEST_CHAIN:
         raise InputError(f"more than {_LONGEST_CHAIN} files extend one another; put some of them together")
     if identity in chain:
@@ -165,7 +160,7 @@ def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
 
 
 def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:
-    """Merge the mapping at a path of one document into that of another."""
+    """Merge the mapping at a path of ``under`` into ``over``."""
     for key, value, present in list(_pairs(under, over, path)):
         at = (*path, key)
         if value is None and present is not _ABSENT:
@@ -194,6 +189,6 @@ def _at(data: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def _pairs(under: Located, over: Located, path: tuple[str | int, ...]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark that it has none."""
+    """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark for none."""
     mine, theirs = _at(under.data, path), _at(over.data, path)
     return ((key, value, mine.get(key, _ABSENT)) for key, value in theirs.items())

@@ -17,9 +17,9 @@ class Variant(NamedTuple):
     name: str
     """The name of the entry, with a suffix for every value that varies."""
     options: GivenOptions
-    """The backend's options, those of the grid included."""
+    """The backend's options, including the grid's."""
     vocab_size: int | None
-    """The size to train at; ``None`` if it is not trained."""
+    """The size to train at; ``None`` without training."""
 
 
 def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:

@@ -1,4 +1,4 @@
-"""The entries of a configuration file, as far as they are the same for all plugins."""
+"""The entries of a configuration file, without the keys of plugins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _safe_name(name: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_safe_name)]
-"""A name that is safe as a file name: letters, digits and ``. _ + -``."""
+"""A safe file name: letters, digits and ``. _ + -``."""
 
 
 def _one_or_more(value: Any) -> tuple[Any, ...]:
@@ -40,7 +40,7 @@ _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
 DEFAULT_FORMATS: Final = ("html", "md", "csv")
-"""The report formats of a configuration that names none."""
+"""The report formats of a configuration without any."""
 
 
 class ReportEntry(Options):
@@ -52,7 +52,7 @@ class ReportEntry(Options):
 _UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 LEAST_MEMORY: Final = 256 * 10**6
-"""Bytes below which no worker could do anything."""
+"""The least bytes of a worker."""
 
 
 def _size(value: Any) -> int:
@@ -64,7 +64,6 @@ def _size(value: Any) -> int:
 
 
 def _memory(value: Any) -> Any:
-    """Return the bytes that a worker may take."""
     if value is None:
         return value
     size = _size(value)
@@ -74,7 +73,6 @@ def _memory(value: Any) -> Any:
 
 
 def _document(value: Any) -> int:
-    """Return the bytes that a document may have."""
     size = _size(value)
     if size < _UNITS["MB"]:
         raise ValueError(f"{value} is less than documents often have; give 1MB or more")
@@ -82,7 +80,7 @@ def _document(value: Any) -> int:
 
 
 def memory_text(size: int) -> str:
-    """Return an amount of memory as it is written in a configuration.
+    """Return an amount of memory as written in a configuration.
 
     >>> memory_text(8 * 10**9), memory_text(1 << 30), memory_text(1_500_000_000)
     ('8GB', '1GiB', '1500MB')
@@ -92,7 +90,7 @@ def memory_text(size: int) -> str:
 
 
 class Limits(Options):
-    """The limits: a process in which the code of a tokenizer takes longer, or more memory, is ended."""
+    """The limits of time and memory of tokenizer code; beyond them its process is ended."""
 
     step: float = Field(
         default=600,
@@ -113,7 +111,7 @@ class Limits(Options):
 
 
 class TopLevel(Options):
-    """The top level of the file; its entries are checked one by one later, and keys of plugins may stand beside."""
+    """The top level of the file; its entries are checked one by one later, and plugins may add keys."""
 
     model_config: ClassVar[ConfigDict] = Options.model_config | ConfigDict(extra="allow")
 
@@ -140,7 +138,6 @@ class _Entry(BaseModel):
 
     @property
     def options(self) -> GivenOptions:
-        """The options of the plugin."""
         return dict(self.model_extra or {})
 
 
@@ -182,10 +179,9 @@ class TokenizerEntry(_Entry):
 
 
 class NamedTokenizerEntry(TokenizerEntry):
-    """A tokenizer that a plain string names, as on the command line; only plugins know its backend and options."""
+    """A tokenizer given as a plain string, as on the command line; only plugins know its backend and options."""
 
     name: str
-    """The string."""
 
 
 class MetricKeys(_Entry):
@@ -199,13 +195,12 @@ class MetricEntry:
     """A metric family of the file."""
 
     name: str
-    """The name of the family."""
     options: GivenOptions
-    """Its options."""
+    """The options of the family."""
     path: tuple[str | int, ...]
     """Its place in the data of the file."""
     corpora: tuple[str, ...] = ()
-    """The corpora on which it is measured; empty for all that are evaluated."""
+    """Empty for all evaluated corpora."""
 
 
 @dataclass
@@ -213,34 +208,28 @@ class Config:
     """A configuration file, as far as it can be read without plugins."""
 
     text: str
-    """The text of the file."""
     located: Located
     """The data of the file, with the place of each value."""
     path: Path
-    """The path of the file."""
     base: Path
     """The folder in which relative paths start."""
     name: str = ""
-    """The name of the run."""
     corpora: dict[str, CorpusEntry] = field(default_factory=dict)
     tokenizers: dict[str, TokenizerEntry] = field(default_factory=dict)
     metrics: list[MetricEntry] = field(default_factory=list)
     """The well-formed entries."""
     named: frozenset[str] = frozenset()
-    """The names of all corpora, those of malformed entries included."""
+    """The names of all corpora, malformed entries included."""
     formats: tuple[str, ...] = ()
-    """The names of the report formats."""
     limits: Limits = field(default_factory=Limits)
-    """The limits in time and memory."""
     study: dict[str, Any] = field(default_factory=dict)
-    """By name, the options of studies as they were written; only plugins can say what is wrong with them."""
+    """The options of studies by name, unchecked; only plugins can check them."""
     further: dict[str, Any] = field(default_factory=dict)
-    """By key, what stands at the top level beside the keys of :class:`TopLevel`."""
+    """Top-level keys that :class:`TopLevel` does not have."""
     bases: list[ConfigFile] = field(default_factory=list)
     """The files that it extends, as they were read."""
     overrides: Overrides = field(default_factory=Overrides)
-    """The changes that the command makes."""
     left_out: frozenset[str] = frozenset()
-    """The names of tokenizers, and of entries that make several, that the command leaves out."""
+    """The tokenizers and entries that the command leaves out."""
     problems: list[Problem] = field(default_factory=list)
-    """Everything that is wrong so far."""
+    """All problems so far."""

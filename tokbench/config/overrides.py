@@ -16,7 +16,7 @@ _LONGEST_NAME: Final = 80
 
 @dataclass(frozen=True)
 class Overrides:
-    """The options of a command that change what a configuration says; all are recorded in the results.
+    """The options of a command that change a configuration; all are recorded in the results.
 
     Raises:
         InputError: the limit is less than 1.
@@ -27,13 +27,13 @@ class Overrides:
     """
 
     limit: int | None = None
-    """The number of documents of each group to measure at most; ``None`` for all. Training reads all text."""
+    """The most documents of each group to measure; ``None`` for all. Training reads all text."""
     only: tuple[str, ...] = ()
     """Names of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()
-    """Values by their dotted path, such as ``metrics.fertility.unit=icu``; the value is YAML."""
+    """YAML values by dotted path, such as ``metrics.fertility.unit=icu``."""
     quick: bool = False
-    """Apply the settings that the configuration lists under ``quick``, before the others."""
+    """Apply the settings under ``quick`` in the configuration before the others."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -41,7 +41,7 @@ class Overrides:
 
 
 def apply_settings(located: Located, settings: Sequence[str]) -> None:
-    """Replace values of a configuration; what is wrong is added to its problems, with the setting as its place.
+    """Replace values of a configuration, and add problems with the setting as their place.
 
     A path follows keys, and under ``metrics`` the names of families. ``null`` removes a key or a family.
 
@@ -57,9 +57,7 @@ def apply_settings(located: Located, settings: Sequence[str]) -> None:
 
 
 def apply_quick(located: Located) -> tuple[str, ...]:
-    """Apply the settings that a configuration lists under ``quick``, and return them.
-
-    What is wrong is added to the problems of the configuration, with its place in the file.
+    """Apply the settings under ``quick`` in a configuration, add problems with their place, and return the settings.
 
     >>> located = read_yaml("{quick: [limits.step=5], limits: {step: 600}}", "run.yaml")
     >>> apply_quick(located), located.data["limits"]
@@ -108,7 +106,7 @@ class _Setting:
         return InputError([Problem(self._name, message)])
 
     def apply(self, located: Located) -> None:
-        """Put the value into a configuration, or remove what is there.
+        """Put the value into a configuration, or remove the present one.
 
         Raises:
             InputError: the path leads nowhere.
@@ -135,7 +133,7 @@ class _Setting:
             raise self._error(f"null removes a key, and there is no {last!r}; {did_you_mean(last, inside)}")
 
     def _taken(self, inside: Any, path: tuple[str | int, ...], parts: Sequence[str]) -> int:
-        """Return how many parts make the next key: the longest that is there, because names may have dots."""
+        """Return how many parts make the next key: the longest existing one, because names may have dots."""
         known = [_family(item) for item in inside] if path == ("metrics",) and isinstance(inside, list) else inside
         if not isinstance(known, list | dict):
             return 1
@@ -144,7 +142,7 @@ class _Setting:
     def _enter(
         self, located: Located, path: tuple[str | int, ...], inside: Any, key: str
     ) -> tuple[tuple[str | int, ...], Any]:
-        """Return the path of a key and what is there; a mapping that is missing is made."""
+        """Return the path of a key and its value; a missing mapping is made."""
         if path == ("metrics",) and isinstance(inside, list):
             k = self._index(inside, key)
             if not isinstance(inside[k], dict) or inside[k][key] is None:
@@ -160,7 +158,7 @@ class _Setting:
         return (*path, key), inside[key]
 
     def _set_metric(self, located: Located, families: list[Any], name: str) -> None:
-        """Set the options of a metric family as a whole, or remove the family."""
+        """Set all options of a metric family, or remove the family."""
         k = self._index(families, name)
         if self._value is not None:
             located.put(("metrics", k), self._document({name: self._value}))
@@ -192,7 +190,7 @@ class _Setting:
 
 
 def _family(item: Any) -> str:
-    """Return the name of a metric family in the list of a configuration; empty if it is malformed."""
+    """Return the name of a metric family in the list of a configuration; empty if malformed."""
     if isinstance(item, dict) and len(item) == 1:
         return str(next(iter(item)))
     return item if isinstance(item, str) else ""

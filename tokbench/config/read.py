@@ -33,18 +33,17 @@ from tokbench.results.blocks import ConfigFile
 M = TypeVar("M", bound=BaseModel)
 
 NO_OVERRIDES: Final = Overrides()
-"""Nothing is changed."""
 
 
 def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Read a configuration file; the result lists in ``problems`` what is wrong with its entries.
+    """Read a configuration file; ``problems`` of the result lists malformed entries.
 
     Args:
-        path: the path of the file, or the name of a suite that ships with tokbench. A path that exists wins.
-        overrides: what the command changes.
+        path: a file, or the name of a suite of tokbench. An existing path wins.
+        overrides: changes of the command.
 
     Raises:
-        InputError: there is no such file, or it is not UTF-8, not YAML, or not a mapping.
+        InputError: the file is missing, or it is not UTF-8, not YAML, or not a mapping.
 
     >>> read_config(Path("probes")).name
     'probes'
@@ -54,12 +53,12 @@ def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
 
 
 def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Read a configuration from its text, merged with the bases that it extends.
+    """Read a configuration from its text, merged with its bases.
 
     Args:
         text: the YAML text.
-        path: the path of the file, for messages. Relative paths in the text start at its folder.
-        overrides: what the command changes.
+        path: of the file, for messages. Relative paths in the text start at its folder.
+        overrides: changes of the command.
 
     Raises:
         InputError: the text is not YAML, or not a mapping.
@@ -69,16 +68,16 @@ def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> 
 
 
 def config_of(data: Mapping[str, Any], overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Return a configuration that is given as a mapping, with the keys of a file.
+    """Return the configuration of a mapping with the keys of a file.
 
     Messages name a value by its keys, such as ``tokenizers.mine.backend``. Relative paths start at the current folder.
 
     Args:
         data: strings, numbers, booleans, ``None``, paths, and lists and mappings of them.
-        overrides: what the call changes.
+        overrides: changes of the call.
 
     Raises:
-        InputError: a value is something else, or the mapping cannot be read.
+        InputError: a value has another type, or the mapping cannot be read.
 
     >>> config = config_of({"schema": "tokbench/1", "name": "mine", "tokenizer": {}})
     >>> print(config.problems[0])
@@ -99,11 +98,7 @@ def config_of(data: Mapping[str, Any], overrides: Overrides = NO_OVERRIDES) -> C
 
 
 def _as_json(value: Any) -> Any:
-    """Return a path as text, a mapping as a dict, and a number of numpy as a plain one.
-
-    Raises:
-        TypeError: the value is something else.
-    """
+    """Return a path as text, a mapping as a dict, and a numpy number as a plain one; else a TypeError."""
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, Mapping):
@@ -114,7 +109,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _configured(text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]) -> Config:
-    """Return the configuration that some located data are."""
+    """Return the configuration of located data."""
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     quick: tuple[str, ...] = ()
@@ -144,7 +139,7 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
 
 
 def _keep_only(config: Config) -> None:
-    """Take away the tokenizers that the command leaves out; names that do not exist are problems."""
+    """Remove the tokenizers that the command leaves out; unknown names are problems."""
     only = config.overrides.only
     variants = {name: [variant.name for variant in expand(name, entry)] for name, entry in config.tokenizers.items()}
     # An entry that is malformed has a problem of its own.
@@ -179,7 +174,7 @@ def _entries(model: type[M], key: str, config: Config, but: Collection[str] = ()
 
 
 def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
-    """Return the tokenizers: an entry is a mapping, or a string that names one as the command line does."""
+    """Return the tokenizers: an entry is a mapping, or a string as on the command line."""
     named = _section(config.located, "tokenizers", dict)
     written = {name: data for name, data in named.items() if isinstance(data, str) and data}
     read = _entries(TokenizerEntry, "tokenizers", config, written)
@@ -189,7 +184,7 @@ def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
 
 
 def _metrics(config: Config) -> Iterator[MetricEntry]:
-    """Yield the metric families that are named, each with its corpora and its options."""
+    """Yield the metric families, each with its corpora and options."""
     located = config.located
     for k, item in enumerate(_section(located, "metrics", list)):
         if isinstance(item, str):

@@ -1,8 +1,8 @@
 """Reads YAML strictly, and keeps the place of each value.
 
-It refuses keys that are given twice, anchors and aliases (so there are no alias bombs), tags, several documents,
-numbers of more than 300 characters, and more than a megabyte or a hundred levels. Plain scalars follow the core schema
-of YAML 1.2: ``no`` is a string.
+It refuses duplicate keys, anchors and aliases (and so alias bombs), tags, several documents, numbers of more than 300
+characters, and more than a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a
+string.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Path = tuple[str | int, ...]
 
 
 class FilePlace(NamedTuple):
-    """A place in a file; line and column count from 1, and are 0 for a value of the command line, which has none.
+    """A place in a file; line and column count from 1, and are 0 for a value of the command line.
 
     >>> print(FilePlace("run.yaml", 3, 5), FilePlace("--set name=x", 0, 0))
     run.yaml:3:5 --set name=x
@@ -62,13 +62,13 @@ class Located:
     data: Any = None
     """Dicts, lists, strings, numbers, booleans, ``None``."""
     keys: dict[Path, FilePlace] = field(default_factory=dict)
-    """By path, the place of the key of a mapping."""
+    """The places of keys by path."""
     values: dict[Path, FilePlace] = field(default_factory=dict)
-    """By path, the place of a value."""
+    """The places of values by path."""
     problems: list[Problem] = field(default_factory=list)
     """Everything that was refused while reading."""
     folders: dict[str, FilePath] = field(default_factory=dict)
-    """By the name of a file, the folder in which its relative paths start."""
+    """By file name, the folder in which its relative paths start."""
 
     def place(self, path: Path) -> FilePlace:
         """Return the place of a value, or of the nearest value around it."""
@@ -77,13 +77,13 @@ class Located:
         return self.values.get(path, FilePlace(self.name, 1, 1))
 
     def where(self, path: Path, *, key: bool = False) -> str:
-        """Return ``file:line:column`` of a value, or of its key; if there is none, of the nearest value around it."""
+        """Return ``file:line:column`` of a value or its key; if missing, of the nearest value around it."""
         return str(self.keys[path] if key and path in self.keys else self.place(path))
 
     def put(self, path: Path, source: Located, at: Path = ()) -> None:
-        """Replace the value at a path, or add it, by that of another document at the path ``at``, with all its places.
+        """Replace or add the value at a path by another document's value at ``at``, with all places.
 
-        Everything around the path must be there. A key that is replaced keeps its rank in its mapping.
+        Everything around the path must exist. A replaced key keeps its order in its mapping.
 
         >>> one, two = read_yaml("a: {b: 1, c: 2}", "one.yaml"), read_yaml("{x: [3, 4]}", "two.yaml")
         >>> one.put(("a", "b"), two, ("x",))
@@ -114,7 +114,7 @@ class Located:
         del _value_at(self.data, path[:-1])[path[-1]]
 
     def _forget(self, path: Path) -> None:
-        """Forget the places of a value and of all inside it, if it is there."""
+        """Forget the places of a value and of everything in it."""
         try:
             value = _value_at(self.data, path)
         except (KeyError, IndexError):
@@ -131,7 +131,7 @@ def _value_at(data: Any, path: Path) -> Any:
 
 
 def paths_in(data: Any) -> Iterator[Path]:
-    """Yield the path of every value in some data, that of the whole first."""
+    """Yield the path of every value in some data, the whole first."""
     yield ()
     inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for part, value in inside:
@@ -170,7 +170,7 @@ def read_yaml(text: str, name: str) -> Located:
 
 
 def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
-    """Return a problem for an error of the parser that has no place: a character beyond Unicode, or a huge number."""
+    """Return a problem for a parser error without a place: a character beyond Unicode, or a huge number."""
     escape = text[mark.index - 2 : mark.index]
     if escape == "\\U":
         written = escape + text[mark.index : mark.index + 8]
@@ -182,7 +182,7 @@ def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
 
 
 def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
-    """Return a message if YAML stumbled over an environment variable that is not in quotes, or an empty string."""
+    """Return a message if an environment variable is not in quotes, or an empty string."""
     if mark is None or text[max(0, mark.index - 1) : mark.index + 1] != "${":
         return ""
     begin = max(text.rfind(end, 0, mark.index) for end in " ,[\n") + 1
@@ -192,7 +192,7 @@ def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
 
 
 class _Reader:
-    """Builds the data from parser events, so that an alias is refused before it is expanded."""
+    """Builds the data from parser events, so that aliases are refused before they expand."""
 
     def __init__(self, located: Located, events: Iterator[yaml.Event]) -> None:
         self._located = located
@@ -276,7 +276,7 @@ def plain_scalar(text: str) -> Any:
     """Return the value of a plain scalar by the core schema.
 
     Raises:
-        ValueError: it is a number of more digits than a float can hold.
+        ValueError: a number has more digits than a float can hold.
 
     >>> [plain_scalar(text) for text in ("12", "true", "no", "[a")]
     [12, True, 'no', '[a']

@@ -1,4 +1,4 @@
-"""Finds configurations: files, folders of files, and the suites that ship with tokbench, by name."""
+"""Finds configurations: files, folders of files, and the suites of tokbench by name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from typing import Final
 from tokbench.foundation.errors import InputError, Problem, close_name
 
 SUFFIXES: Final = (".yaml", ".yml")
-"""The suffixes of configuration files."""
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
-"""The folder in an installed wheel, and that of the repository, which an editable installation has."""
+"""The folder of an installed wheel, and the repository's, which an editable installation has."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +24,16 @@ class Suite:
     """A configuration that ships with tokbench."""
 
     name: str
-    """The name by which it is run."""
     path: Path
-    """Its file."""
     summary: str
     """The first sentence of the comment at its head."""
     needs_data: bool
-    """``True`` if it reads files from the folder that ``TOKBENCH_TEST_DATA`` names."""
+    """It reads files from the folder ``TOKBENCH_TEST_DATA``."""
 
 
 @cache
 def shipped_suites() -> dict[str, Suite]:
-    """Return the suites that ship with tokbench, by name, in alphabetical order.
+    """Return the suites of tokbench by name, sorted.
 
     >>> shipped_suites()["probes"].path.name
     'probes.yaml'
@@ -56,10 +53,10 @@ def _suite(path: Path) -> Suite:
 
 
 def find_suite(name: str) -> Suite:
-    """Return a shipped suite.
+    """Return a suite of tokbench.
 
     Raises:
-        InputError: there is no suite of this name.
+        InputError: no suite has this name.
     """
     suites = shipped_suites()
     if name not in suites:
@@ -71,12 +68,12 @@ def find_suite(name: str) -> Suite:
 
 
 def find_config(given: Path) -> Path:
-    """Return the file of a configuration that is given as a path or as the name of a shipped suite.
+    """Return the file of a configuration given as a path or as the name of a suite.
 
-    A path that exists wins over a name. Anything that ends like a configuration file or stands in a folder is a path.
+    An existing path wins. Anything with a folder or the suffix of a configuration is a path.
 
     Raises:
-        InputError: there is no such suite, or the path is a folder.
+        InputError: no such suite, or the path is a folder.
 
     >>> find_config(Path("words")).name
     'words.yaml'
@@ -96,13 +93,13 @@ def find_config(given: Path) -> Path:
 
 
 def _of_this_name(folder: Path) -> str:
-    """Return advice for a folder that has the name of a shipped suite, and an empty string for others."""
+    """Return advice for a folder with the name of a suite; else an empty string."""
     known = str(folder) in shipped_suites()
     return f"; 'tokbench new {folder}' writes the shipped suite of this name to a file" if known else ""
 
 
 def find_configs(given: Sequence[Path]) -> list[Path]:
-    """Return configurations, each folder replaced by the YAML files in it, in alphabetical order.
+    """Return configurations, each folder replaced by its YAML files, sorted.
 
     Files whose names begin with ``_`` or ``.`` are left out of a folder: they are bases that others extend.
 

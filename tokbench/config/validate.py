@@ -23,25 +23,25 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a configuration, for those who say what is wrong with it."""
+    """A part of a configuration to validate."""
 
     located: Located
     """The places of all values of the configuration."""
     path: Place = ()
     """The keys that lead to the part."""
     base: Path = Path()
-    """The folder at which a relative path starts if its file is not known."""
+    """The folder at which a relative path starts if its file is unknown."""
     also: tuple[str, ...] = ()
-    """Further keys that are allowed in it beside those of its model."""
+    """Keys that are allowed besides the model's."""
     called: Place = ()
-    """The last keys that lead to it, as far as messages repeat them before a key inside it."""
+    """The last keys of ``path``, as messages repeat them before an inner key."""
 
 
 def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> M | None:
-    """Return the model, or ``None`` after adding everything that is wrong to ``problems``.
+    """Return the model, or ``None`` after adding all ``problems``.
 
-    Validation is strict in the way of JSON: a list may become a tuple, and a string a path; but ``no`` does not become
-    false, and ``"12"`` does not become 12. A relative path starts at the folder of the file in which it stands.
+    Validation is strict as in JSON: a list may become a tuple, and a string a path; but ``no`` does not become false,
+    and ``"12"`` does not become 12. A relative path starts at the folder of its file.
     """
     context = {"base": part.base, "bases": _folders(data, part)}
     try:
@@ -53,7 +53,7 @@ def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> 
 
 
 def _folders(data: Any, part: Part) -> dict[str, Path]:
-    """Return for each key of a mapping the folder of the file in which its value stands, as far as it is known."""
+    """Return by key the folder of its value's file, where known."""
     folders, located = {}, part.located
     for key in data if isinstance(data, Mapping) and located.folders else ():
         place = (*part.path, key)
@@ -86,7 +86,7 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
 def _mistakes(
     model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: Part
 ) -> Iterator[tuple[Place, bool, str]]:
-    """Yield each mistake: its path in the data, ``True`` if it is in a key, and the message."""
+    """Yield each mistake: its path in the data, whether it is in a key, and the message."""
     misspelt = dict(_misspelt(model, data, details))
     for path, wanted in misspelt.items():
         yield path, True, f"unknown key {path[-1]!r}; did you mean {wanted!r}?"
@@ -109,7 +109,7 @@ def _mistakes(
 
 
 def _misspelt(model: type[BaseModel], data: Any, details: Sequence[ErrorDetails]) -> Iterator[tuple[Place, str]]:
-    """Yield the paths of unknown keys that look like a key that is missing beside them, each with that key."""
+    """Yield the paths of unknown keys that resemble a missing key, with that key."""
     taken: set[Place] = set()
     for loc in (detail["loc"] for detail in details if detail["type"] == "missing"):
         beside = data
@@ -126,7 +126,7 @@ def _misspelt(model: type[BaseModel], data: Any, details: Sequence[ErrorDetails]
 
 
 def _path_in(data: Any, loc: Place) -> Place:
-    """Return the part of a pydantic location that is in the data: no names of types, no number in what is no list."""
+    """Return the part of a pydantic location that is in the data: without type names."""
     path: list[str | int] = []
     for part in loc:
         if isinstance(data, Mapping):
@@ -140,7 +140,7 @@ def _path_in(data: Any, loc: Place) -> Place:
 
 
 def _known_keys(model: type[BaseModel], loc: Place) -> list[str]:
-    """Return the keys that are allowed beside the last part of a location."""
+    """Return the allowed siblings of the last part of a location."""
     inside: Any = model
     for part in loc[:-1]:
         fields = getattr(inside, "model_fields", {})

@@ -1,1 +1,1 @@
-"""The hooks by which plugins come in, and the register of what they bring."""
+"""The hooks of plugins, and the registry of what they bring."""

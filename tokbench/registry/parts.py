@@ -1,4 +1,4 @@
-"""The parts of a plugin: the modules of a folder, of which a broken one costs itself alone."""
+"""Imports the modules of a plugin's folder one by one, so that a broken one fails alone."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ class Parts(NamedTuple):
     """The modules of a folder."""
 
     modules: list[ModuleType]
-    """Those that could be imported, in the order of their names."""
+    """The imported ones, sorted by name."""
     broken: list[BrokenPart]
-    """The others."""
 
     def specs(self) -> list[Any]:
-        """Return what the modules bring: each has a ``SPEC``, or several ``SPECS``, or is a helper that has neither."""
+        """Return ``SPEC`` or ``SPECS`` of every module; helpers have neither."""
         return [
             spec
             for module in self.modules

@@ -1,12 +1,12 @@
 """Finds the plugins that are installed, and keeps what they register.
 
-Each entry point of the group ``tokbench`` is loaded by itself. Its registrations are collected first, and added only if
-every step worked. So a broken plugin is one line with its reason, and everything else runs.
+Each entry point of the group ``tokbench`` is loaded by itself. Its registrations are added only if every step worked,
+so a broken plugin is one line with its reason, and everything else runs.
 
 Two environment variables choose among the plugins, in worker processes, too:
 
 ``TOKBENCH_PLUGINS=a,b``
-    loads these entry points and no others, built-in ones included.
+    loads only these entry points, built-in ones included.
 ``TOKBENCH_NO_THIRD_PARTY=1``
     loads the entry points of the distribution ``tokbench`` alone.
 """
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 ALLOWED: Final = "TOKBENCH_PLUGINS"
 OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
 OWN: Final = "tokbench"
-"""The distribution that brings the built-in plugins."""
+"""The distribution of the built-in plugins."""
 
 OWN_EXECUTORS: Final = ("inprocess", "workers")
-"""The executors that are there without a plugin."""
+"""The executors that need no plugin."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +49,17 @@ class PluginStatus:
     """One entry point, and whether it can be used."""
 
     name: str
-    """The name of the entry point, or of a module of the plugin that cannot be imported."""
+    """The name of the entry point, or of a broken module of the plugin."""
     distribution: str
     """The package that declares it; empty if there is none."""
     version: str
     """The version of that package."""
     reason: str = ""
-    """The reason why it cannot be used; empty if it can."""
+    """The reason why it cannot be used."""
     module: str = ""
-    """The object that the entry point names, such as ``acme_tokenizers.backend``."""
+    """The object of the entry point, such as ``acme_tokenizers.backend``."""
     excluded: bool = False
-    """``True`` if an environment variable leaves it out on purpose."""
+    """An environment variable leaves it out on purpose."""
 
     def may_hold(self, name: str) -> bool:
         """Return whether the plugin, or a part of its module's path, has this name.
@@ -78,7 +78,7 @@ def _plain(name: str) -> str:
 class _Named(Protocol):
     @property
     def name(self) -> str:
-        """The word by which a configuration names it."""
+        """The name in a configuration."""
 
 
 S = TypeVar("S", bound=_Named)
@@ -99,7 +99,7 @@ class Catalogue(Generic[S]):
         kind: what messages call such a spec, as in ``unknown backend``.
         plugins: all plugins of the registry; the list grows while they are loaded.
         automatic: tells which specs a run adds by itself; a configuration cannot name these.
-        own: names of the same kind that are there without a plugin, and have no spec.
+        own: names that need neither plugin nor spec.
     """
 
     def __init__(
@@ -128,8 +128,9 @@ class Catalogue(Generic[S]):
         """Return the spec of that name.
 
         Raises:
-            InputError: there is no such spec. The message names the plugin that may hold it and did not load, or else
-                the nearest name and all plugins that did not load.
+            InputError: no such spec. The message names the plugin that may hold it and did not load, or else the
+                nearest name
+            and all plugins that did not load.
         """
         entries = self.entries
         if name in entries:
@@ -141,7 +142,7 @@ class Catalogue(Generic[S]):
         raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
 
     def not_loaded(self, name: str) -> str:
-        """Return which plugin may hold a name and did not load, and why; an empty string if there is none."""
+        """Return which plugin may hold a name and did not load, and why; else an empty string."""
         likely = next((plugin for plugin in self._plugins if plugin.reason and plugin.may_hold(name)), None)
         if likely is None:
             return ""
@@ -149,14 +150,14 @@ class Catalogue(Generic[S]):
         return f"{msg}: {likely.reason}"
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
-        """Add specs that :meth:`check` has let through."""
+        """Add specs that passed :meth:`check`."""
         self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
 
     def check(self, specs: Iterable[S]) -> None:
         """Check that specs can be added.
 
         Raises:
-            ContractError: a name is taken, or comes twice.
+            ContractError: a name is in use, or comes twice.
         """
         seen: set[str] = set()
         for spec in specs:
@@ -186,7 +187,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
-        """Every entry point, whether it can be used or not, each with its broken modules behind it."""
+        """Every entry point, each followed by its broken modules."""
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
         self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
         self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
@@ -196,18 +197,18 @@ class Registry:
         self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", self.plugins, own=OWN_EXECUTORS)
 
     def is_foreign(self, backend: BackendSpec) -> bool:
-        """Return ``True`` if the plugin of a backend is not tokbench's own."""
+        """Tell whether a backend comes from a third party."""
         return self.backends.entries[backend.name].plugin.distribution != OWN
 
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
-    """Load every entry point of the group ``tokbench``, in order of distribution and name; tokbench's own come first.
+    """Load every entry point of the group ``tokbench``, by distribution and name; tokbench's own come first.
 
     Args:
-        entries: the entry points; ``None`` for those that are installed.
+        entries: the entry points; ``None`` for the installed ones.
 
     Raises:
-        InputError: ``TOKBENCH_PLUGINS`` names an entry point that does not exist.
+        InputError: ``TOKBENCH_PLUGINS`` names an unknown entry point.
     """
     registry = Registry()
     manager = pluggy.PluginManager(hookspecs.GROUP)
@@ -241,14 +242,14 @@ def _allowed(names: Sequence[str]) -> frozenset[str] | None:
 
 
 def _excluded(name: str, distribution: str, allowed: frozenset[str] | None) -> str:
-    """Return why the environment excludes an entry point; an empty string if it does not."""
+    """Return why the environment excludes an entry point; else an empty string."""
     if os.environ.get(OWN_ONLY, "") not in {"", "0"} and distribution != OWN:
         return f"not part of tokbench, and {OWN_ONLY} is set"
     return "" if allowed is None or name in allowed else f"not in {ALLOWED}"
 
 
 class Origin(NamedTuple):
-    """The package that declares an entry point; both are empty if there is none."""
+    """The package that declares an entry point; empty if there is none."""
 
     distribution: str
     version: str
@@ -268,7 +269,7 @@ def _origin_of(distribution: Any) -> Origin:
 def _register(
     registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus
 ) -> list[PluginStatus]:
-    """Load one plugin and add what it registers; nothing is added if any step fails. Return its broken parts."""
+    """Load one plugin and add all that it registers, or nothing if any step fails. Return its broken parts."""
     plugin = entry_point.load()
     try:
         manager.register(plugin, entry_point.name)
@@ -287,7 +288,7 @@ def _register(
 
 
 def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:
-    """Return what the hooks register, by catalogue, after a check that it can be added."""
+    """Return what the hooks register, by catalogue, checked."""
     hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
@@ -313,11 +314,11 @@ class _Requiring(Protocol):
 
     @property
     def install(self) -> str:
-        """The command that installs them; empty for the plain one."""
+        """The command that installs them; empty for pip."""
 
 
 def absent_distributions(spec: _Requiring) -> list[str]:
-    """Return the distributions that a spec requires and that are not installed."""
+    """Return the required distributions that are not installed."""
     absent = []
     for distribution in spec.requires:
         try:
@@ -328,7 +329,7 @@ def absent_distributions(spec: _Requiring) -> list[str]:
 
 
 def install_command(spec: _Requiring) -> str:
-    """Return the command that installs the distributions that a spec requires and that are absent."""
+    """Return the command that installs them."""
     return spec.install or "pip install " + " ".join(absent_distributions(spec))
 
 

@@ -1,4 +1,4 @@
-"""Files of tokenizers: backends say which ones they load, and the name and first bytes of a file choose among them."""
+"""Files of tokenizers: a file's name and first bytes choose among the backends that load it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tokbench.tokenizers.backend import BackendSpec, FileKind
 
 FOLDER: Final = "/"
-"""The end of the name that stands for folders."""
+"""The last character of a name that means a folder."""
 
 _HEAD: Final = 4096
 
@@ -26,14 +26,14 @@ class Reader(NamedTuple):
 
 
 def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[Reader]:
-    r"""Return the backends that read a file, the one to prefer first.
+    r"""Return the backends that read a file, the preferred one first.
 
-    A kind with marks goes before one without, a longer ending before a shorter one. Then a backend that is
-    installed goes first, and the one with the greatest precedence.
+    A kind with marks goes before one without, and a longer ending before a shorter one. Then installed backends go
+    first, by precedence.
 
     Args:
-        name: the name of the file, which tells its kind.
-        path: where it lies.
+        name: of the file, which tells its kind.
+        path: where the file is.
         backends: the backends to choose from.
 
     Raises:
@@ -77,11 +77,7 @@ def _rank(reader: Reader) -> tuple[bool, int, bool, int, str]:
 
 
 def _head(name: str, path: Path) -> bytes:
-    """Return the first bytes of a file.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """Return the first bytes of a file; an InputError if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(_HEAD)

@@ -1,18 +1,17 @@
-"""The grammar by which a user names a tokenizer, one for every command, for Python, for YAML and for the page.
+"""The grammar of tokenizer names, the same for every command, Python, YAML and the page.
 
-A tokenizer is named in one of four ways:
+There are four kinds of names:
 
 ``gpt-4o``
-    a published name: backends say which of their vocabularies have one, and one of them that is installed and needs no
-    network is chosen;
+    a published name: an installed backend that has it is chosen, if possible without network;
 ``backend:value``
-    a backend and the value of the option that it declares as its main one, or a file that it reads;
+    a backend and the value of its main option, or a file that it reads;
 ``backend``
-    a backend with no option, or with options that are given in another way;
+    a backend without options in its name;
 ``tokenizer.json``
     a file: its name and its first bytes choose the backend.
 
-Nothing is loaded here, and options are not validated: a name becomes a backend and its options.
+A name becomes a backend and its options; nothing is loaded or validated.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ class Resolved(NamedTuple):
 
     backend: str
     options: GivenOptions
-    """The options that the name sets, as they are written in a configuration."""
+    """The options that the name sets, as in a configuration."""
 
     def __str__(self) -> str:
-        """Return it in words: the backend and the values that it is given.
+        """Return the backend and its values.
 
         >>> print(Resolved("tiktoken", {"encoding": "gpt2"}))
         tiktoken:gpt2
@@ -86,17 +85,17 @@ class Grammar:
     base: Path = Path()
     """The folder at which the relative path of a file starts."""
     files: bool = True
-    """``False`` if a name cannot be a file: nothing is looked up on the disk."""
+    """``False`` if a name cannot be a file: nothing is looked up on disk."""
     wanted: Callable[[BackendSpec], bool] = _any
-    """Tells which backends may be chosen for a published name or a file; one that is named is taken in any case."""
+    """Tells which backends may be chosen for a published name or a file; an explicit backend is always used."""
     known: Collection[str] = ()
-    """The names of a configuration, which a message may suggest."""
+    """The names of a configuration, for suggestions."""
 
     def resolve(self, name: str) -> Resolved:
         """Return what loads the tokenizer of this name.
 
         Raises:
-            InputError: nothing has this name; the message says what is known, or what is near.
+            InputError: the name is unknown; the message suggests others.
         """
         backend, colon, value = name.partition(":")
         backends = self.registry.backends
@@ -115,7 +114,7 @@ class Grammar:
         """Return what trains a tokenizer: a backend, or ``backend:value`` with its main option of training.
 
         Raises:
-            InputError: there is no such backend, or it has no main option of training.
+            InputError: no such backend, or it has no main option of training.
 
         >>> from tokbench.registry.plugins import load_registry
         >>> Grammar(load_registry()).resolve_training("regex_bpe:gpt4")
@@ -128,9 +127,9 @@ class Grammar:
         return Resolved(backend, {_main(spec.train_main, spec.train_options.model_fields, name): plain_scalar(value)})
 
     def published(self) -> dict[str, list[Resolved]]:
-        """Return the catalogue of published names, each with what can load it, the one to prefer first.
+        """Return the published names, each with what can load it, the preferred one first.
 
-        A backend that is installed goes first, then one that needs no network, and then the greatest precedence.
+        Installed backends go first, then those without network, then the greatest precedence.
         """
         backends = self.registry.backends
         return {
@@ -139,7 +138,7 @@ class Grammar:
         }
 
     def _load_options(self, spec: BackendSpec, name: str, value: str) -> GivenOptions:
-        """Return the option that the value of ``backend:value`` sets: that of a file, or else the main one.
+        """Return the option that the value of ``backend:value`` sets: the file's, or else the main one.
 
         Raises:
             InputError: the backend has no main option.
@@ -153,11 +152,7 @@ class Grammar:
         return {_main(spec.main, fields, name): plain_scalar(value)}
 
     def _path(self, name: str) -> Path:
-        """Return the path that a name is, if it is one.
-
-        Raises:
-            InputError: an environment variable in it is not set.
-        """
+        """Return the path that a name is, if it is one; an InputError if an environment variable is not set."""
         try:
             return local_path(name, self.base)
         except ValueError as error:
@@ -174,14 +169,13 @@ class Grammar:
         """Return what loads a file.
 
         Raises:
-            InputError: there is no such file, or no backend reads it.
+            InputError: no such file, or no backend reads it.
         """
         readers = readers_of(name, self._path(name), self.registry.backends)
         spec, kind = next((reader for reader in readers if self.wanted(reader.spec)), readers[0])
         return Resolved(spec.name, {kind.option: name})
 
     def _unknown(self, name: str) -> str:
-        """Return the message about a name that nothing has."""
         backends, (backend, colon, _) = self.registry.backends, name.partition(":")
         if unloaded := backends.not_loaded(backend):
             return unloaded
@@ -197,7 +191,7 @@ class Grammar:
 
 
 def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
-    """Return the published names, each with what can load it, whatever is installed here."""
+    """Return the published names, each with what can load it, installed or not."""
     names: dict[str, list[Resolved]] = {}
     for spec in sorted(registry.backends, key=lambda spec: (-spec.precedence, spec.name)):
         for name, options in spec.published.items():
@@ -206,7 +200,7 @@ def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
 
 
 def unverified(registry: Registry) -> frozenset[str]:
-    """Return the published names that were held against nothing, see ``BackendSpec.verified``.
+    """Return the published names that were not verified, see ``BackendSpec.verified``.
 
     >>> from tokbench.registry.plugins import load_registry
     >>> names = unverified(load_registry())
@@ -217,17 +211,13 @@ def unverified(registry: Registry) -> frozenset[str]:
 
 
 def _rank(spec: BackendSpec, options: GivenOptions) -> tuple[bool, bool]:
-    """Return what orders the candidates for a published name, those alike aside: the least is preferred."""
+    """Return the sort key of the candidates for a published name: the least is preferred."""
     local = attempt(lambda: spec.local(spec.load_options.model_validate(options)))
     return missing(spec) is not None, local is not True
 
 
 def _main(main: str, fields: Collection[str], name: str) -> str:
-    """Return the main option of a backend.
-
-    Raises:
-        InputError: it declares none.
-    """
+    """Return the main option of a backend; an InputError if it declares none."""
     if main not in fields:
         backend, _, value = name.partition(":")
         known = f"its options are {', '.join(fields)}" if fields else "it has no options"

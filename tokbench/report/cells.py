@@ -1,4 +1,4 @@
-"""Cells as reports show them: a number or a word, its marks, and a tooltip with everything behind it.
+"""Cells as reports show them: a number or a word, its marks, and a tooltip with the details.
 
 A cell without a value shows a word and has a reason. It is never blank and never zero.
 """
@@ -44,7 +44,6 @@ _WORDS = {Status.NOT_APPLICABLE: "n/a"}
 
 
 MUCH_LOST: Final = 0.001
-"""From this share of lost characters on, the loss shows in the digits of a ratio."""
 
 MARKS: Final[Mapping[RoundTrip, str]] = {
     RoundTrip.EXACT: "",
@@ -93,17 +92,17 @@ class DisplayCell:
 
     @property
     def partial(self) -> bool:
-        """``True`` if only some documents were measured, because the run was stopped."""
+        """``True`` if only some documents were measured."""
         return self.measured is not None
 
     @property
     def share(self) -> str:
-        """The share of the documents that was measured, such as ``43 %``; empty if it is all."""
+        """The measured share of the documents, such as ``43 %``; empty for all."""
         return "" if self.measured is None else percent(self.measured)
 
     @property
     def aside(self) -> bool:
-        """``True`` if it is lossy or partial: it is not ranked, has no colour and is sorted last."""
+        """``True`` if it is lossy or partial: not ranked, without colour, sorted last."""
         return self.lossy or self.partial
 
     @property
@@ -146,7 +145,7 @@ class Series:
 
     @property
     def tells_apart(self) -> bool:
-        """``True`` if the numbers depend on the tokenizer; the size of a text, for instance, does not."""
+        """``True`` if the numbers depend on the tokenizer, unlike the size of a text."""
         values = [cell.value for cell in self.cells.values() if cell.value is not None]
         return bool(values) and (self.direction != "none" or len(values) == 1 or len(set(values)) > 1)
 
@@ -182,7 +181,7 @@ def percent(share: float) -> str:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks in these cells, and of a dash.
+    """Return the legends of the marks in these cells.
 
     >>> legends([DisplayCell(text="3.1", value=3.1, round_trip=RoundTrip.UNKNOWN)])
     ['? round trip not measured here, so that it is never best']
@@ -196,7 +195,7 @@ def legends(cells: Iterable[DisplayCell]) -> list[str]:
 
 
 def in_sample_legend(shares: Sequence[float]) -> str:
-    """Return the meaning of †, with the shares of the documents that were trained on; empty without a share.
+    """Return the meaning of †, with the shares that were trained on.
 
     >>> in_sample_legend([0.34])
     '† 34 % of the evaluated documents were in the training text'

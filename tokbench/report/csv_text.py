@@ -36,8 +36,6 @@ _WRITTEN: Final = {NoneType, bool, float, int}
 
 
 class _Texts(dict[str, str]):
-    """A cache of field texts: most are a few names."""
-
     def __missing__(self, text: str) -> str:
         made = self[text] = spreadsheet_text(str(text))  # a status is text, too
         return made

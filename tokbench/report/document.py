@@ -19,7 +19,7 @@ from tokbench.results.blocks import MetricInfo
 
 
 class Picture(Protocol):
-    """A chart that a page can show, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
+    """A chart for a page, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
 
     title: str
 
@@ -62,7 +62,7 @@ class Small:
 
 @dataclass(frozen=True, slots=True)
 class Gloss:
-    """Words that explain the name before them, such as the language of a code."""
+    """Words that explain the name before them."""
 
     text: str
 
@@ -84,14 +84,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text that people type, such as the id of a metric."""
+    """Text to type, such as the id of a metric."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A digest in small type of fixed width; in a cell it has a line of its own."""
+    """A digest; in a cell it has a line of its own."""
 
     text: str
 
@@ -122,7 +122,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class ChartKey:
-    """The mark of a line or point of a chart, with its name."""
+    """The mark and name of a line or point of a chart."""
 
     mark: Picture
     text: str
@@ -152,7 +152,6 @@ class Tokens:
 
     tokens: Sequence[Token]
     mark: str = ""
-    """A mark after the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,6 @@ Inline = (
     | Scale
 )
 Line = Inline | Sequence[Inline]
-"""A line of text: one piece or several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +199,7 @@ class Paragraph:
 
     line: Line
     kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids"] = ""
-    """``advice`` is narrow, ``headline`` and ``lead`` are large, ``legend`` is small, ``bad`` reports a failure,
-    ``ids`` has digits of one width."""
+    """The look: ``advice`` is narrow, ``headline`` and ``lead`` are large, ``legend`` is small, ``bad`` failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +224,11 @@ class TokenText:
 
     tokens: Sequence[Token]
     label: str
-    """The name of the text for a screen reader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextCell:
-    """A cell with text; without options a string or :class:`Name` will do."""
+    """A cell with text; a string or :class:`Name` will do without options."""
 
     line: Line = ""
     small: Sequence[Line] = ()
@@ -246,9 +242,9 @@ class TextCell:
     data: str = ""
     """The number of the text that it opens; empty for none."""
     span: int = 1
-    """The number of columns that it spans."""
+    """The columns that it spans."""
     head: str = ""
-    """The column name that a narrow page writes before the text."""
+    """The column name before the text on a narrow page."""
     names: bool = False
     """It names its row though it is not the first."""
 
@@ -278,7 +274,6 @@ class Column:
     sort: Literal["", "ascending", "descending"] = ""
     """The order of the first click; empty for a column that does not sort."""
     mark: str = ""
-    """A mark after the name."""
     below: Line = ""
     """A second line, such as the corpus."""
     unit: Term | str = ""
@@ -304,13 +299,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table in a box that scrolls."""
+    """A table in a scrolling box."""
 
     caption: Line
     columns: Sequence[Column]
     rows: Sequence[Row]
     label: str = ""
-    """The name of the box for a screen reader; empty for the caption."""
+    """Its name for a screen reader; empty for the caption."""
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
@@ -326,9 +321,9 @@ class Figure:
     picture: Picture
     caption: Line = ""
     label: str = ""
-    """The name of its box for a screen reader; empty for no box."""
+    """The box's name for a screen reader; empty for no box."""
     beside: bool = False
-    """Writes the caption next to the chart where there is room."""
+    """Puts the caption next to the chart if it fits."""
     narrow: Picture | None = None
     """The same chart for a phone."""
 
@@ -364,28 +359,24 @@ class Chooser:
     key: str = ""
     """The key of the choice in a link; empty for the id."""
     packed: bool = False
-    """Packs all panes but the first until they are opened, because they are large."""
+    """Packs all panes but the first, because they are large."""
     away: bool = False
-    """Packs the first one, too, because it is in a pane that is hidden at first."""
+    """Packs the first one, too, because it is hidden at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenChooser:
-    """Texts as tokens, with a choice of text and tokenizers; a document has one at most.
-
-    A format without choice shows the first texts.
-    """
+    """Texts as tokens, with a choice of text and tokenizers; at most one per document."""
 
     texts: Sequence[Pane]
-    """All texts; those beyond the first need no nodes."""
+    """Those beyond the first need no nodes."""
     first: Sequence[int]
-    """The numbers of the texts shown without a script; a script starts with the first."""
+    """The numbers of the texts shown without a script."""
     names: Sequence[str]
-    """All tokenizers."""
     chosen: Sequence[str]
     """The tokenizers shown at first."""
     data: str
-    """All texts with all tokenizers, for the script of the page."""
+    """All texts with all tokenizers, for the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,12 +387,11 @@ class Details:
     nodes: Sequence[Node]
     open: bool = False
     packed: bool = False
-    """Packs them until then, because they are large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Parts shown in a row where there is room."""
+    """Parts in a row where there is room."""
 
     cards: Sequence[Sequence[Node]]
     wide: bool = False
@@ -417,10 +407,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Rich:
-    """Nodes that only a page can show; plain text shows ``plain`` instead."""
+    """Nodes for pages only; plain text shows ``plain``."""
 
     nodes: Sequence[Node] | Callable[[], Sequence[Node]]
-    """A function makes them only for a format that shows them; many charts take long to draw."""
+    """A function makes them on demand; many charts take long to draw."""
     plain: Sequence[Node] = ()
 
     def made(self) -> Sequence[Node]:
@@ -438,16 +428,14 @@ class Section:
     """A section of a report."""
 
     id: str
-    """The anchor of links; empty for none."""
     title: Line
-    """Empty for none."""
     nodes: Sequence[Node]
     folded: bool = True
     """``False`` shows it unfolded."""
 
 
 def measured_column(series: Series, name: str = "", below: str = "") -> Column:
-    """Return the head of a metric: it sorts best first, and its unit links to the definition."""
+    """Return the head of a metric, sorted best first, with a link to its definition."""
     return Column(
         name or series.label,
         numeric=True,
@@ -464,12 +452,12 @@ def legend_lines(lines: Sequence[str]) -> list[Node]:
 
 
 def sentence_paragraphs(sentences: Sequence[str]) -> list[Node]:
-    """Return a paragraph for each sentence, the first as ``lead``."""
+    """Return a paragraph for each sentence, the first one as ``lead``."""
     return [Paragraph(sentence, "" if number else "lead") for number, sentence in enumerate(sentences)]
 
 
 def captioned(table: Table) -> Rich:
-    """Return a table whose caption plain text shows as well, for want of a heading."""
+    """Return a table whose caption plain text shows as well."""
     return Rich([table], plain=[Paragraph(table.caption), table])
 
 

@@ -1,7 +1,7 @@
 """Functions that make any text safe to show.
 
 Names, reasons and excerpts may hold markup, escape sequences, bidirectional marks or lone surrogates. Every format
-passes its text through :func:`visible`, then escapes what the format itself would read as markup.
+applies :func:`visible`, then escapes its own markup.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def cut(text: str, length: int) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value, or a small tree of values, as one visible line; a dataclass is read as a mapping.
+    """Return a value, or a small tree of values, as one visible line.
 
     >>> plain({"pattern": "gpt4", "sizes": [1, 2], "name": None})
     'pattern: gpt4; sizes: [1, 2]; name: none'
@@ -88,7 +88,6 @@ _LATEX: Final = str.maketrans(
         "…": r"\ldots{}",
     }
 )
-"""Brackets and stars act after the end of a row, and hyphens join to dashes."""
 
 
 def latex_text(text: str) -> str:
@@ -111,7 +110,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """Return a table of cells that are Markdown already; the columns in ``numbers`` are right-aligned."""
+    """Return a table of Markdown cells; the columns in ``numbers`` are right-aligned."""
     right = set(numbers)
     rule = ["---:" if column in right else "---" for column in range(len(head))]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in [head, rule, *rows])

@@ -55,10 +55,8 @@ from tokbench.report.html_tokens import token_chooser_html, token_text_html, tok
 from tokbench.report.pages import html_environment, packed
 
 _KINDS: Final = {"bad": "state bad"}
-"""The classes of paragraphs whose kind has another name."""
 
 _MENU: Final = 8
-"""More panes than this get a menu, fewer get buttons."""
 
 
 class HtmlNodes:
@@ -96,7 +94,6 @@ class HtmlNodes:
         return Markup("<section{}>\n{}{}</section>\n").format(place, title, self.nodes(section.nodes))
 
     def foldable(self, section: Section) -> Markup:
-        """Return a section that a reader folds and unfolds."""
         return Markup(
             '<section id="{}">\n<details class="fold"{}>\n<summary><h2>{}</h2></summary>\n{}</details>\n</section>\n'
         ).format(
@@ -264,7 +261,6 @@ class HtmlNodes:
         return self._choice(chooser) + Markup("").join(panes)
 
     def _choice(self, chooser: Chooser) -> Markup:
-        """Return the buttons or the menu; a single pane needs neither."""
         key, purpose, panes = chooser.key or chooser.id, _text(chooser.purpose), list(enumerate(chooser.panes))
         if len(panes) <= 1:
             return Markup("")

@@ -12,7 +12,6 @@ from tokbench.report.document import Node, Token, TokenChooser, Tokens, TokenTex
 from tokbench.report.pages import packed
 
 _MOST: Final = 60
-"""The most tokens that a line shows."""
 
 _CHOICE: Final = Markup("""\
 <div class="choose pick">
@@ -61,7 +60,7 @@ def _box(token: Token) -> Markup:
 
 
 def token_chooser_html(chooser: TokenChooser, nodes: Callable[[Sequence[Node]], Markup]) -> Markup:
-    """Return the choice of text and tokenizers, the first texts, and the others packed; ``nodes`` renders a text."""
+    """Return the choice of text and tokenizers; ``nodes`` renders a text."""
     frame = Markup('<div class="cut">\n{}</div>\n')
     shown = (frame.format(nodes(chooser.texts[number].nodes)) for number in chooser.first)
     return _CHOICE.format(

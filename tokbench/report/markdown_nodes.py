@@ -40,7 +40,6 @@ from tokbench.report.document import (
 from tokbench.report.escaping import markdown_table, markdown_text
 
 PlainNode = Heading | Paragraph | Bullets | Listing | TokenText | Table | Note
-"""The nodes of plain text."""
 
 _MOST_TOKENS: Final = 24
 
@@ -86,7 +85,7 @@ def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
 
 
 def _blocks(nodes: Sequence[Node]) -> list[str]:
-    """Return the blocks of nodes; each ends with a line end, with an empty line between."""
+    """Return the blocks of nodes, separated by empty lines."""
     return [_block(node) for node in plain_nodes(nodes)]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def html_environment(package: str = "tokbench.report") -> jinja2.Environment:
-    """Return an environment for the templates of a package; all text that is not markup is made visible and escaped."""
+    """Return an environment for a package's templates, which escapes all text but markup."""
     import jinja2
 
     return jinja2.Environment(
@@ -29,10 +29,9 @@ def html_environment(package: str = "tokbench.report") -> jinja2.Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Make a value visible, except markup."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
 
 
 def packed(markup: str) -> str:
-    """Return markup as base64 of zlib; the page's script unpacks it when it is opened."""
+    """Return markup as base64 of zlib, for the page's script."""
     return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()

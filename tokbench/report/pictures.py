@@ -1,4 +1,4 @@
-"""All charts of a report as SVG and PNG, for papers: light colours, self-contained."""
+"""All charts of a report as self-contained SVG and PNG, in light colours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from tokbench.report.report import Report
 from tokbench.report.section import Chart
 
 FOLDER: Final = "pictures"
-"""Inside the folder of the reports."""
 
 _SCALE: Final = 2.0
-"""Pixels of a PNG per unit of its SVG."""
 
 _FONT: Final = 'svg { font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }'
 
@@ -53,7 +51,7 @@ def write_pictures(report: Report, folder: Path) -> list[Path]:
 
 
 def picture_svg(picture: Chart, css: str = "") -> str:
-    """Return a picture as the text of an SVG file, with the style of charts unless ``css`` is given."""
+    """Return a picture as an SVG file, in the style of charts unless ``css`` is given."""
     return picture.drawing.standalone(css or _style(), picture.keys, [visible(heading) for heading in picture.headings])
 
 
@@ -76,7 +74,6 @@ def pictures(report: Report) -> Iterator[Chart]:
 
 
 def _style() -> str:
-    """Return the style of charts with light colours for its variables."""
     environment = html_environment()
     page, charts = (environment.get_template(f"{name}.css.j2").render() for name in ("style", "charts"))
     light = page[page.index(":root {") : page.index("}")]

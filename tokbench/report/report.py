@@ -27,7 +27,6 @@ class Report:
 
     results: Results
     specs: Sequence[SectionSpec] = ()
-    """The sections of plugins."""
 
     @cached_property
     def tables(self) -> CellTables:
@@ -40,12 +39,11 @@ class Report:
 
     @cached_property
     def partial(self) -> Note | None:
-        """The note on a run that was stopped."""
         return partial_note(self.results)
 
     @cached_property
     def overrides(self) -> list[str]:
-        """A line for each change that the command made to the configuration."""
+        """A line for each override of the configuration."""
         return overrides(self.results)
 
     @cached_property
@@ -64,12 +62,11 @@ class Report:
 
     @cached_property
     def _leads(self) -> dict[str, Sequence[Node]]:
-        """By section, what it adds to the answer."""
         return {spec.name: spec.lead(self.tables) if spec.lead else () for spec in self.ordered_specs}
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The sections of a page, in order; empty ones are left out, and the answer's are unfolded."""
+        """The sections of a page, in order, without empty ones; the answer's are unfolded."""
         return [
             replace(section, folded=section.folded and not self._leads[spec.name])
             for spec in self.ordered_specs
@@ -78,18 +75,18 @@ class Report:
 
     @cached_property
     def plain_sections(self) -> list[Section]:
-        """The sections of a format without charts, in order."""
+        """The sections of a format without charts."""
         specs = (spec for spec in self.ordered_specs if not spec.page_only)
         return [section for spec in specs for section in spec.sections(self.tables)]
 
     @cached_property
     def cautions(self) -> list[Line]:
-        """All that a reader must know first: what to distrust, and the notes of the run."""
+        """What a reader must know first: what to distrust, and the notes of the run."""
         return [*distrust(self.tables), *self.notes]
 
     @cached_property
     def notes(self) -> list[Line]:
-        """The notes of the run, with a hint for those that a section shows."""
+        """The notes of the run, and hints for notes in sections."""
         apart = [spec.notes(self.tables) for spec in self.ordered_specs if spec.notes]
         aside = {note for section in apart for note in section.notes}
         head = [note for note in self.results.notes if note not in aside]

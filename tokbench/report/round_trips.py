@@ -23,7 +23,7 @@ class RoundTrips:
         self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
 
     def of(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of the texts of a cell, by the rule of loss among the cells of its place."""
+        """Return the round trip of a cell's texts, by the rule of loss in its place."""
         direction = self._tables.metric(cell.metric).direction
         higher = None if direction == "none" else direction == "higher"
         return judge(self.number(cell), self._rivals(cell), higher=higher)
@@ -46,7 +46,7 @@ class RoundTrips:
     def _loss(self, cell: Cell) -> Loss | RoundTrip:
         """Return the loss of a cell; ``EXACT`` if losing text cannot improve its metric.
 
-        A probe brings its own texts. A premium compares two languages, so both count.
+        A premium compares two languages, so both count.
         """
         metric = self._tables.metric(cell.metric)
         if metric.loss_cannot_help:
@@ -61,7 +61,7 @@ class RoundTrips:
 
     @cached_property
     def _premiums(self) -> str:
-        """The family that compares languages; a word that no family has, if there is none."""
+        """The family that compares languages; else a word that no family has."""
         return self._tables.metric(self._tables.with_role(Role.PREMIUM)).family or "(none)"
 
     @cached_property
@@ -85,7 +85,6 @@ class RoundTrips:
         return self._losses[place]
 
     def _measured_loss(self, tokenizer: str, corpus: str, group: str) -> Loss | None:
-        """Return the measured loss of a place; ``None`` if there is none."""
         roles = (Role.ROUND_TRIP, Role.ERRORS, Role.CHARGE)
         cells = [self._tables.cell(self._tables.with_role(role), corpus, group, tokenizer) for role in roles]
         exact, *loss = [None if cell is None else cell.value for cell in cells]
@@ -96,7 +95,7 @@ class RoundTrips:
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The groups of each slice, by corpus and the slice's name."""
+        """The groups of each slice, by corpus and slice."""
         return {
             (corpus, f"{part.facet}: {part.value or 'unknown'}"): part.groups
             for corpus in self._tables.corpora

@@ -18,7 +18,7 @@ class Chart(NamedTuple):
     """The file name without ending; letters, digits and ``. _ -`` are kept."""
     drawing: Drawing
     keys: tuple[tuple[str, Drawing], ...] = ()
-    """The names of colours and marks, each with what is drawn."""
+    """Names of colours and marks, each with its drawing."""
     headings: tuple[str, ...] = ()
     """Lines above a chart that needs an explanation."""
 
@@ -28,7 +28,7 @@ class SectionNotes(NamedTuple):
 
     notes: Sequence[str]
     hint: Line
-    """The line that the head of the page has instead."""
+    """What the head of the page says instead."""
 
 
 def _no_charts(tables: CellTables) -> Iterator[Chart]:  # noqa: ARG001 - the default of `charts`
@@ -42,7 +42,7 @@ class SectionSpec:
     name: str
     """Its name among the sections of a report."""
     place: int
-    """Sections are ordered by place; tokbench's own are multiples of ten."""
+    """The order; tokbench's own are multiples of ten."""
     build: Callable[[CellTables], Section | Sequence[Section] | None]
     """Returns the section as a tree; ``None`` if a run has nothing for it."""
     charts: Callable[[CellTables], Iterator[Chart]] = _no_charts

@@ -36,7 +36,7 @@ _COLOURS: Final = ("on #cfe8ff", "on #ffe2b8", "on #d5f2d0", "on #f6d3e6", "on #
 _LONGEST_BACK: Final = 200
 
 SAME, OTHER = "│", "┃"
-"""The signs after a token without colours; the second one if another tokenizer does not have it."""
+"""The signs after a token without colours; the second one for a difference."""
 
 
 class TokenView(NamedTuple):
@@ -46,15 +46,14 @@ class TokenView(NamedTuple):
     text: str
     r"""Its part of the text, made visible; bytes that are not UTF-8 as ``\x`` and two digits."""
     breaks: int
-    """The number of lines that end in it."""
+    """The number of line ends in it."""
     differs: bool
     """Not all tokenizers have this token here."""
     partial: bool
-    """Its bytes are not whole characters."""
     title: str
-    """Its id, its bytes, and its own text where that differs from its part of the text."""
+    """Its id, its bytes, and its own text if it differs."""
     own: str
-    """The end of the title, on its own text; may be empty."""
+    """The title's end, on its own text."""
     merges: list[list[str]]
     """The merges by which BPE makes it, each as its parts."""
 
@@ -70,7 +69,6 @@ class SegmentationView:
 
     @classmethod
     def of_all(cls, text: SegmentedText) -> list[Self]:
-        """Return the lines of all tokenizers below a text."""
         compared = sum(bool(line.ends) for line in text.segmentations)
         shared = text.shared_spans() if compared > 1 else None
         return [cls(text, line, shared) for line in text.segmentations]
@@ -97,7 +95,7 @@ class SegmentationView:
 
     @property
     def remarks(self) -> list[str]:
-        """The sentences that a reader must know: a failure, a loss, tokens that cannot be aligned."""
+        """What a reader must know: a failure, a loss, tokens that cannot be aligned."""
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
         if self.round_trip == RoundTrip.CANONICAL:
@@ -116,7 +114,6 @@ class SegmentationView:
 
     @property
     def ids(self) -> str:
-        """The ids, separated by spaces."""
         return " ".join(map(str, self.segmentation.ids))
 
     @property
@@ -127,7 +124,6 @@ class SegmentationView:
         ]
 
     def nodes(self, level: Literal[3, 4]) -> list[Node]:
-        """Return it as a part of a document, below a heading of this level."""
         heading = Heading([Name(self.name), " ", Small(self.head)], level)
         tokens = [TokenText(self.boxes, f"Tokens of {self.name}")] if self.tokens else []
         return [heading, *(Paragraph(remark, "bad") for remark in self.remarks), *tokens]

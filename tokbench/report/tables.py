@@ -39,13 +39,12 @@ from tokbench.results.model import Results
 K = TypeVar("K", bound=Hashable)
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
-"""The order of headline metrics; those without such a role follow."""
 
 MOST_GROUPS: Final = 200
-"""The most groups of a corpus in a report; ``results.csv`` has them all."""
+"""The most groups of a corpus in a report; ``results.csv`` has all."""
 
 MOST_TOKENIZERS: Final = 64
-"""The most tokenizers in tables of groups and in charts; the overview and ``results.csv`` have them all."""
+"""The most tokenizers in tables of groups and charts; ``results.csv`` has all."""
 
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
@@ -68,22 +67,21 @@ class CellTables:
 
     @cached_property
     def _present(self) -> dict[tuple[str, str], list[str]]:
-        """The groups with cells, by metric and corpus."""
         groups: dict[tuple[str, str], list[str]] = {}
         for metric, corpus, group in dict.fromkeys(map(attrgetter("metric", "corpus", "group"), self.results.cells)):
             groups.setdefault((metric, corpus), []).append(group)
         return groups
 
     def metric(self, name: str) -> MetricInfo:
-        """Return the definition of a metric; an empty one if unknown."""
+        """Return an empty definition if unknown."""
         return self.results.metrics.get(name, _NO_METRIC)
 
     def tokenizer(self, name: str) -> TokenizerInfo:
-        """Return the description of a tokenizer; an empty one if unknown."""
+        """Return an empty description if unknown."""
         return self.results.tokenizers.get(name, _NO_TOKENIZER)
 
     def corpus(self, name: str) -> CorpusInfo:
-        """Return the description of a corpus; an empty one if unknown."""
+        """Return an empty description if unknown."""
         return self.results.corpora.get(name, _NO_CORPUS)
 
     def label(self, metric: str) -> str:
@@ -91,7 +89,6 @@ class CellTables:
 
     @cached_property
     def anchors(self) -> dict[str, str]:
-        """The anchor of the definition of each metric."""
         return {name: f"metric-{number}" for number, name in enumerate(self.metrics)}
 
     @cached_property
@@ -99,7 +96,7 @@ class CellTables:
         return {metric.role: name for name, metric in reversed(self.results.metrics.items())}
 
     def with_role(self, role: Role) -> str:
-        """Return the id of the first metric that has the role, or an empty string."""
+        """Return the first metric with the role, or an empty string."""
         return self._by_role.get(role, "")
 
     @cached_property
@@ -115,7 +112,7 @@ class CellTables:
 
     @cached_property
     def loss_counts(self) -> frozenset[str]:
-        """The metrics of the round trip that count lost documents by cause; only the section on losses shows them."""
+        """The counts of lost documents by cause, only for the section on losses."""
         family = self.metric(self.with_role(Role.ROUND_TRIP)).family
         metrics = self.results.metrics.items()
         return frozenset(
@@ -147,7 +144,7 @@ class CellTables:
         }
 
     def language(self, corpus: str, group: str) -> str:
-        """Return the English name of a group's language; empty if the corpus has no languages."""
+        """Return the English name of a group's language, or an empty string."""
         return self._languages[corpus].get(group, "")
 
     @cached_property
@@ -155,14 +152,14 @@ class CellTables:
         return {corpus: language_names(self.corpus(corpus).groups) for corpus in self.corpora}
 
     def left_out(self, corpus: str) -> str:
-        """Return a sentence on the groups that reports do not show, or an empty string."""
+        """Return a sentence on hidden groups, or an empty string."""
         left = len(self.corpus(corpus).groups) - MOST_GROUPS
         if left <= 0:
             return ""
         return f"The {MOST_GROUPS:,} groups with the most documents are shown; results.csv has the other {left:,}, too."
 
     def in_sight(self, ranked: Sequence[str]) -> list[str]:
-        """Return the tokenizers that a table of groups or a chart shows: the first :data:`MOST_TOKENIZERS`.
+        """Return the first :data:`MOST_TOKENIZERS`, which tables of groups and charts show.
 
         >>> tables = CellTables(Results(name="r"))
         >>> names = [f"t{k}" for k in range(100)]
@@ -172,7 +169,7 @@ class CellTables:
         return list(ranked[:MOST_TOKENIZERS])
 
     def out_of_sight(self, ranked: Sequence[str]) -> str:
-        """Return a sentence on the tokenizers that :meth:`in_sight` leaves out, or an empty string."""
+        """Return a sentence on hidden tokenizers, or an empty string."""
         left, kept = len(ranked) - MOST_TOKENIZERS, "the overview and results.csv have"
         return f"The first {MOST_TOKENIZERS} tokenizers are shown; {kept} the other {left:,}, too." if left > 0 else ""
 
@@ -217,7 +214,7 @@ class CellTables:
         )
 
     def _lost(self, cell: Cell) -> float | None:
-        """Return the share of lost characters at the place of a cell; ``None`` if unknown."""
+        """Return the share of lost characters at a cell's place; ``None`` if unknown."""
         share = self.cell(self.with_role(Role.LOST_CHARACTERS), cell.corpus, cell.group, cell.tokenizer)
         return None if share is None else share.value
 
@@ -232,7 +229,6 @@ class CellTables:
 
     @property
     def timed(self) -> bool:
-        """Tell whether speed is among the metrics of the run."""
         return any(metric.timed for metric in self.results.metrics.values())
 
     @property
@@ -250,7 +246,7 @@ class CellTables:
         return RoundTrips(self)
 
     def round_trip(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of the texts of a cell, by the rule of loss."""
+        """Return the round trip of a cell's texts, by the rule of loss."""
         return self._round_trips.of(cell)
 
     def number(self, cell: Cell) -> Number:
@@ -299,22 +295,17 @@ class CellTables:
         return level_with(top.tokenizer, {cell.tokenizer: cell for cell in (top, *nearest)}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
-        """Return the tokenizers that paired differences cannot distinguish from the best one.
-
-        Args:
-            top: the best cell.
-            others: cells of the same place.
-        """
+        """Return the tokenizers that paired differences cannot distinguish from the best, ``top``."""
         return not_told_apart({other.tokenizer: self.paired(top, other) for other in others})
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
-        """Return the difference of two tokenizers in one place, second minus first."""
+        """Return the second minus the first, paired by documents."""
         if self.corpus(one.corpus).designed:
             return PairedChange(reason=DESIGNED)
         return paired_difference(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
 
     def paired_quotient(self, one: Cell, two: Cell) -> PairedChange:
-        """Return second divided by first, minus 1."""
+        """Return the second divided by the first, minus 1."""
         if self.corpus(one.corpus).designed:
             return PairedChange(reason=DESIGNED)
         return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
@@ -336,10 +327,7 @@ class CellTables:
             return None
 
     def comparable(self, cell: Cell) -> bool:
-        """Tell whether a cell may be compared, losses aside.
-
-        It has a value from all documents, was not trained on them, and is not a baseline.
-        """
+        """Tell whether a cell has a value from all documents, was not trained on them, and is not a baseline."""
         return (
             cell.value is not None
             and cell.measured is None

@@ -1,4 +1,4 @@
-"""The summary at the end of a run: main numbers, problems with their reasons, and files."""
+"""The summary at the end of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ _MOST_LINES, _MOST_NAMES = 12, 4
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
 _EXCERPT = 12
 _COLUMN_GAP = 3
-"""Spaces between two columns."""
 
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
 """The metrics whose first column follows all of compression."""
@@ -113,14 +112,13 @@ def brief(results: Results, console: Console, folder: Path, seconds: float) -> N
 def _short(legend: str) -> str:
     """Return a legend up to its first remark.
 
-    >>> _short("‡ does not give every text back here: a good number is no merit then")
-    '‡ does not give every text back here'
+    >>> _short("‡ lossy and not ranked: lost text may be what saves tokens")
+    '‡ lossy and not ranked'
     """
     return re.split(r"[:;,]", legend)[0]
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Return text without markup or escape sequences."""
     from rich.text import Text
 
     return Text(visible(content), style=style)
@@ -140,7 +138,7 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
 
 
 def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
-    """Return the columns that fit: compression, then the first of each metric, then the rest."""
+    """Return the columns that fit: compression, the first of each metric, then the rest."""
     every = main_columns(report.tables)
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
     room = width - max([len("tokenizer"), *widths]) - _COLUMN_GAP - len("vocabulary") - _COLUMN_GAP
@@ -159,13 +157,12 @@ def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
 
 
 def _head(column: Series) -> list[str]:
-    """Return the lines of the head: metric, corpus and unit."""
     unit = column.unit_label.split(" ")[0]  # "% of documents" is too wide for a column of "100.0"
     return [line for line in (column.short_label, cut(visible(column.corpus), _LONGEST_CORPUS), unit) if line]
 
 
 def _shown(cell: DisplayCell) -> str:
-    """Return a cell with its marks, and with the share of the documents that was measured."""
+    """Return a cell with its marks and its measured share."""
     return cell.text + " ".join(filter(None, (cell.marks, cell.share)))
 
 
@@ -225,7 +222,6 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _times(report: Report) -> list[str]:
-    """Return the phases with their times, several a line, reports last."""
     seconds = report.results.durations.reports
     phases = [*durations(report.results), *([("writing reports", duration(seconds))] if seconds is not None else [])]
     workers = [phase for phase in phases if "CPU" in phase[0]]
@@ -234,7 +230,6 @@ def _times(report: Report) -> list[str]:
 
 
 def _same_ids(report: Report) -> list[str]:
-    """Return a line for each declared tokenizer, with its first difference."""
     lines = list(same_ids(report.tables).sentences)
     for name, first in {
         other.entry.tokenizer: other for other in reversed(same_ids(report.tables).differences)
@@ -246,7 +241,6 @@ def _same_ids(report: Report) -> list[str]:
 
 
 def _losses(lost: Sequence[Loss]) -> list[str]:
-    """Return a line for each tokenizer, with its losses by cause, and the first."""
     by_name: dict[str, list[Loss]] = {}
     for loss in lost:
         by_name.setdefault(loss.tokenizer, []).append(loss)

@@ -1,1 +1,1 @@
-"""Charts, one file each; ``svg`` is what they are drawn with."""
+"""Charts, one file each, drawn with ``svg``."""

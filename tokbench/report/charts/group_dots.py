@@ -1,4 +1,4 @@
-"""Dots by group: a row for each language, a dot for each tokenizer, the leading ones in colour."""
+"""Dots by group: a row per language, a dot per tokenizer, the leading ones in colour."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class GroupDots:
 
     drawing: Drawing
     keys: Sequence[tuple[str, Drawing]]
-    """The coloured tokenizers, each with its dot."""
     title: str
 
 

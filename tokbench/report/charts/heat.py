@@ -21,7 +21,6 @@ LEVELS: Final = 9
 
 _DIGITS: Final = 3
 _WIDE: Final = 50.0
-"""From this ratio of largest to smallest on, the scale is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,8 @@ class HeatMap:
     tokenizers: Sequence[str]
     """The columns, best first by their value for the whole corpus, else by compression."""
     absent: Sequence[tuple[str, str]]
-    """Tokenizers without any number here, each with its word."""
     rows: Sequence[HeatRow]
-    """The whole corpus first, if it has a value."""
     left_out: str = ""
-    """Sentences on groups and tokenizers that are not shown."""
     levels: int = LEVELS
 
     @property
@@ -71,7 +67,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """A colour scale over the middle 90 % of the values, so that an outlier does not make the rest pale."""
+    """A colour scale over the middle 90 % of the values, against outliers."""
 
     low: float
     high: float
@@ -94,7 +90,7 @@ class _Scale:
 
 
 def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
-    """Return the heat maps of a corpus, headline metrics first; losses by cause have their own section."""
+    """Return the heat maps of a corpus, headline metrics first, without losses by cause."""
     first = tables.with_role(Role.TEXT_PER_TOKEN)
     subject = [name for name in tables.headline if tables.metric(name).leads]
     names = dict.fromkeys([*subject, first, *(name for name in tables.metrics if name not in tables.loss_counts)])
@@ -102,7 +98,7 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
 
 
 def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
-    """Return the heat map of one metric; ``None`` if no group has numbers that differ by tokenizer."""
+    """Return the heat map of one metric; ``None`` if no group distinguishes tokenizers."""
     names = [group for group in tables.groups(metric, corpus) if tables.is_shown(corpus, group)]
     whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
@@ -188,7 +184,7 @@ _LONGEST: Final = 44
 
 
 def heat_drawing(heat: HeatMap, corpus: str) -> Drawing:
-    """Return a heat map as a picture, with its scale at the top."""
+    """Return a heat map as a picture."""
     wide, high = _CELL
     groups = [cut(visible(_title(row)), _LONGEST) for row in heat.rows]
     names = [cut(visible(name), _LONGEST) for name in heat.tokenizers]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _CHAR, _LINE = 6.6, 13.0
-"""The assumed size of a character, a little too large."""
 
 _POINT = 5.5
 _DIRECTIONS = ((1, 0), (1, -0.8), (1, 0.8), (-1, 0), (-1, -0.8), (-1, 0.8), (0, -1), (0, 1))

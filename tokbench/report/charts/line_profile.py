@@ -1,4 +1,4 @@
-"""The chart of lines over a few named places, such as models or strengths: one line per tokenizer."""
+"""The chart of lines over a few named places, one line per tokenizer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from tokbench.report.charts.labels import Box
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
 _ROOM: Final = 0.05
-"""The room above and below the lines, as a share of their height."""
 _STAR: Final = 21.0
-"""The height of a star, which is drawn below the interval of its place."""
 
 
 class ProfileLine(NamedTuple):
@@ -22,15 +20,13 @@ class ProfileLine(NamedTuple):
     """The number of its colour and dashes."""
     values: Sequence[float]
     texts: Sequence[str]
-    """The numbers in words, for the tooltip."""
     intervals: Sequence[tuple[float, float] | None] = ()
-    """The interval of each place; empty if there are none."""
     lossy: bool = False
     """Draws hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
-    """The numbers of the places that have a ring."""
+    """The places with a ring."""
     star: int | None = None
-    """The number of the place that has a star."""
+    """The place with a star."""
 
     @property
     def ends(self) -> list[float]:
@@ -38,7 +34,7 @@ class ProfileLine(NamedTuple):
 
 
 class ProfileSize(NamedTuple):
-    """The size of a chart, the box of its plane, and the radius of its dots, in units of the picture."""
+    """The picture's size, its plane's box, and the radius of dots."""
 
     width: int
     height: int

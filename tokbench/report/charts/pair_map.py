@@ -19,7 +19,6 @@ _LONGEST: Final = 28
 _TREE: Final = 170
 _LEVELS: Final = 9
 _NARROWEST: Final = 960
-"""A narrower picture would be enlarged in the page."""
 
 
 class Joint(NamedTuple):

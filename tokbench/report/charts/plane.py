@@ -1,4 +1,4 @@
-"""A plane with two axes: the points of cells, their intervals, and the Pareto front."""
+"""A plane with two axes: points of cells, their intervals, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tokbench.results.cells import Cell
 from tokbench.statistics.front import pareto_front
 
 _REACH: Final = 7.0
-"""A shorter interval is hidden by its own point and not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +43,18 @@ class Plane:
 
 
 def ends_of(cell: Cell) -> list[float]:
-    """Return the value of a cell and the ends of its interval, where they exist."""
+    """Return the value of a cell and the ends of its interval, if any."""
     return [end for end in (cell.ci_low, cell.value, cell.ci_high) if end is not None]
 
 
 def log_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a logarithmic scale with some room on both sides; it leaves out values that are not positive."""
+    """Return a logarithmic scale with margins; it leaves out values that are not positive."""
     positive = [value for value in values if value > 0]
     return Axis(min(positive) / 1.3, max(positive) * 1.5, start, end, log=True)
 
 
 def linear_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a scale with some room on both sides; it need not begin at 0."""
+    """Return a scale with margins; it need not begin at 0."""
     margin = (max(values) - min(values)) * 0.06 or 0.5
     return Axis(min(values) - margin, max(values) + margin, start, end)
 

@@ -15,25 +15,21 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 
 _TALL, _LOW, _MANY = 26, 22, 16
-"""The height of a row, the height with many rows, and how many are many."""
+"""The height of a row, the height of many rows, and how many are many."""
 _MOST: Final = 40
-"""Tokenizers beyond these are in the tables alone."""
 _BLOCK: Final = 22
-"""The height of a line between two blocks."""
 _TOP: Final = 4
 _DIGITS: Final = 3
 _BROKEN: Final = 20
-"""The part of a broken-off bar that is drawn."""
 _LOSSY: Final = "lossy: not ranked"
 _WIDE: Final = 600
-"""A narrower picture is for a phone: it has shorter names and texts."""
 
 
 class BarBlock(NamedTuple):
     """Tokenizers shown together, best first."""
 
     heading: str
-    """The reason why they do not compete; empty if they do."""
+    """Why they do not compete; empty if they do."""
     names: Sequence[str]
 
     @property

@@ -38,17 +38,14 @@ class Scatter:
     corpus: str
     drawing: Drawing
     backends: Sequence[tuple[str, Drawing]]
-    """The key: the name of each backend, and its mark."""
     legends: Sequence[str]
-    """The meaning of the marks; lossy tokenizers have hollow points."""
     left_out: Sequence[str]
-    """Tokenizers whose many unknown tokens make compression incomparable."""
+    """Tokenizers with too many unknown tokens to compare their compression."""
     more: str = ""
-    """A sentence on how many have no point; empty if all have one."""
 
 
 def scatter(tables: CellTables, corpus: str) -> Scatter | None:
-    """Return the chart of a corpus; ``None`` if no tokenizer has both a speed and a compression."""
+    """Return the chart of a corpus; ``None`` without both a speed and a compression."""
     speed, ratio = tables.with_role(Role.ENCODING_SPEED), tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(speed, corpus).cells, tables.series(ratio, corpus).cells
     both = [n for n in tables.tokenizers if x_cells[n].value and y_cells[n].value is not None]
@@ -98,7 +95,6 @@ def _scatter(
     x_title: str,
     competing: Sequence[str] | None = None,
 ) -> Scatter | None:
-    """Return compression against a metric: with the front of ``competing``, or else on a logarithmic axis."""
     ratio = tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(across, corpus).cells, tables.series(ratio, corpus).cells
     known = [name for name in both if not y_cells[name].much_lost]

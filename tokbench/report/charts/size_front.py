@@ -22,7 +22,6 @@ _MOST: Final = 40
 _LONGEST: Final = 18
 _ROOM: Final = 1.25
 _STEP: Final = 78
-"""The least room between two ticks."""
 
 
 class _Point(NamedTuple):
@@ -60,7 +59,6 @@ def size_front(tables: CellTables, corpus: str, width: int) -> Drawing | None:
 
 
 def _points(tables: CellTables, corpus: str) -> list[_Point]:
-    """Return the tokenizers whose size and compression are known, best first."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     if not metric:
         return []
@@ -85,7 +83,7 @@ def _draw(drawing: Drawing, plane: Plane, point: _Point, spot: tuple[float, floa
 
 
 def _size_ticks(axis: Axis) -> list[Tick]:
-    """Return ticks at powers of two times 1000, far enough apart to read."""
+    """Return ticks at powers of two times 1000."""
     room = abs(axis.end - axis.start) / max(_STEP, 1)
     spans = math.log2(axis.high / axis.low)
     every = next(step for step in (1, 2, 3, 4, 6, 30) if spans / step <= room)

@@ -28,15 +28,14 @@ from tokbench.foundation.visible_text import visible
 from tokbench.report.charts.labels import Box, Label
 
 _KEY: Final = 18
-"""The height of a line of the key."""
 
 COLOURS: Final = 8
-"""The style sheet has so many colours: classes ``p0``, ``p1`` and so on."""
+"""The style sheet has classes ``p0`` to ``p7``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line of the grid, its text, and whether the line is strong."""
+    """A line of the grid, its text, and whether it is strong."""
 
     at: float
     text: str
@@ -45,7 +44,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A scale from the values ``low`` to ``high`` to the places ``start`` to ``end``; linear or logarithmic."""
+    """A linear or logarithmic scale from ``low``–``high`` to ``start``–``end``."""
 
     low: float
     high: float
@@ -63,7 +62,6 @@ class Axis:
         return round(min(max(self.exactly(value), min(self.start, self.end)), max(self.start, self.end)), 1)
 
     def ticks(self) -> list[Tick]:
-        """Return ticks at round values."""
         values = _decades(self.low, self.high) if self.log else []
         if len(values) < 2:  # noqa: PLR2004 - a scale needs two
             values = _steps(self.low, self.high)
@@ -107,7 +105,7 @@ class Drawing:
         self._lines: list[str] = []
 
     def __html__(self) -> str:
-        """Return the markup. A chart with tooltips is a group, so that keyboard and screen reader reach each point."""
+        """Return the markup; a chart with tooltips is a group, for keyboard and screen reader."""
         role = "group" if self._points else "img"
         if self.title:
             attributes: dict[str, object] = {"viewBox": self.view, "role": role, "aria_label": self.title}
@@ -117,7 +115,7 @@ class Drawing:
         return "\n".join([f"<svg{_attributes({'class': self.css} | attributes)}>", *self._lines, "</svg>"])
 
     def insert(self, other: Drawing, left: float, middle: float) -> None:
-        """Draw another picture inside this one, by its left end and its vertical middle."""
+        """Draw another picture inside, by its left end and vertical middle."""
         x, y = (float(number) for number in other.view.split()[:2])
         place = f"translate({left - x:g} {middle - y - other.size[1] / 2:g})"
         self._lines.append(f"<g{_attributes({'class': other.css, 'transform': place})}>")
@@ -164,7 +162,7 @@ class Drawing:
 
     @contextmanager
     def group(self, css: str = "", title: str = "") -> Iterator[None]:
-        """Group all that is drawn meanwhile; a group with a tooltip is a point that readers can open."""
+        """Group what is drawn meanwhile; a tooltip makes it a point that readers can open."""
         tooltip = f"<title>{_safe(title)}</title>" if title else ""
         self._points = self._points or bool(title)
         self._lines.append(f"<g{_attributes({'class': css, 'role': 'img' if title else ''})}>{tooltip}")
@@ -202,7 +200,6 @@ class Drawing:
                 self.draw("text", titles[1], css="axis", transform=turned, text_anchor="middle")
 
     def label(self, label: Label | None) -> None:
-        """Write a placed label with its leader."""
         if label is None:
             return
         if label.leader:

@@ -1,1 +1,1 @@
-"""The parts of a report, each for one subject."""
+"""The sections of a report."""

@@ -1,4 +1,4 @@
-"""The answer that comes first: who is best on each corpus, what the others cost, and what to distrust."""
+"""The answer that comes first: who is best, what the others cost, and what to distrust."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ _LOSSES: Final = {
     ),
     RoundTrip.LOSSY: ("loses text, and is not ranked.", "lose text, and are not ranked."),
 }
-"""The words on a loss, for one tokenizer and for several."""
 _IN_WORDS: Final = "Each corpus in words, with what every other tokenizer costs"
 _COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
 
@@ -70,11 +69,6 @@ class Cost(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The cost in words.
-
-        >>> Cost("a", 0.1234, 0.11, 0.135, False).text
-        '+12.3 % [11.0, 13.5]'
-        """
         interval = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
         return f"{100 * self.more:+.1f} %{interval}"
 
@@ -86,7 +80,7 @@ class CorpusAnswer:
     Attributes:
         sentences: on the best tokenizer, its ties, costs, losses and speed.
         costs: the cheapest first.
-        more: how many further costs there are.
+        more: how many costs are left out.
     """
 
     corpus: str
@@ -97,12 +91,7 @@ class CorpusAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer of a run.
-
-    Attributes:
-        corpora: the answer for each corpus that has one.
-        distrust: what to distrust in this run, in sentences.
-    """
+    """The answer of a run, by corpus, and sentences on what to distrust."""
 
     corpora: Sequence[CorpusAnswer]
     distrust: Sequence[str]
@@ -137,7 +126,6 @@ def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | 
 
 
 def _page(tables: CellTables, cards: Sequence[Sequence[Node]], *, charted: bool) -> list[Node]:
-    """Return the charts with the words folded below; the words alone without charts."""
     words: list[Node] = [Cards(cards)] if cards else []
     charts = first_charts(tables) if charted else []
     return [*charts, Details(_IN_WORDS, words)] if charts and words else words
@@ -175,7 +163,7 @@ def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnsw
 
 
 def _costs(tables: CellTables, pool: Sequence[Cell]) -> list[Cost]:
-    """Return the cost of each tokenizer but the first; the text is the same, so it is a ratio of tokens."""
+    """Return the cost of each tokenizer but the first, as a ratio of tokens."""
     if not pool:
         return []
     top, *others = pool
@@ -231,7 +219,6 @@ def _named(costs: Sequence[Cost]) -> list[str]:
 
 
 def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:
-    """Yield who loses text, what, and what follows."""
     causes: dict[str, list[str]] = {}
     for loss in lost.examples:
         if loss.corpus == corpus:
@@ -247,7 +234,6 @@ def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> I
 
 
 def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield who encodes fastest, overall and among engines with the same ids, and their ties."""
     metric = tables.with_role(Role.ENCODING_SPEED)
     pool = tables.competing(metric, corpus) if metric else []
     if len(pool) > 1:
@@ -269,7 +255,7 @@ def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
 
 
 def distrust(tables: CellTables) -> Iterator[str]:
-    """Yield what a careful reader would distrust."""
+    """Yield sentences on what to distrust."""
     results = tables.results
     if results.interrupted:
         yield "The run was stopped before it was through."

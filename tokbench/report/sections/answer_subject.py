@@ -1,4 +1,4 @@
-"""The part of the answer on the subject of a study: its headline metrics, and languages that pay more."""
+"""The part of the answer on a study's subject: headline metrics, and languages that pay more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import Cell
 
 MOST_NAMES: Final = 4
-"""The number of names that a sentence lists."""
 _PREMIUMS: Final = (Role.PREMIUM, Role.INEQUALITY, Role.PREMIUM_RANGE)
 
 
@@ -56,13 +55,11 @@ def shown(tables: CellTables, cell: Cell) -> str:
 
 
 class _Untold(NamedTuple):
-    """The reason why nothing is said of a metric."""
-
     reason: str
 
 
 def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
-    """Return who is best, or why that is unknown; ``None`` if there is nothing to compare."""
+    """Return who is best, or why that is unknown; ``None`` without rivals."""
     pool = tables.competing(metric, corpus)
     if len(pool) < 2 or tables.metric(metric).direction == "none":  # noqa: PLR2004 - one alone cannot be compared
         return None
@@ -83,7 +80,6 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
 
 
 def _languages(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield who treats languages most evenly, and the worst-off language."""
     pool = tables.competing(tables.with_role(Role.INEQUALITY), corpus)
     mentioned = []
     if len(pool) > 1 and pool[0].ci_high is not None:

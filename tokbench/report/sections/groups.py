@@ -1,4 +1,4 @@
-"""The section on groups: heat maps, groups down and tokenizers across, by corpus and metric."""
+"""The section on groups: heat maps by corpus and metric."""
 
 from __future__ import annotations
 
@@ -62,7 +62,6 @@ def _page(tables: CellTables) -> list[Node]:
 
 
 def _dots(tables: CellTables, corpus: str) -> list[Node]:
-    """Return the chart of dots, closed; nothing for too few groups."""
     chart = group_dots(tables, corpus)
     if chart is None:
         return []
@@ -71,7 +70,6 @@ def _dots(tables: CellTables, corpus: str) -> list[Node]:
 
 
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
-    """Return the maps of a corpus, packed but for the very first."""
     panes = [Pane(shown.label, _nodes(shown, corpus), family=shown.family, value=shown.metric) for shown in maps]
     return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True, away=number > 0)
 

@@ -1,4 +1,4 @@
-"""The sentences to repeat to a colleague: who needs the fewest tokens, where, and what loses text."""
+"""The sentences to repeat to a colleague."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _on_corpus(tables: CellTables, metric: str, corpus: str) -> str:
 
 
 def _of_several(tables: CellTables, pool: Sequence[Cell]) -> str:
-    """Return the sentence of two or more that compete, best first."""
+    """Return the sentence of two or more, best first."""
     top, second = pool[:2]
     value, first = _value(top), _braced(top.tokenizer)
     if all(cell.value == top.value for cell in pool):
@@ -79,7 +79,6 @@ def _percent(more: float) -> str:
 
 
 def _losing(tables: CellTables) -> Iterator[str]:
-    """Yield how many tokenizers are lossy, and how many of them are ranked all the same."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     cells = (tables.cell(metric, corpus, WHOLE, name) for corpus in tables.corpora for name in tables.tokenizers)
     found = [(cell.tokenizer, tables.round_trip(cell)) for cell in cells if cell and cell.value is not None]
@@ -97,5 +96,4 @@ def _braced(name: str) -> str:
 
 
 def _capital(sentence: str) -> str:
-    """Capitalize a sentence unless it begins with the name of a tokenizer."""
     return f"O{sentence[1:]}" if sentence.startswith(("on ", "over ")) else sentence

@@ -38,7 +38,7 @@ def subtitle(tables: CellTables) -> str:
 
 
 def overrides(results: Results) -> list[str]:
-    """Return a line for each change that the command made to the configuration.
+    """Return a line for each override of the configuration.
 
     >>> from tokbench.results.blocks import RunConfig
     >>> overrides(Results(name="r", config=RunConfig(limit=5, only=["gpt-4"], settings=["limits.step=9"])))
@@ -81,7 +81,7 @@ def _failed(results: Results) -> int:
 
 
 def _how_they_ran(tables: CellTables, missing: int) -> str:
-    """Return how many tokenizers did not run completely; "all ran" only if no cell failed."""
+    """Return how many did not run completely; "all ran" only if no cell failed."""
     failing = len(failing_tokenizers(tables.results))
     parts = [f"{missing} did not run"] if missing else []
     parts += [f"{failing} with failed cells"] if failing else []

@@ -28,7 +28,7 @@ _CAUSES: Final = {
     "special_token": "special-token text",
     "other": "other",
 }
-"""The labels of known causes, in the order of the table; others follow under their own names."""
+"""Known causes in the order of the table; others follow under their own names."""
 _MOST_GROUPS: Final = 4
 
 
@@ -48,16 +48,13 @@ class Loss:
     by_group: dict[str, int] = field(default_factory=dict)
     """``documents`` by group."""
     origin: str = ""
-    """Where a person finds the first text."""
     position: int = 0
     """The first difference, in characters."""
     context: str = ""
-    """The common text before it, made visible."""
     expected: str = ""
     got: str = ""
-    """The continuation of each text, made visible."""
     change: str = ""
-    """The code points at the first difference, as two texts may look the same."""
+    """The code points at the first difference, which may look the same."""
 
     @property
     def groups(self) -> str:
@@ -82,7 +79,7 @@ class LossRow:
     tested: int | None
     """The number of tested texts; ``None`` if unknown."""
     counts: Sequence[tuple[int, int]]
-    """For each cause of the table: texts whose first difference it explains, and texts in which it takes part."""
+    """For each cause: texts whose first difference it explains, and texts in which it takes part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +87,9 @@ class LossSection:
     """The whole section."""
 
     examples: Sequence[Loss]
-    """The losses with a text to show, made visible."""
     causes: list[str]
     rows: Sequence[LossRow]
     without_loss: str
-    """The sentence without examples."""
 
 
 _EXAMPLE_COLUMNS: Final = (
@@ -195,7 +190,7 @@ def _without_loss(tables: CellTables) -> str:
 
 
 def _by_cause(tables: CellTables) -> list[Loss]:
-    """Return the losses by tokenizer, corpus and cause over all groups; the example is of the first group."""
+    """Return the losses by tokenizer, corpus and cause; the example is of the first group."""
     merged: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.
@@ -216,7 +211,6 @@ def _by_cause(tables: CellTables) -> list[Loss]:
 
 
 def _show(loss: Loss, first: LossExample) -> None:
-    """Put an excerpt around the first difference into a loss."""
     expected, got = first.expected, first.got
     shared = 0
     for one, other in zip(expected, got, strict=False):

@@ -30,7 +30,6 @@ from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import WHOLE
 
 _MOST: Final = 40
-"""The most things of a map."""
 
 _EXPLANATIONS: Final = {
     "groups": (
@@ -52,16 +51,13 @@ class PairMap:
     """One matrix."""
 
     name: str
-    """Its name in the section."""
     metric: str
     label: str
     within: str
     """The tokenizer under which groups are compared, or the group in which tokenizers are."""
     mean: str
-    """The mean over all pairs."""
     closest: str
     farthest: str
-    """The two ends, in words."""
     drawing: Drawing
 
 
@@ -74,12 +70,9 @@ class MatrixSection:
     """The kind of things that are compared."""
     title: str
     explanation: str
-    """The text before the maps."""
     columns: Sequence[str]
-    """The heads of the table of ends."""
     maps: Sequence[PairMap]
     left_out: str = ""
-    """A sentence on groups without a row; empty if all have one."""
 
 
 def matrix_sections(tables: CellTables) -> list[MatrixSection]:

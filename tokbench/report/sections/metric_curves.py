@@ -33,9 +33,7 @@ class CurveGroup:
 
     quantity: str
     explanation: str
-    """The formula, and which direction is better."""
     charts: Mapping[str, Drawing]
-    """By the name of the curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +42,9 @@ class CorpusCurves:
 
     corpus: str
     keys: Sequence[tuple[str, Drawing]]
-    """The names of the lines, each with its stroke."""
     groups: Sequence[CurveGroup]
     absent: Sequence[str]
-    """A sentence for each reason why curves have no line."""
+    """Sentences on why curves have no line."""
     legends: Sequence[str]
 
 
@@ -57,7 +54,6 @@ class FamilyCurves:
 
     heading: str
     axis: str
-    """The name of the level axis."""
     corpora: Sequence[CorpusCurves]
     """Only corpora with a line."""
 
@@ -92,7 +88,7 @@ def _pane(view: CorpusCurves) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """The metrics of a curve on one corpus, in the order of their places."""
+    """A curve on one corpus."""
 
     points: Sequence[CurvePoint]
     columns: Sequence[Series]
@@ -195,7 +191,7 @@ def _interval(tables: CellTables, column: Series, name: str) -> tuple[float, flo
 
 
 def metric_curve_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the curves of every family, corpus and quantity."""
+    """Yield every curve."""
     for section in metric_curves(tables):
         for view in section.corpora:
             for group in view.groups:

@@ -29,7 +29,6 @@ from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import TokenizerState
 
 _MANY: Final = 8
-"""A family with more metrics than this has a table of its own."""
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
@@ -44,7 +43,7 @@ def main_columns(tables: CellTables) -> list[Series]:
 
 
 def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]:
-    """Return the tokenizers that ran, in the order of the table of these columns."""
+    """Return the tokenizers that ran, in the order of these columns."""
     return [name for name in _order(tables, columns) if tables.tokenizer(name).state == TokenizerState.READY]
 
 
@@ -65,7 +64,7 @@ def overview_document(tables: CellTables) -> Section:
 
 
 def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
-    """Yield tables with every metric of one corpus, headline metrics first; losses by cause have their own section."""
+    """Yield tables of one corpus, headline metrics first, without losses by cause."""
     by_family: dict[str, list[Series]] = {}
     for name in dict.fromkeys([*tables.headline, *tables.metrics]):
         column = tables.series(name, corpus)
@@ -116,7 +115,6 @@ def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns:
 
 
 def _described(info: TokenizerInfo) -> list[TableCell]:
-    """Return backend and size of a tokenizer."""
     backend = TextCell(line=info.backend, small=[info.engine] if info.engine else [], value=info.backend)
     if info.vocab_size is not None:
         return [backend, TextCell(line=f"{info.vocab_size:,}", value=info.vocab_size)]

@@ -23,7 +23,6 @@ class PairDifference:
     text: str
     title: str
     differ: bool
-    """The difference is significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,18 @@ class PairSection:
 
     corpus: str
     comparisons: int
-    """The largest number of comparisons in a group, over which the correction goes."""
+    """The largest number of comparisons in a group, for the correction."""
     standings: Sequence[Standing]
     """The groups, the whole corpus first."""
     left_out: str
-    """A sentence on groups without a row; empty if all have one."""
     legends: Sequence[str]
-    """The meaning of the marks."""
     names: Sequence[str]
-    """The tokenizers compared on the whole corpus, fewest tokens first."""
+    """The tokenizers on the whole corpus, fewest tokens first."""
     matrix: Sequence[Sequence[PairDifference | None]]
-    """By row and column, row compared with column; ``None`` on the diagonal."""
+    """Row compared with column; ``None`` on the diagonal."""
 
     @property
     def explanation(self) -> str:
-        """The text before the tables."""
         return (
             "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 "
             "plus the number of tokenizers that need significantly fewer tokens: after Holm's correction over the "
@@ -90,7 +86,6 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
 
 
 _CANNOT_TELL: Final = " ="
-"""The mark of a tie."""
 
 
 def pairs_document(tables: CellTables) -> Section | None:
@@ -144,7 +139,6 @@ def _matrix_cell(difference: PairDifference | None) -> TextCell:
 
 
 def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:
-    """Return the tokenizers of these pairs, fewest tokens first."""
     tokens: dict[str, int] = {}
     for pair in comparisons:
         tokens |= zip((pair.tokenizer, pair.other), pair.tokens, strict=True)

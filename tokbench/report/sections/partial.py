@@ -39,7 +39,7 @@ _ALL_TOKENIZERS: Final = Rich(
 
 
 def partial_sentences(results: Results) -> list[str]:
-    """Return when a run was stopped and what was measured by then; nothing for a complete run.
+    """Return when a run was stopped and what was measured; nothing for a complete run.
 
     >>> from tokbench.results.blocks import CorpusInfo, PartialRun
     >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
@@ -73,7 +73,6 @@ def partial_note(results: Results) -> Note | None:
 
 
 def _shares(groups: Mapping[str, Mapping[str, float]]) -> Sequence[Inline]:
-    """Return the share of each group, as far as there is room."""
     places = [(corpus, group, share) for corpus, shares in groups.items() for group, share in shares.items()]
     line: list[Inline] = []
     for corpus, group, share in places[:_MOST_GROUPS]:
@@ -98,7 +97,7 @@ def _corpus(results: Results, corpus: str, shares: Mapping[str, float]) -> str:
 
 
 def durations(results: Results) -> list[tuple[str, str]]:
-    """Return the phases in words with their times; wall time first, then CPU time of workers.
+    """Return the phases in words with their times, wall time first.
 
     >>> from tokbench.results.blocks import Durations
     >>> durations(Results(name="r", durations=Durations(reading=0.25, worker_encode=2)))

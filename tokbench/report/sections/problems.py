@@ -28,39 +28,32 @@ from tokbench.results.model import Results
 
 @dataclass(frozen=True, slots=True)
 class MissingCells:
-    """Cells that have no value for the same reason.
-
-    Reasons that differ only in the group, the document, or a number of documents count as the same.
-    """
+    """Cells without a value for the same reason, apart from group, document, or number of documents."""
 
     status: str
     reason: str
-    """The word, and the reason of the first cell."""
     tokenizers: Sequence[str]
     corpora: Sequence[str]
     metrics: Sequence[str]
-    """The places, in the order of the cells."""
     cells: int
     groups: int
-    """The number of groups over all corpora, without whole corpora."""
+    """The number of groups over all corpora."""
     alike: int
     """The number of reasons shown as one."""
 
     @property
     def count(self) -> str:
-        """The number of cells, and of groups if there are several, in words."""
+        """The number of cells and groups, in words."""
         cells = f"{self.cells:,} cell{'s' if self.cells > 1 else ''}"
         return f"{cells} in {self.groups:,} groups" if self.groups > 1 else cells
 
     @property
     def sentence(self) -> str:
-        """The reason, and how many others are like it."""
         more = f" (the first of {self.alike:,} that differ only in group, document or number)" if self.alike > 1 else ""
         return self.reason + more
 
     @property
     def applies(self) -> bool:
-        """``True`` if the cells could have had a value."""
         return self.status != _word(Status.NOT_APPLICABLE)
 
 
@@ -69,9 +62,9 @@ class ProblemSection:
     """The whole section."""
 
     tokenizers: Sequence[tuple[str, str, str]]
-    """Name, state and reason of every tokenizer that was not ready."""
+    """Name, state and reason."""
     cells: Sequence[MissingCells]
-    """The cells without a value by reason, failures first."""
+    """By reason, failures first."""
     plugins: Sequence[PluginInfo]
 
 
@@ -139,7 +132,6 @@ def _tables(section: ProblemSection) -> list[Node]:
 
 
 def _listed(section: ProblemSection) -> list[str]:
-    """Return a line for each problem."""
     lines = [": ".join(tokenizer) for tokenizer in section.tokenizers]
     for missing in section.cells:
         where = "; ".join(map(_some, (missing.metrics, missing.tokenizers, missing.corpora)))
@@ -157,14 +149,13 @@ def _state(state: str) -> TextCell:
 
 
 def _names(names: Sequence[str]) -> TextCell:
-    """Return the first names; the opened cell lists all."""
     left = len(names) - _MOST_NAMES
     line = names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
     return TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")
 
 
 def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:
-    """Return name, state and reason of every tokenizer that was not ready; failures first."""
+    """Return name, state and reason of every tokenizer that was not ready, failures first."""
     missing = [
         (name, info.state.value, info.reason or "no reason given")
         for name, info in results.tokenizers.items()

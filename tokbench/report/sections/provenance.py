@@ -1,4 +1,4 @@
-"""The section on provenance: corpora, tokenizers, times, machine and configuration, with digests."""
+"""The section on provenance: corpora, tokenizers, times, machine and configuration."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ def _corpora(tables: CellTables) -> Node:
 
 
 def _without(table: Table, place: int) -> Table:
-    """Return a table without one of its columns."""
     columns = [column for number, column in enumerate(table.columns) if number != place]
     rows = [replace(row, cells=[*row.cells[:place], *row.cells[place + 1 :]]) for row in table.rows]
     return replace(table, columns=columns, rows=rows)
@@ -114,7 +113,6 @@ def _tokenizer(name: str, tokenizer: TokenizerInfo) -> list[TableCell]:
 
 
 def _digests(by_name: Mapping[str, str]) -> Line:
-    """Return the digests of several files, each with its name."""
     pieces: list[Inline] = []
     for name, digest in by_name.items():
         pieces += [" "] if pieces else []
@@ -139,7 +137,7 @@ def _environment(results: Results) -> Table:
 
 
 def _configuration(config: RunConfig) -> Node:
-    """Return the configuration and the files that it extends; plain text has their digests alone."""
+    """Return the configuration and its bases; plain text has their digests alone."""
     digest: list[Inline] = [", sha256 ", Digest(config.sha256)] if config.sha256 else []
     bases: list[Line] = [["It extends ", Name(base.file), ", sha256 ", Digest(base.sha256)] for base in config.bases]
     own: Line = ["Configuration", *digest]

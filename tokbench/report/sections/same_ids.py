@@ -18,15 +18,13 @@ class OtherIds:
     """The first document of a group that has other ids, made visible."""
 
     entry: Difference
-    """The tokenizers, the place and the numbers of documents."""
     position: int | None
     """The first difference, in characters; ``None`` if it could not be shown."""
     text: str
     """The text around it, or why it could not be shown."""
     expected: str
-    """The tokens of the reference there, such as ``the·278 ␣cat·991``."""
+    """The reference's tokens there, such as ``the·278 ␣cat·991``."""
     got: str
-    """The tokens of the tokenizer there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,7 @@ class SameIdsSection:
     """The whole section; empty if no tokenizer declares ``same_as``."""
 
     sentences: Sequence[str]
-    """A sentence for each tokenizer with ``same_as``, over all corpora."""
     differences: Sequence[OtherIds]
-    """In the order of the run."""
 
 
 def same_ids(tables: CellTables) -> SameIdsSection:

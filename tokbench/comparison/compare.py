@@ -46,9 +46,7 @@ class CellChange:
     unit: str = ""
     direction: Literal["higher", "lower", "none"] = "none"
     before: float | None = None
-    """The value in the baseline."""
     after: float | None = None
-    """The value in the other run."""
     difference: float | None = None
     low: float | None = None
     high: float | None = None
@@ -81,9 +79,8 @@ class CellChange:
     def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
         """The change in a word.
 
-        ``better``, ``worse`` and ``other`` are significant. ``other`` has no better direction, or is a better number
-        that the rule of loss does not rank. ``open`` is not significant, or unknown; only one run has ``gone`` and
-        ``new``.
+        ``better``, ``worse`` and ``other`` are significant. ``other`` has no better direction, or is better but not
+        ranked by the rule of loss. ``open`` is not significant, or unknown; only one run has ``gone`` and ``new``.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
@@ -99,7 +96,7 @@ class CellChange:
 
     @property
     def hypothesis(self) -> tuple[object, ...]:
-        """The tested hypothesis; copies of a tokenizer, with the same difference in every unit, share it."""
+        """The tested hypothesis, which copies of a tokenizer share."""
         copies = (self.before, self.after, self.without_units) if self.without_units else (self.tokenizer,)
         return (self.corpus, self.group, self.metric, *copies)
 
@@ -119,9 +116,7 @@ class Comparison:
     """All differences between two runs."""
 
     baseline: str
-    """The name of the earlier run."""
     other: str
-    """The name of the run to judge."""
     changes: list[CellChange] = field(default_factory=list)
     """The numbers of both, in the order of the baseline."""
     tokenizers: dict[str, list[str]] = field(default_factory=dict)
@@ -133,12 +128,12 @@ class Comparison:
     refused: list[str] = field(default_factory=list)
     """Sentences on what cannot be compared, and why."""
     notes: list[str] = field(default_factory=list)
-    """Sentences that a reader must know, such as another version."""
+    """Sentences such as on another version."""
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The changes as a table, a row for each number; see :attr:`CellChange.row`."""
+        """The changes as a table, see :attr:`CellChange.row`."""
         import pandas as pd
 
         return pd.DataFrame([change.row for change in self.changes], columns=CellChange.columns())
@@ -184,7 +179,7 @@ class _Comparer:
         )
 
     def _change(self, one: Cell, two: Cell | None) -> CellChange | None:
-        """Return the change of one number; ``None`` if neither run has it, or it cannot be compared."""
+        """Return one change; ``None`` if neither run has the number, or it cannot be compared."""
         two = two or replace(one, value=None, status=Status.NOT_APPLICABLE, reason=f"not in {self._names[1]}")
         if Status.OK not in {one.status, two.status}:
             return None
@@ -239,7 +234,6 @@ class _Comparer:
 
     @cached_property
     def _other_speed(self) -> str:
-        """The reason why speeds cannot be compared; empty if they can."""
         if self._other_machine:
             return ""
         one, two = self._one.environment, self._two.environment
@@ -316,7 +310,6 @@ def _timed(change: CellChange, one: Cell, two: Cell) -> CellChange:
 
 
 def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
-    """Yield the changes with p-values corrected by metric; copies count once."""
     tested: dict[str, list[CellChange]] = {}
     for change in changes:
         if change.p is not None:
@@ -342,7 +335,6 @@ def _only_part(one: Cell, two: Cell) -> str:
 
 
 def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:
-    """Return how the documents of two corpora differ; empty if they are the same."""
     if one.sha256 != two.sha256:
         return f"its text is not the same: sha256 {one.sha256[:12]} and {two.sha256[:12]}"
     if one.holdout != two.holdout:
@@ -351,7 +343,6 @@ def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:
 
 
 def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
-    """Yield sentences on changed facts."""
     if one.state != two.state:
         yield f"{one.state} → {two.state}" + (f": {two.reason}" if two.reason else "")
     for name in _IDENTITY:

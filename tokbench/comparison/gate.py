@@ -33,11 +33,10 @@ class Rule:
     group: str = WHOLE
     """Empty for all; ``*`` is the whole corpus."""
     above: bool = True
-    """``True`` if a change above the limit fails, ``False`` if one below fails."""
+    """Fails a change above the limit, else below."""
     limit: float = 0.0
     """A difference in the unit of the metric, or a share of the baseline's value."""
     relative: bool = False
-    """The limit is a share of the baseline's value."""
     significantly: bool = False
     """The change must be significantly beyond the limit, see :func:`check_rules`."""
 

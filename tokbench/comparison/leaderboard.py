@@ -32,7 +32,6 @@ MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 
 _DIGITS: Final = 4
 _HASH: Final = 12
-"""Characters of a sha256 that a reader sees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +61,7 @@ class Entry:
     shown: DisplayCell
     """The same as reports show it; ``shown.best`` marks the best and its ties."""
     competes: bool
-    """It may be best: ranked by the rule of loss, not trained on this text, and complete."""
+    """Ranked by the rule of loss, not trained on this text, and complete."""
     again: tuple[int, ...] = ()
     """Further runs with the same number for the same tokenizer."""
 
@@ -72,7 +71,7 @@ class Standing:
     """The numbers of one metric on one whole corpus, best first; those that do not compete come last."""
 
     corpus: str
-    """The name of the corpus, with the beginning of its sha256 if runs have another text of this name."""
+    """With the beginning of its sha256 if runs have another text of this name."""
     sha256: str
     """The digest of its documents; empty if unknown."""
     metric: str
@@ -80,7 +79,7 @@ class Standing:
     unit: str
     direction: Literal["higher", "lower", "none"]
     headline: bool
-    """One of the few metrics that distinguish tokenizers at first sight."""
+    """Distinguishes tokenizers at first sight."""
     machine: str
     """Empty unless the metric is timed."""
     entries: list[Entry]
@@ -109,7 +108,7 @@ class Standing:
 
     @property
     def without_best(self) -> str:
-        """The reason why none is best; empty if one is."""
+        """Why none is best; empty if one is."""
         rivals = sum(entry.competes for entry in self.entries)
         if self.best or rivals < 2:  # noqa: PLR2004 - one alone cannot be compared
             return "" if self.best else "one number alone" if rivals else "no number competes"
@@ -198,7 +197,6 @@ class _Run:
 
     @cached_property
     def _kept(self) -> KeptSums | str:
-        """The sums of its cells, or why they cannot be read."""
         try:
             return KeptSums(self.results)
         except ResultsError as error:
@@ -206,7 +204,7 @@ class _Run:
 
     @property
     def without_sums(self) -> str:
-        """The reason why the sums of its cells cannot be read; else empty."""
+        """Why the sums of its cells cannot be read; else empty."""
         return self._kept if isinstance(self._kept, str) else ""
 
     def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
@@ -231,20 +229,17 @@ class _Run:
         )
 
     def text_key(self, corpus: str) -> tuple[object, ...]:
-        """Return what must agree for two corpora to have the same documents."""
         info = self.tables.corpus(corpus)
         groups = tuple(sorted(info.groups.items()))
         return (info.sha256 or f"unknown, run {self.number}", info.holdout, groups, info.parallel, info.reference)
 
     def metric_key(self, metric: str) -> tuple[str, ...]:
-        """Return what must agree for two metrics of a name to be the same."""
         info = self.tables.metric(metric)
         family = self.results.families.get(info.family)
         options = json.dumps(family.options, sort_keys=True, default=str) if family else ""
         return (metric, info.formula, info.direction, options, self.machine if info.timed else "")
 
     def identity(self, tokenizer: str) -> str:
-        """Return what must agree for two tokenizers of a name to be the same."""
         info: TokenizerInfo = self.tables.tokenizer(tokenizer)
         facts = (info.backend, info.options, info.vocab_size, info.sha256, info.artefact_sha256)
         return json.dumps(facts, sort_keys=True, default=str)
@@ -287,7 +282,7 @@ class _Board:
         )
 
     def _wanted(self, run: _Run) -> list[str]:
-        """Return the metrics to show, without ranks, which depend on who else was in the run."""
+        """Return the metrics to show; ranks depend on who else was in the run."""
         rank = run.tables.metric(run.tables.with_role(Role.RANK)).family
         names = self._metrics or [
             name for name, info in run.results.metrics.items() if info.direction != "none" and info.family != rank

@@ -30,10 +30,8 @@ from tokbench.report.number_format import unit_label
 
 _ARROWS: Final = {"higher": "↑", "lower": "↓", "none": ""}
 _MOST_ROWS: Final = 50
-"""Entries of a standing on a page; the JSON has all of them."""
 
 _MOST_NAMES: Final = 6
-"""Names of tied tokenizers in one field."""
 
 EXPLANATION: Final = (
     "Bold: the best, and all that a comparison on the same documents does not tell apart from it. Numbers without such "
@@ -126,7 +124,6 @@ def _texts(board: Leaderboard) -> Table:
 
 
 def _winners(standing: Standing) -> str:
-    """Return the names of the best with their runs, or why none is best."""
     names = [f"{entry.tokenizer} [{entry.run}]" for entry in standing.best]
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more or standing.without_best

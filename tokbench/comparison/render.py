@@ -33,7 +33,6 @@ _ROUNDING: Final = 1e-6
 """The tolerance for share times documents being a whole number."""
 
 _MOST_ROWS: Final = 40
-"""Rows of a table; the JSON has all of them."""
 
 _SENTENCES: Final = {
     "worse": "significantly worse",
@@ -52,7 +51,7 @@ _COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One change as text, with the columns of :data:`HEAD`."""
+    """One change as text, by the columns :data:`HEAD`."""
 
     tokenizer: str
     corpus: str
@@ -113,12 +112,10 @@ class ComparisonPage:
 
     @property
     def lead(self) -> str:
-        """The sentences below the heading."""
         return f"{self.verdict} {self.summary}".lstrip()
 
     @property
     def summary(self) -> str:
-        """The number of changes of each sort, as a sentence."""
         counts = Counter[str](change.verdict for change in self.comparison.changes)
         parts = [f"{counts[verdict]:,} {text}" for verdict, text in _SENTENCES.items() if counts[verdict]]
         return f"Of {len(self.comparison.changes):,} numbers, {', '.join(parts)}." if parts else "Nothing to compare."
@@ -194,7 +191,6 @@ def _changes(table: ChangeTable) -> Section:
 
 
 def _cells(row: ChangeRow) -> list[TextCell]:
-    """Return the cells of a change, with column names for narrow pages."""
     tokenizer, *texts = row.texts
     lines = [Name(text) if head in {"corpus", "group"} else text for head, text in zip(HEAD[1:], texts, strict=True)]
     *cells, _ = (TextCell(line=line, head=head) for head, line in zip(HEAD[1:], lines, strict=True))

@@ -101,7 +101,6 @@ class Board:
     folder: Path
     settings: BoardSettings
     entries: dict[str, BoardEntry]
-    """By name of the file."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -113,7 +112,6 @@ class Board:
 
     @property
     def ranks(self) -> Path:
-        """The file with the ranks of all entries."""
         return self.folder / "ranks.csv"
 
     def chosen(self, names: Sequence[str]) -> list[str]:
@@ -162,7 +160,6 @@ def read_board(folder: Path) -> Board:
 
 
 def _read(path: Path, model: type[M], problems: list[Problem]) -> M | None:
-    """Return the content of a file, or ``None`` after adding all problems."""
     try:
         located = read_yaml(decode_utf8(read_regular(path)), str(path))
     except OSError as error:

@@ -40,9 +40,8 @@ class Measured:
 
     results: Results
     rows: dict[str, list[NumberRow]]
-    """By entry."""
     lacking: dict[str, str]
-    """By entry, the reason why it could not be measured."""
+    """The reasons by entry."""
 
 
 @dataclass
@@ -50,9 +49,7 @@ class Written:
     """The outcome of :func:`run_entries`."""
 
     names: list[str] = field(default_factory=list)
-    """The entries whose numbers were written."""
     problems: list[str] = field(default_factory=list)
-    """Sentences on what could not be measured or written."""
 
 
 def measure(
@@ -117,7 +114,6 @@ def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[Num
 
 
 def _facts(results: Results, name: str) -> list[NumberRow]:
-    """Return the rows of a vocabulary that do not need every id."""
     info = results.tokenizers[name]
     return [
         NumberRow(VOCABULARY, WHOLE, IDS, str(info.vocab_size)),
@@ -180,7 +176,7 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Lo
 
 
 def ranks_text(board: Board, results: Results) -> str:
-    """Return the ranks as a file, from paired differences as in every comparison."""
+    """Return the ranks as a file, from paired differences."""
     baselines = [name for name, entry in board.entries.items() if entry.baseline]
     results.tokenizers |= {name: replace(results.tokenizers[name], baseline=True) for name in baselines}
     standings = leaderboard([NamedRun("leaderboard", results)], [rank.metric for rank in board.settings.ranks])

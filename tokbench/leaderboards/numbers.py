@@ -17,7 +17,7 @@ VOCABULARY: Final = "(vocabulary)"
 """The corpus name in the rows of a vocabulary."""
 
 IDS, DEAD, SPECIAL, DIGEST = "ids", "dead_ids", "special_ids", "sha256"
-"""The rows of a vocabulary: all ids, unreachable ids, special tokens, the digest of all."""
+"""The rows of a vocabulary: all ids, unreachable ids, special tokens, the digest."""
 
 
 @dataclass(frozen=True, order=True)
@@ -35,12 +35,11 @@ class NumberRow:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Corpus, group and metric."""
         return self.corpus, self.group, self.metric
 
     @property
     def number(self) -> float | None:
-        """The number; ``None`` if missing.
+        """``None`` if missing.
 
         >>> NumberRow("c", "*", "m", "1.5").number, NumberRow("c", "*", "m", "").number
         (1.5, None)

@@ -35,7 +35,6 @@ class TextChoice:
     """Texts that a reader can choose: a corpus, a group of it, or the groups of one script or family."""
 
     key: str
-    """The word in links."""
     label: str
     corpus: str
     groups: tuple[str, ...]
@@ -48,7 +47,6 @@ class StudyNumbers:
     study: str
     corpus: str
     sha256: str
-    """The digest of its documents."""
     metrics: tuple[str, ...]
     rows: list[tuple[str, ...]]
     """For each group its name, and a number for each metric."""
@@ -69,12 +67,10 @@ class EntryView:
 
     @property
     def engine(self) -> str:
-        """The backend that encodes."""
         return str(self.entry.tokenizer["backend"])
 
     @property
     def digest(self) -> str:
-        """The sha256 of the bytes of all ids."""
         row = self._by_place.get((VOCABULARY, WHOLE, DIGEST))
         return row.value if row else ""
 
@@ -83,7 +79,7 @@ class EntryView:
         return row.number if row else None
 
     def interval(self, corpus: str, metric: str, group: str = WHOLE) -> str:
-        """Return the ends of the interval; empty without one."""
+        """Return the ends of the interval, or an empty string."""
         row = self._by_place.get((corpus, group, metric))
         return f"{float(row.low):.2f}–{float(row.high):.2f}" if row and row.low else ""
 
@@ -154,7 +150,7 @@ class BoardView:
         return choices
 
     def data(self) -> dict[str, object]:
-        """Return the data for the page's script: of every entry and group tokens, bytes per token, losses, words."""
+        """Return the data for the page's script."""
         site = self.board.settings.site
         metrics = (site.tokens, site.ratio, site.lost, site.fertility)
         numbers = {
@@ -183,13 +179,12 @@ class BoardView:
 
     @cached_property
     def tabled(self) -> set[tuple[str, str, str]]:
-        """The places of whole-corpus numbers above the table of groups."""
+        """The places of whole-corpus numbers above the groups' table."""
         kept = self.board.settings.numbers
         return {(numbers.corpus, WHOLE, metric) for numbers in kept if numbers.groups for metric in numbers.metrics}
 
     @cached_property
     def definitions(self) -> dict[str, Metric]:
-        """The definitions of the kept metrics."""
         kept = {name for numbers in self.board.settings.numbers for name in numbers.metrics}
         families = load_registry().metrics.entries.values()
         return {metric.id: metric for family in families for metric in family.spec.values if metric.id in kept}
@@ -223,7 +218,6 @@ class BoardView:
         return by_entry
 
     def published(self, name: str) -> list[StudyNumbers]:
-        """Return the numbers of published studies for an entry."""
         return self._published.get(name, [])
 
 

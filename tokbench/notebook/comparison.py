@@ -12,7 +12,6 @@ from tokbench.report.document import Code, Column, Inline, Name, Node, Paragraph
 from tokbench.report.escaping import cut
 
 _FEW, _LONGEST_LINE, _LONGEST_CELL = 8, 200, 40
-"""The most rows and sentences of a cell, and characters of a sentence and of a field."""
 
 
 @dataclass(kw_only=True, repr=False)

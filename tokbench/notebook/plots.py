@@ -55,19 +55,19 @@ class Plots:
         return self._find("overview", "ranked", corpus, "it has no compression; .frame has the reasons")
 
     def heat(self, name: str = "", corpus: str = "") -> Pictures:
-        """Return a heat map of a metric or of the first of a family: groups down, tokenizers across."""
+        """Return a heat map of a metric or of a family's first: groups down, tokenizers across."""
         metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
         return self._find("groups", "heat", corpus, f"{metric} has no numbers by group", f"-{metric}")
 
     def curve(self, corpus: str = "", group: str = WHOLE) -> Pictures:
-        """Return bytes per token over vocabulary sizes, a line for each vocabulary."""
+        """Return bytes per token over vocabulary sizes."""
         end = "" if group == WHOLE else f"-group-{group}"
         return self._find("vocabulary_size", "sizes", corpus, "it has no study of vocabulary sizes for this", end)
 
     def speed(self, corpus: str = "") -> Pictures:
-        """Return compression against encoding speed, a point for each tokenizer."""
+        """Return compression against encoding speed."""
         return self._find("tradeoff", "speed", corpus, "add speed to its metrics")
 
     def parity(self, corpus: str = "") -> Pictures:
-        """Return compression against inequality between languages, a point for each tokenizer."""
+        """Return compression against inequality between languages."""
         return self._find("fairness", "parity", corpus, "add fairness to its metrics")

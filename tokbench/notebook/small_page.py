@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _MOST_ROWS, _MOST_COLUMNS, _MOST_LINES = 12, 8, 3
 _LONGEST_NAME, _LONGEST_LINE = 24, 200
 _PALE, _STRONG = (1.0, 1.0, 1.0), (0.45, 0.70, 0.86)
-"""Red, green and blue of the ends of the colour scale; black text is legible on both."""
 
 
 def three_lines(results: Results) -> str:
@@ -56,20 +55,19 @@ class SmallPage:
 
     @property
     def lines(self) -> list[str]:
-        """The three lines of ``repr``."""
         results = self.report.results
         return [f"Results {results.name!r}: {self.report.subtitle}", self.best, f"next: {', '.join(self.next_steps)}"]
 
     @property
     def best(self) -> str:
-        """The first sentence of the answer for each corpus, or the number of cells if there is none."""
+        """The first sentence of each answer, or the number of cells."""
         firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in answer(self.report.tables).corpora]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
         return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
 
     @property
     def next_steps(self) -> list[str]:
-        """The attributes to look at next, as typed after the results."""
+        """The attributes to look at next, as typed."""
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", ".plot.bar()"] if first and tables.results.cells else []
@@ -81,17 +79,14 @@ class SmallPage:
 
     @cached_property
     def columns(self) -> Sequence[Series]:
-        """The columns that fit."""
         return main_columns(self.report.tables)[:_MOST_COLUMNS]
 
     @cached_property
     def tokenizers(self) -> list[str]:
-        """The tokenizers that ran, best first."""
         return ready_tokenizers(self.report.tables, main_columns(self.report.tables))
 
     @cached_property
     def rows(self) -> list[tuple[str, str, list[DisplayCell]]]:
-        """Name, size and cells of the tokenizers that fit."""
         names = self.tokenizers[:_MOST_ROWS]
         sizes = {name: self.report.tables.tokenizer(name).vocab_size for name in names}
         return [
@@ -105,7 +100,7 @@ class SmallPage:
 
     @property
     def more(self) -> list[str]:
-        """Sentences on what is left out, on marks and on failures."""
+        """Sentences on omissions, marks and failures."""
         columns = len(main_columns(self.report.tables))
         left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]
@@ -119,7 +114,6 @@ class SmallPage:
 
     @property
     def head(self) -> list[tuple[str, str, str]]:
-        """Label, corpus and unit of each column."""
         return [
             (
                 cut(column.short_label, _LONGEST_NAME),
@@ -177,7 +171,6 @@ class TableRow:
     corpus: str
     group: str
     cells: dict[str, tuple[DisplayCell, int | None]]
-    """By tokenizer, the cell and its colour level; ``None`` for no colour."""
 
 
 def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
@@ -276,7 +269,6 @@ def _writer(texts: pd.Series[str], numbers: pd.Series[float]) -> Callable[[objec
 
 
 def _css(cell: DisplayCell | None, level: int | None) -> str:
-    """Return the style of a cell: bold for the best, pale if it does not compete, and its colour."""
     if cell is None or cell.value is None:
         return "opacity: 0.6"
     parts = ["font-weight: bold"] if cell.best else ["opacity: 0.6"] if cell.aside else []

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _UNUSED: Final = "unused"
 _SHOWN: Final = (1, 2, 5)
-"""The first digits of the numbers of added tokens that are printed."""
 
 
 def _removed(_context: click.Context, _option: click.Parameter, value: str) -> int | None:

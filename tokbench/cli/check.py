@@ -81,7 +81,6 @@ def check(
 
 
 def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bool) -> None:
-    """Print what runs would do, or all problems as JSON; an InputError lists all problems."""
     from tokbench.foundation.errors import InputError
 
     if not as_json:
@@ -97,7 +96,6 @@ def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bo
 
 
 def _facts(config: Path, checked: Checked) -> dict[str, object]:
-    """Return what a run of a configuration would do."""
     plan = checked.plan
     return {
         "config": str(config),
@@ -136,7 +134,6 @@ def _foreseen(checked: Checked, study: str) -> list[str]:
 
 
 def _show(config: Path, checked: Checked) -> None:
-    """Print what a run of a configuration would do, with the cost of training models."""
     from tokbench.report.terminal import not_ready_lines
 
     for prepared in checked.prepared:
@@ -163,7 +160,6 @@ def _show(config: Path, checked: Checked) -> None:
 
 
 def _sentence(prepared: PreparedTokenizer) -> str:
-    """Return a sentence on a tokenizer's state."""
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""
     if state == "to be trained":

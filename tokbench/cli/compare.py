@@ -75,5 +75,4 @@ def compare(
 
 
 def _paths(file: Path, count: int) -> list[Path]:
-    """Return a file for each comparison: this one, or numbered siblings."""
     return [file] if count == 1 else [file.with_stem(f"{file.stem}-{k}") for k in range(1, count + 1)]

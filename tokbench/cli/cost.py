@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from tokbench.engine.cost import CostTable, TextCost
 
 _WIDTH = 58
-"""Columns of a terminal for all but the files, with names of the usual length."""
 
 _BASE = 40
-"""The longest name of the cheapest tokenizer above the table."""
 
 _FILE_WIDTH = 9
-"""The least columns for one file; where they do not fit, the table has the sums alone."""
+"""The least columns for one file; otherwise the table has sums alone."""
 
 
 @click.command(
@@ -127,7 +125,6 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
 
 def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
-    """Return a row of the table as text; with ``split``, with the tokens of each file."""
     from tokbench.report.cells import MARKS
 
     per, relative = table.bytes_per_token(row), table.relative(row)

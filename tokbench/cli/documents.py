@@ -14,7 +14,6 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "paragraph": "each paragraph is a document; training sees the blank lines between them",
     "line": "each line is a document; training sees the line ends",
 }
-"""By what one document is, a sentence about it."""
 
 
 def documents_of_code(files: int, holdout: float) -> str:

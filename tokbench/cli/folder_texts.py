@@ -81,7 +81,6 @@ def opened(source: str, keys: Mapping[str, Any]) -> Any:
 
 
 def _kind(path: Path) -> tuple[Any, ...]:
-    """Return whether a file is code, whether it has rows, its source, and pairs of the source's options."""
     ending = parts_of(path)["ending"]
     if path.stat().st_size == 0:
         raise InputError("empty")
@@ -100,7 +99,7 @@ def _kind(path: Path) -> tuple[Any, ...]:
 
 
 def parts_of(path: Path) -> dict[str, str]:
-    """Return the parts of a path by which sources name groups; ``language`` is the programming language."""
+    """Return the parts of a path by which sources name groups; ``language`` is for programming."""
     plain = path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
     ends, suffix = re.split("[._]", plain.stem), plain.suffix[1:]
     names = {"parent": path.parent.name, "stem": plain.stem, "suffix": suffix, "last": ends[-1], "first": ends[0]}

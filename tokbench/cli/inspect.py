@@ -108,7 +108,6 @@ def _under_trained(
 
 
 def _texts(path: str) -> list[str]:
-    """Return the lines of text files, as the source ``text`` reads them."""
     from tokbench.registry.plugins import load_registry
 
     spec = load_registry().corpora.get("text")
@@ -149,7 +148,6 @@ def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
 
 
 def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vocab_size: int) -> None:
-    """Show the candidates of a listing, and the ids that it excludes."""
     if listed.candidates:
         share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
         say(f"  {what}: {share} {which}:")
@@ -164,7 +162,6 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _some(tokens: Sequence[Token]) -> str:
-    """Return the first few tokens as visible text."""
     more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
     return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
 

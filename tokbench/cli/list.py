@@ -57,8 +57,6 @@ def list_(kind: str | None, *, as_json: bool) -> None:
 
 
 class _Listed(NamedTuple):
-    """One name that a configuration may use."""
-
     name: str
     origin: str
     """The distribution or the plugin that registered it."""
@@ -68,7 +66,6 @@ class _Listed(NamedTuple):
 
 
 def _listed(registry: Registry, kind: str) -> list[_Listed]:
-    """Return what plugins register of one kind, sorted."""
     from tokbench.registry.plugins import missing
     from tokbench.registry.tokenizer_names import catalogue, unverified
 
@@ -94,7 +91,6 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
 
 
 def _facts(kind: str) -> list[dict[str, object]]:
-    """Return all of one kind; ``reason`` says why something cannot be used."""
     from tokbench.config.suites import shipped_suites
     from tokbench.registry.plugins import load_registry
 

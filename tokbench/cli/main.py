@@ -62,7 +62,6 @@ for _command in (
 
 
 def _show_log() -> None:
-    """Show the packages' log messages on standard error, such as compilations."""
     import logging
 
     class Visible(logging.Formatter):

@@ -79,7 +79,6 @@ def new(
 
 
 def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[str], weights: dict[str, float]) -> str:
-    """Return the YAML for texts, after printing their contents and what is left out."""
     from tokbench.cli.documents import DOCUMENTS
     from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
     from tokbench.engine.segment import recipe_of
@@ -114,7 +113,6 @@ def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[st
 
 
 def _tokenizer(name: str, base: Path) -> tuple[str, str]:
-    """Return a tokenizer's name and entry, whose path starts from the configuration's folder."""
     backend, colon, value = name.rpartition(":")
     if not Path(value).exists():
         return value, name

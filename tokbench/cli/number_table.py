@@ -8,13 +8,10 @@ from typing import Final
 _GAP: Final = 2
 
 _HEAD: Final = 11
-"""The longest unfolded word in the head of numbers, such as ``bytes/token``."""
 
 _FOLDED: Final = 9
-"""Columns for a folded one."""
 
 _NAME: Final = 12
-"""The least columns for a name."""
 
 
 def shortened(name: str, width: int) -> str:

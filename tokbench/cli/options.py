@@ -25,7 +25,6 @@ store_option = click.option(
 )
 
 TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"
-"""The ways to name a tokenizer, for help texts."""
 
 
 def examples(*commands: str) -> str:
@@ -98,14 +97,13 @@ _PAGES: Final = (".md", ".html", ".json")
 
 
 def _pages(_context: click.Context, _option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files; refuse a suffix without a page."""
     if wrong := [str(file) for file in files if file.suffix not in _PAGES]:
         raise click.UsageError(f"-o {wrong[0]}: end the name in .md, .html or .json")
     return files
 
 
 def page_option(what: str) -> Callable[[F], F]:
-    """Return the option ``-o FILE`` of a command that prints or writes a page; ``what`` is for the help."""
+    """Return the option ``-o FILE``; ``what`` is for the help."""
     return click.option(
         "-o",
         "--output",
@@ -119,7 +117,7 @@ def page_option(what: str) -> Callable[[F], F]:
 
 
 def tokenizer_options(what: str) -> Callable[[F], F]:
-    """Return the options ``-t NAME`` and ``-c CONFIG``; ``what`` the command does with them is for the help."""
+    """Return ``-t NAME`` and ``-c CONFIG``; ``what`` is for the help."""
 
     def add(command: F) -> F:
         command = click.option(

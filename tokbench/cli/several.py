@@ -31,12 +31,12 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
 
     Args:
         given: files, folders of files, and names of shipped suites.
-        output: the folder of the run; several runs, or a folder of files, have subfolders.
+        output: the folder of the run; several runs have subfolders.
         overrides: applied to every configuration.
         workers: as in a run; 0 also checks in this process.
 
     Raises:
-        InputError: a configuration is wrong, or two have the same name; with all problems of all.
+        InputError: lists all problems of all configurations.
     """
     from tokbench.config.read import read_config
     from tokbench.config.suites import find_configs
@@ -58,15 +58,10 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
 
 
 def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
-    """Check configurations as :func:`plan_runs` does, without writing, and show each valid one.
-
-    Args:
-        given: files, folders of files, and names of shipped suites.
-        overrides: applied to every configuration.
-        show: called with each configuration, and what its run would do.
+    """Check configurations as :func:`plan_runs` does, without writing, and call ``show`` with each valid one.
 
     Raises:
-        InputError: a configuration is wrong, or two have the same name; with all problems of all.
+        InputError: lists all problems of all configurations.
     """
     from tokbench.config.suites import find_configs
     from tokbench.engine.check import check, worker_pool
@@ -83,7 +78,7 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
 
 
 def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Config], None]) -> None:
-    """Read configurations and use each; an InputError lists all problems of all."""
+    """Read and use each; an InputError lists all problems of all."""
     from tokbench.config.read import read_config
 
     problems: list[Problem] = []
@@ -108,7 +103,6 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:
-    """Check a configuration and its folder; an InputError lists all problems."""
     from tokbench.engine.check import check, worker_pool
     from tokbench.engine.folder import make_folder
     from tokbench.engine.workers.executor import Executor

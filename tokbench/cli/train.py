@@ -123,7 +123,6 @@ def _from_options(
     holdout: float,
     name: str,
 ) -> Config:
-    """Return the configuration that the options describe."""
     from tokbench.cli.documents import documents_of
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry

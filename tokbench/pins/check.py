@@ -23,7 +23,6 @@ from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
 
 _EXPLAINED: Final = 20
-"""Changed texts of a tokenizer that are examined for a cause."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,15 @@ class TokenizerCheck:
 
     name: str
     texts: int
-    """The number of its pins."""
     backend: str = ""
     packages: tuple[str, ...] = ()
     """The packages of today's backend, each with its version."""
     changed: tuple[str, ...] = ()
-    """The places of the texts with other ids, in order."""
     first: TextDifference | None = None
-    """The first text with another cut, else the first with other ids."""
+    """The first text with another cut, else with other ids."""
     causes: tuple[str, ...] = ()
     """The likely causes, or changes that no text shows."""
     reason: str = ""
-    """The reason why it could not be checked."""
 
     @property
     def same(self) -> bool:
@@ -56,7 +52,6 @@ class LockCheck:
 
     tokenizers: tuple[TokenizerCheck, ...]
     not_pinned: tuple[str, ...] = ()
-    """The tokenizers of the configuration that are not in the lock."""
 
     @property
     def same(self) -> bool:
@@ -114,13 +109,11 @@ def check_lock(
 
 
 def _configuration(lock: Lock, folder: Path) -> Path:
-    """Return the configuration of a lock: a file from its folder, or else a suite."""
     file = folder / lock.configuration
     return file if file.exists() else Path(lock.configuration)
 
 
 def _check_text(lock: Lock, run: Opened) -> None:
-    """Refuse text that is not the pinned one; the InputError lists every such corpus."""
     now = pinned_corpora(run.plan)
     problems = []
     for name, pinned in lock.corpora.items():
@@ -139,13 +132,11 @@ def _check_text(lock: Lock, run: Opened) -> None:
 
 
 def _changed(pinned: PinnedTokenizer, now: Sequence[PinnedText]) -> dict[str, PinnedText]:
-    """Return by place today's pins of the texts whose ids changed."""
     digests = {text.place: text.digest for text in now}
     return {text.place: text for text in pinned.texts if digests.get(text.place) != text.digest}
 
 
 def _differences(run: Opened, changed: Mapping[str, Mapping[str, PinnedText]]) -> dict[str, list[TextDifference]]:
-    """Return by tokenizer the differences of the first changed texts."""
     wanted = {name: dict(list(pins.items())[:_EXPLAINED]) for name, pins in changed.items() if pins}
     places = {place for pins in wanted.values() for place in pins}
     texts = {text.place: text for batch in run.texts() for text in batch if text.place in places} if places else {}
@@ -183,7 +174,7 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
 
 
 def _loaded_by(planned: PlannedTokenizer, other: str, registry: Registry) -> Iterator[Resolved]:
-    """Yield the ways in which a backend loads a vocabulary: by published name, by value, by file."""
+    """Yield how a backend loads a vocabulary: by published name, by value, by file."""
     if planned.train_on:
         return
     spec, backend = registry.backends.get(other), planned.spec

@@ -44,7 +44,6 @@ NORMAL_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         "lower": str.lower,
     }
 )
-"""The forms without an added space, each with the function that makes it."""
 
 
 def form_of(text: str, surface: bytes) -> str:
@@ -111,7 +110,6 @@ class Cut(NamedTuple):
     ends: list[int]
     """The byte of the surface at which each kept token ends."""
     whole: bool
-    """All tokens of the text are kept."""
 
 
 def read_cut(written: str) -> Cut:

@@ -20,7 +20,7 @@ from tokbench.tokenizers.engine_contract import EncodesChat
 
 _DIGITS: Final = 16
 _LONGEST_STAGE: Final = 300
-"""Characters of a stage's settings in a lock; longer ones are hashed."""
+"""Longer settings of a stage are hashed in a lock."""
 
 
 _TEMPLATE: Final = "chat template"
@@ -29,7 +29,7 @@ _CONVERSATION: Final = (
     {"role": "assistant", "content": "Not yet."},
     {"role": "user", "content": "Shall we go, then?"},
 )
-"""The messages for a chat template, without a system message, which some templates refuse."""
+"""Without a system message, which some templates refuse."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ class PlacedText:
     """A text of the configuration."""
 
     place: str
-    """See :func:`tokbench.pins.lock.place_of`."""
     text: str
 
 
@@ -73,7 +72,6 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
 
 
 def _written_by_template(tokenizer: Tokenizer) -> str:
-    """Return a conversation as the tokenizer's chat template writes it."""
     assert isinstance(tokenizer, EncodesChat)
     try:
         return tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True))

@@ -20,10 +20,8 @@ _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
 
 _LONGEST: Final = 100
-"""Characters of a setting that are shown."""
 
 _MOST_NAMES: Final = 3
-"""Special tokens that are named."""
 
 
 class Cause(StrEnum):
@@ -55,11 +53,10 @@ class TextDifference:
     cause: Cause
     """Judged by this text alone."""
     byte: int | None
-    """The byte of the surface where cuts begin to differ; ``None`` if they do not, or the pin does not say."""
+    """The byte of the surface where cuts differ; ``None`` if nowhere, or not pinned."""
     before: tuple[str, ...]
-    """The tokens around this place as pinned; empty if the pin does not say."""
+    """The tokens there as pinned; empty if unknown."""
     now: tuple[str, ...]
-    """Today's tokens there."""
 
 
 def difference_of(change: TextChange) -> TextDifference:
@@ -107,7 +104,7 @@ def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
 
 
 def _same_again(old: Cut, new: Sequence[int], at: int) -> int:
-    """Return the first byte after a difference where both cuts end a token."""
+    """Return the first later byte where both cuts end a token."""
     common = sorted(set(old.ends) & set(new))
     k = bisect_left(common, at)
     return common[k] if k < len(common) else max(old.ends[-1:] + list(new[-1:]), default=at)
@@ -119,7 +116,6 @@ def _common_bytes(one: bytes, other: bytes) -> int:
 
 
 def _pieces(surface: bytes, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
-    """Return the tokens of a surface from a little before ``at`` to a little after ``until``."""
     first, last = max(0, at - _AROUND), until + _AROUND
     spans = [(start, end) for start, end in pairwise([0, *ends]) if end > first and start < last]
     return tuple(surface[start:end].decode("utf-8", "backslashreplace") for start, end in spans)
@@ -142,7 +138,6 @@ def _classes_meet(surface: bytes, at: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    """Return the class of a character: small letter, other letter, digit, white space or other."""
     category = unicodedata.category(char)
     if char.isspace():
         return "Z"

@@ -62,11 +62,9 @@ class Vocabulary:
     """What a lock records of a tokenizer, except texts."""
 
     ids: int
-    """The number of its ids."""
     bytes: str = ""
     """64 bits of a hash of the bytes of every id, in hexadecimal; empty if unknown."""
     special: Mapping[str, int] = field(default_factory=dict)
-    """Ids by name."""
     stages: Mapping[str, str] = field(default_factory=dict)
     """The settings of each stage, see :class:`tokbench.tokenizers.contract.DescribesStages`."""
 
@@ -76,15 +74,12 @@ class PinnedTokenizer:
     """One tokenizer, and the texts under it."""
 
     name: str
-    """Its name in the configuration."""
     backend: str
     packages: tuple[str, ...]
     """Each with its version."""
     options: Mapping[str, Any]
-    """The options of the backend, as written."""
     vocabulary: Vocabulary
     texts: tuple[PinnedText, ...]
-    """In the order of their places."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +87,8 @@ class PinnedCorpus:
     """The text of a corpus."""
 
     documents: int
-    """The number of encoded documents."""
     sha256: str
-    """The hash of all of them, with groups and keys."""
+    """Over all of them, with groups and keys."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +99,11 @@ class Lock:
     """The name of a suite, or a path from the folder of the lock."""
     python: str
     corpora: Mapping[str, PinnedCorpus]
-    """By name."""
     tokenizers: tuple[PinnedTokenizer, ...]
-    """Sorted by name."""
     limit: int | None = None
     """The most documents of each group; ``None`` for all."""
     only: tuple[str, ...] = ()
-    """The requested tokenizers; empty for all of the configuration."""
+    """Empty for all tokenizers of the configuration."""
 
 
 def place_of(corpus: str, group: str, key: str) -> str:
@@ -161,7 +153,6 @@ def _sections(lock: Lock) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a JSON string; characters that would end a line or hide something are escaped."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
@@ -169,7 +160,7 @@ def read_lock(path: Path) -> Lock:
     """Read a lock.
 
     Raises:
-        InputError: no such file, or it is not a lock; the error has the line.
+        InputError: no such file, or it is not a lock; with the line.
     """
     try:
         content = read_file(path, text=True).decode()
@@ -258,13 +249,13 @@ class _Reader:
 
 
 class _Section:
-    """The lines of a section: the rest of each, by its first word."""
+    """The lines of a section by their first word."""
 
     def __init__(self) -> None:
         self.values: dict[str, list[Any]] = {}
 
     def one(self, word: str) -> Any:
-        """Return the rest of the only line with this word; empty if there is none."""
+        """Return the rest of the only line with this word, or an empty string."""
         return self.values.get(word, [""])[-1]
 
     def all(self, word: str) -> list[Any]:
@@ -323,4 +314,4 @@ _LINES: Final[Mapping[str, Callable[[str], Any]]] = {
     "stage": _stage,
     "text": _text,
 }
-"""By the first word of a line, the parser of its rest; it raises ValueError."""
+"""The parser of each line's rest, by first word; it raises ValueError."""

@@ -32,7 +32,6 @@ from tokbench.pins.encode import PlacedText, pin_texts, vocabulary_of
 from tokbench.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, Vocabulary, place_of
 
 _BATCH_CHARS: Final = 1 << 20
-"""Characters of text in one batch."""
 
 _READING: Final = "reading the vocabulary of"
 _ENCODING: Final = "encoding"
@@ -42,11 +41,11 @@ class Request(NamedTuple):
     """What to pin."""
 
     config: Path
-    """The configuration, or the name of a suite."""
+    """A file, or the name of a suite."""
     limit: int | None = None
-    """The most documents of each group; ``None`` for all."""
+    """Per group; ``None`` for all."""
     only: tuple[str, ...] = ()
-    """The tokenizers to pin; empty for all of the configuration."""
+    """Empty for all tokenizers of the configuration."""
 
     def read(self) -> Config:
         """Read the configuration, without what pins do not need.
@@ -65,10 +64,10 @@ class Opened:
 
     plan: Plan
     prepared: Sequence[PreparedTokenizer]
-    """The tokenizers, including those that are not ready."""
+    """Including those that are not ready."""
     pool: WorkerPool
     failures: dict[str, str] = field(default_factory=dict)
-    """By tokenizer, why it is not pinned."""
+    """Reasons by tokenizer."""
 
     @property
     def ready(self) -> list[PreparedTokenizer]:
@@ -113,7 +112,6 @@ class Opened:
         return {name: answer for name, answer in answers.items() if isinstance(answer, Vocabulary)}
 
     def pins(self) -> dict[str, list[PinnedText]]:
-        """Encode all texts with all tokenizers."""
         pins: dict[str, list[PinnedText]] = defaultdict(list)
         for texts in self.texts():
             place, step = f"{texts[0].place} to {texts[-1].place}", partial(pin_texts, texts)
@@ -144,7 +142,7 @@ class Pins(NamedTuple):
 
     lock: Lock
     failures: Mapping[str, str]
-    """By tokenizer, why it has no pins."""
+    """Reasons by tokenizer."""
 
 
 def pin(request: Request, folder: Path, progress: Progress, store: Store | None = None) -> Pins:
@@ -202,7 +200,6 @@ def _version(distribution: str) -> str:
 
 
 def _from_folder(config: Path, folder: Path) -> str:
-    """Return the name of a suite, or the path of a configuration from a folder."""
     if not config.exists():
         find_config(config)
         return str(config)

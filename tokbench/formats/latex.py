@@ -22,7 +22,6 @@ _NO_CELL: Final = "--"
 _LINE: Final = 72
 """The characters of a line; more columns become another table."""
 _BETWEEN: Final = 3
-"""Characters between two columns."""
 _NARROWEST: Final = 6
 """Characters of a number with a mark."""
 
@@ -38,7 +37,6 @@ def render(results: Results) -> str:
 
 
 def _overview(report: Report, corpus: str) -> str:
-    """Return the headline metrics of one corpus by tokenizer, best first."""
     columns = [column for column in main_columns(report.tables) if column.corpus == corpus]
     if not columns:
         return ""
@@ -52,7 +50,6 @@ def _overview(report: Report, corpus: str) -> str:
 
 
 def _by_group(report: Report, metric: str, corpus: str) -> str:
-    """Return one metric by group and tokenizer."""
     shown_map = heat_map(report.tables, corpus, metric)
     if not shown_map:
         return ""
@@ -92,7 +89,6 @@ def _columns_that_fit(names: Sequence[str], width: int) -> Iterator[range]:
 
 
 def _number(cell: DisplayCell, *, interval: bool = True) -> str:
-    """Return a number with its marks and its interval, or a word for a missing one."""
     if cell.value is None:
         return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
     text = latex_text(cell.text)
@@ -103,7 +99,6 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
 
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
-    """Return the sentences of a caption on bold numbers and marks."""
     bold = report.tables.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
     return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]

@@ -17,7 +17,6 @@ _HOW: Final = (
     "seconds for one {unit}; mean is the median; min, max, q1 and q3 are the ends of its 95 % interval, iqr their "
     "distance and stddev a quarter of it; 0 without an interval"
 )
-"""The meaning of the statistics: results keep the median and its interval, not each round."""
 
 
 def pytest_benchmark_json(results: Results) -> str:
@@ -69,7 +68,6 @@ def _seconds(value: float | None, unit: str) -> float | None:
 
 
 def _stats(cell: Cell) -> dict[str, Any] | None:
-    """Return the statistics of a timing; ``None`` without a value."""
     median = _seconds(cell.value, cell.unit)
     if cell.status != Status.OK or median is None:
         return None

@@ -70,21 +70,16 @@ def _identity(path: Path) -> str:
 
 
 class _Base(NamedTuple):
-    """A base: its file, its name in messages, and its name in the results."""
-
     path: Path
     shown: str
     recorded: str
 
 
 class _Reader:
-    """Reads the bases of one configuration, each file once."""
-
     def __init__(self, main: Path) -> None:
         self._main = main
         self._read: dict[str, Located] = {}
         self.files: dict[str, ConfigFile] = {}
-        """The bases by path, in the order of reading."""
 
     def merged(self, own: Located, path: Path, chain: tuple[str, ...]) -> Located:
         """Return a document merged with its bases; ``chain`` has the files from the first one to this."""
@@ -109,7 +104,7 @@ class _Reader:
     def _base(
         self, name: str, own: Located, at: tuple[str | int, ...], path: Path, chain: tuple[str, ...]
     ) -> Located | None:
-        """Return a base, merged with its own; ``None`` after adding the reason to the problems."""
+        """Return a merged base; ``None`` after adding the reason to the problems."""
         try:
             base = self._find(name, path)
             identity = _identity(base.path)
@@ -160,7 +155,6 @@ def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
 
 
 def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:
-    """Merge the mapping at a path of ``under`` into ``over``."""
     for key, value, present in list(_pairs(under, over, path)):
         at = (*path, key)
         if value is None and present is not _ABSENT:
@@ -189,6 +183,6 @@ def _at(data: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def _pairs(under: Located, over: Located, path: tuple[str | int, ...]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark for none."""
+    """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark."""
     mine, theirs = _at(under.data, path), _at(over.data, path)
     return ((key, value, mine.get(key, _ABSENT)) for key, value in theirs.items())

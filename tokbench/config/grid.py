@@ -19,7 +19,6 @@ class Variant(NamedTuple):
     options: GivenOptions
     """The backend's options, including the grid's."""
     vocab_size: int | None
-    """The size to train at; ``None`` without training."""
 
 
 def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:

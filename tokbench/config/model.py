@@ -40,7 +40,6 @@ _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
 DEFAULT_FORMATS: Final = ("html", "md", "csv")
-"""The report formats of a configuration without any."""
 
 
 class ReportEntry(Options):
@@ -52,11 +51,9 @@ class ReportEntry(Options):
 _UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 LEAST_MEMORY: Final = 256 * 10**6
-"""The least bytes of a worker."""
 
 
 def _size(value: Any) -> int:
-    """Return the bytes of a size such as ``8GB``."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
     if match is None or match[2] not in _UNITS:
         raise ValueError(f"{shortened(json.dumps(value), 40)} is not an amount of memory; write it as 8GB or 8GiB")
@@ -196,9 +193,8 @@ class MetricEntry:
 
     name: str
     options: GivenOptions
-    """The options of the family."""
     path: tuple[str | int, ...]
-    """Its place in the data of the file."""
+    """In the data of the file."""
     corpora: tuple[str, ...] = ()
     """Empty for all evaluated corpora."""
 
@@ -217,19 +213,18 @@ class Config:
     corpora: dict[str, CorpusEntry] = field(default_factory=dict)
     tokenizers: dict[str, TokenizerEntry] = field(default_factory=dict)
     metrics: list[MetricEntry] = field(default_factory=list)
-    """The well-formed entries."""
+    """Only well-formed entries."""
     named: frozenset[str] = frozenset()
     """The names of all corpora, malformed entries included."""
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     study: dict[str, Any] = field(default_factory=dict)
-    """The options of studies by name, unchecked; only plugins can check them."""
+    """Options by study, which only plugins can check."""
     further: dict[str, Any] = field(default_factory=dict)
     """Top-level keys that :class:`TopLevel` does not have."""
     bases: list[ConfigFile] = field(default_factory=list)
-    """The files that it extends, as they were read."""
+    """In the order of reading."""
     overrides: Overrides = field(default_factory=Overrides)
     left_out: frozenset[str] = frozenset()
     """The tokenizers and entries that the command leaves out."""
     problems: list[Problem] = field(default_factory=list)
-    """All problems so far."""

@@ -11,7 +11,6 @@ from tokbench.config.strict_yaml import FilePlace, Located, paths_in, read_yaml
 from tokbench.foundation.errors import InputError, Problem, did_you_mean, shortened
 
 _LONGEST_NAME: Final = 80
-"""Characters of a setting that messages show."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class Overrides:
     limit: int | None = None
     """The most documents of each group to measure; ``None`` for all. Training reads all text."""
     only: tuple[str, ...] = ()
-    """Names of tokenizers, or of entries that make several; empty for all."""
+    """Of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()
     """YAML values by dotted path, such as ``metrics.fertility.unit=icu``."""
     quick: bool = False
-    """Apply the settings under ``quick`` in the configuration before the others."""
+    """Applies the configuration's ``quick`` settings first."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -158,7 +157,6 @@ class _Setting:
         return (*path, key), inside[key]
 
     def _set_metric(self, located: Located, families: list[Any], name: str) -> None:
-        """Set all options of a metric family, or remove the family."""
         k = self._index(families, name)
         if self._value is not None:
             located.put(("metrics", k), self._document({name: self._value}))
@@ -183,14 +181,14 @@ class _Setting:
         return f"{there} has no keys inside; set it as a whole: --set '{there}=...'"
 
     def _document(self, value: Any) -> Located:
-        """Return a value whose parts all have the setting as their place."""
+        """Return a value whose parts have the setting as their place."""
         place = FilePlace(self._name, 0, 0)
         places = dict.fromkeys(paths_in(value), place)
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})
 
 
 def _family(item: Any) -> str:
-    """Return the name of a metric family in the list of a configuration; empty if malformed."""
+    """Return the name of a metric family in a list; empty if malformed."""
     if isinstance(item, dict) and len(item) == 1:
         return str(next(iter(item)))
     return item if isinstance(item, str) else ""

@@ -109,7 +109,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _configured(text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]) -> Config:
-    """Return the configuration of located data."""
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     quick: tuple[str, ...] = ()
@@ -174,7 +173,6 @@ def _entries(model: type[M], key: str, config: Config, but: Collection[str] = ()
 
 
 def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
-    """Return the tokenizers: an entry is a mapping, or a string as on the command line."""
     named = _section(config.located, "tokenizers", dict)
     written = {name: data for name, data in named.items() if isinstance(data, str) and data}
     read = _entries(TokenizerEntry, "tokenizers", config, written)
@@ -184,7 +182,6 @@ def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
 
 
 def _metrics(config: Config) -> Iterator[MetricEntry]:
-    """Yield the metric families, each with its corpora and options."""
     located = config.located
     for k, item in enumerate(_section(located, "metrics", list)):
         if isinstance(item, str):

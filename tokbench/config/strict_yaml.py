@@ -58,7 +58,6 @@ class Located:
     """
 
     name: str
-    """The name of the file, for messages."""
     data: Any = None
     """Dicts, lists, strings, numbers, booleans, ``None``."""
     keys: dict[Path, FilePlace] = field(default_factory=dict)
@@ -66,7 +65,6 @@ class Located:
     values: dict[Path, FilePlace] = field(default_factory=dict)
     """The places of values by path."""
     problems: list[Problem] = field(default_factory=list)
-    """Everything that was refused while reading."""
     folders: dict[str, FilePath] = field(default_factory=dict)
     """By file name, the folder in which its relative paths start."""
 
@@ -114,7 +112,6 @@ class Located:
         del _value_at(self.data, path[:-1])[path[-1]]
 
     def _forget(self, path: Path) -> None:
-        """Forget the places of a value and of everything in it."""
         try:
             value = _value_at(self.data, path)
         except (KeyError, IndexError):
@@ -182,7 +179,7 @@ def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
 
 
 def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
-    """Return a message if an environment variable is not in quotes, or an empty string."""
+    """Return a message on an unquoted environment variable, or an empty string."""
     if mark is None or text[max(0, mark.index - 1) : mark.index + 1] != "${":
         return ""
     begin = max(text.rfind(end, 0, mark.index) for end in " ,[\n") + 1

@@ -16,7 +16,7 @@ SUFFIXES: Final = (".yaml", ".yml")
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
-"""The folder of an installed wheel, and the repository's, which an editable installation has."""
+"""In a wheel, and in the repository of an editable installation."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,6 @@ def find_config(given: Path) -> Path:
 
 
 def _of_this_name(folder: Path) -> str:
-    """Return advice for a folder with the name of a suite; else an empty string."""
     known = str(folder) in shipped_suites()
     return f"; 'tokbench new {folder}' writes the shipped suite of this name to a file" if known else ""
 

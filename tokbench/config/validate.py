@@ -26,15 +26,13 @@ class Part:
     """A part of a configuration to validate."""
 
     located: Located
-    """The places of all values of the configuration."""
     path: Place = ()
-    """The keys that lead to the part."""
     base: Path = Path()
     """The folder at which a relative path starts if its file is unknown."""
     also: tuple[str, ...] = ()
-    """Keys that are allowed besides the model's."""
+    """Allowed besides the model's keys."""
     called: Place = ()
-    """The last keys of ``path``, as messages repeat them before an inner key."""
+    """The end of ``path`` that messages repeat before an inner key."""
 
 
 def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> M | None:
@@ -53,7 +51,6 @@ def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> 
 
 
 def _folders(data: Any, part: Part) -> dict[str, Path]:
-    """Return by key the folder of its value's file, where known."""
     folders, located = {}, part.located
     for key in data if isinstance(data, Mapping) and located.folders else ():
         place = (*part.path, key)
@@ -86,7 +83,7 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
 def _mistakes(
     model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: Part
 ) -> Iterator[tuple[Place, bool, str]]:
-    """Yield each mistake: its path in the data, whether it is in a key, and the message."""
+    """Yield each mistake: its path, whether it is in a key, and the message."""
     misspelt = dict(_misspelt(model, data, details))
     for path, wanted in misspelt.items():
         yield path, True, f"unknown key {path[-1]!r}; did you mean {wanted!r}?"
@@ -109,7 +106,7 @@ def _mistakes(
 
 
 def _misspelt(model: type[BaseModel], data: Any, details: Sequence[ErrorDetails]) -> Iterator[tuple[Place, str]]:
-    """Yield the paths of unknown keys that resemble a missing key, with that key."""
+    """Yield unknown keys that resemble a missing key, with that key."""
     taken: set[Place] = set()
     for loc in (detail["loc"] for detail in details if detail["type"] == "missing"):
         beside = data
@@ -140,7 +137,6 @@ def _path_in(data: Any, loc: Place) -> Place:
 
 
 def _known_keys(model: type[BaseModel], loc: Place) -> list[str]:
-    """Return the allowed siblings of the last part of a location."""
     inside: Any = model
     for part in loc[:-1]:
         fields = getattr(inside, "model_fields", {})

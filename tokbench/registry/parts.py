@@ -18,7 +18,6 @@ class BrokenPart:
     module: str
     """Its full name, such as ``acme_tokenizers.metrics.usage``."""
     reason: str
-    """The reason, in one line."""
 
 
 class Parts(NamedTuple):

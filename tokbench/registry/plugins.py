@@ -41,7 +41,7 @@ OWN: Final = "tokbench"
 """The distribution of the built-in plugins."""
 
 OWN_EXECUTORS: Final = ("inprocess", "workers")
-"""The executors that need no plugin."""
+"""Executors without a plugin."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,13 @@ class PluginStatus:
     """One entry point, and whether it can be used."""
 
     name: str
-    """The name of the entry point, or of a broken module of the plugin."""
+    """Of the entry point, or of a broken module."""
     distribution: str
-    """The package that declares it; empty if there is none."""
+    """Empty without a package."""
     version: str
-    """The version of that package."""
     reason: str = ""
-    """The reason why it cannot be used."""
     module: str = ""
-    """The object of the entry point, such as ``acme_tokenizers.backend``."""
+    """Such as ``acme_tokenizers.backend``."""
     excluded: bool = False
     """An environment variable leaves it out on purpose."""
 
@@ -142,7 +140,7 @@ class Catalogue(Generic[S]):
         raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
 
     def not_loaded(self, name: str) -> str:
-        """Return which plugin may hold a name and did not load, and why; else an empty string."""
+        """Return which plugin may hold a name and did not load, and why, or an empty string."""
         likely = next((plugin for plugin in self._plugins if plugin.reason and plugin.may_hold(name)), None)
         if likely is None:
             return ""
@@ -173,7 +171,7 @@ class Catalogue(Generic[S]):
 
 
 def _not_loaded(plugins: Sequence[PluginStatus]) -> str:
-    """Return the end of a message about an unknown name: the plugins that did not load, and why."""
+    """Return the end of a message: the plugins that did not load, and why."""
     broken = "; ".join(
         f"{plugin.name!r} ({plugin.module}): {plugin.reason}" for plugin in plugins if not plugin.excluded
     )
@@ -231,7 +229,6 @@ def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
 
 
 def _allowed(names: Sequence[str]) -> frozenset[str] | None:
-    """Return the entry points that ``TOKBENCH_PLUGINS`` allows; ``None`` if it is empty or not set."""
     wanted = [name.strip() for name in os.environ.get(ALLOWED, "").split(",") if name.strip()]
     for name in wanted:
         if name not in names:
@@ -242,7 +239,6 @@ def _allowed(names: Sequence[str]) -> frozenset[str] | None:
 
 
 def _excluded(name: str, distribution: str, allowed: frozenset[str] | None) -> str:
-    """Return why the environment excludes an entry point; else an empty string."""
     if os.environ.get(OWN_ONLY, "") not in {"", "0"} and distribution != OWN:
         return f"not part of tokbench, and {OWN_ONLY} is set"
     return "" if allowed is None or name in allowed else f"not in {ALLOWED}"

@@ -77,7 +77,6 @@ def _rank(reader: Reader) -> tuple[bool, int, bool, int, str]:
 
 
 def _head(name: str, path: Path) -> bytes:
-    """Return the first bytes of a file; an InputError if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(_HEAD)

@@ -83,13 +83,13 @@ class Grammar:
 
     registry: Registry
     base: Path = Path()
-    """The folder at which the relative path of a file starts."""
+    """Relative paths of files start here."""
     files: bool = True
-    """``False`` if a name cannot be a file: nothing is looked up on disk."""
+    """``False`` if a name cannot be a file."""
     wanted: Callable[[BackendSpec], bool] = _any
     """Tells which backends may be chosen for a published name or a file; an explicit backend is always used."""
     known: Collection[str] = ()
-    """The names of a configuration, for suggestions."""
+    """Names of a configuration, for suggestions."""
 
     def resolve(self, name: str) -> Resolved:
         """Return what loads the tokenizer of this name.
@@ -166,11 +166,6 @@ class Grammar:
         return name.endswith(known) or attempt(self._path(name).exists) is True
 
     def _of_file(self, name: str) -> Resolved:
-        """Return what loads a file.
-
-        Raises:
-            InputError: no such file, or no backend reads it.
-        """
         readers = readers_of(name, self._path(name), self.registry.backends)
         spec, kind = next((reader for reader in readers if self.wanted(reader.spec)), readers[0])
         return Resolved(spec.name, {kind.option: name})

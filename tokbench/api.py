@@ -66,7 +66,7 @@ def load(tokenizer: str, /, **options: Any) -> Tokenizer:
         **options: further options of the backend.
 
     Raises:
-        InputError: there is no such tokenizer or option.
+        InputError: no such tokenizer or option.
         BackendUnavailable: the backend cannot be used here.
         BackendError: the tokenizer cannot be loaded.
 
@@ -95,15 +95,14 @@ def train(
 
     Args:
         backend: the name of the backend, or ``backend:value`` with its main option of training: ``regex_bpe:gpt4``.
-        documents: the training text; no merge crosses the end of a document. A mapping has the documents of each
-            group, such as a language, for a trainer that treats groups apart.
-        vocab_size: how many ids the tokenizer gets at most.
-        store: take the training from the store if it was done before, and keep it there. Documents that can be read
-            once only, as from a generator, and texts below 100,000 characters are trained on in any case.
+        documents: the training text; no merge crosses the end of a document. A mapping has the documents of each group,
+            such as a language, for a trainer that uses groups.
+        vocab_size: the most ids of the tokenizer.
+        store: use the store of finished work; not for generators and texts below 100,000 characters.
         **options: the backend's options of training.
 
     Raises:
-        InputError: there is no such backend or option, or the vocabulary is smaller than the backend accepts.
+        InputError: no such backend or option, or the vocabulary is too small for the backend.
         BackendUnavailable: the backend cannot be used here.
         BackendError: the training failed.
 
@@ -138,16 +137,15 @@ def show(
     """Cut texts into tokens, to look at them.
 
     Args:
-        texts: a text, or several; one with a label is a pair of both.
-        tokenizers: names of the configuration, or names as :func:`load` takes them; empty for all tokenizers of the
-            configuration.
-        config: the configuration, or the name of a suite that ships with tokbench.
+        texts: a text, or several; a pair has a label first.
+        tokenizers: names of the configuration, or names for :func:`load`; empty for all of the configuration.
+        config: the configuration, or the name of a suite.
         merges: add the merges by which BPE makes each token.
         workers: 1 to isolate the tokenizers in a process; 0 to run them in this one.
-        store: take trained tokenizers from the store, and keep them there.
+        store: use the store of trained tokenizers.
 
     Raises:
-        InputError: a tokenizer is not known, or cannot be had.
+        InputError: a tokenizer is unknown, or cannot be loaded.
 
     >>> [text] = show("née", "utf8_bytes", workers=0)
     >>> text.segmentations[0].ids
@@ -181,29 +179,26 @@ def run(
     """Execute a configuration.
 
     Args:
-        path: the YAML file, or the name of a suite that ships with tokbench, such as ``quickstart``, or the
-            configuration itself as a mapping with the keys of a file; its relative paths start at the current folder.
+        path: the YAML file, the name of a suite such as ``quickstart``, or a mapping with the keys of a file; relative
+            paths of a mapping start at the current folder.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
-        workers: processes that measure side by side, each with a share of the tokenizers, or all of them where that
-            saves time. Trainings and timings come one at a time all the same, and no number depends on it. 0 runs
-            everything in this process, so that a debugger works in plugins: nothing is isolated then, there are no
-            time limits, and no progress is shown.
-        limit: for a first look, the number of documents of each group to measure at most; training reads all text.
+        workers: parallel processes. Trainings and timings run one at a time all the same, and no number depends on it.
+            0 runs everything in this process, for a debugger: without isolation, time limits, or progress.
+        limit: the most documents of each group to measure; training reads all text.
         only: names of the tokenizers to measure; empty for all.
-        settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
-            at the current folder.
-        quick: apply what the configuration lists under ``quick``. All four are recorded in the results.
-        executor: ``inprocess``, ``workers``, or one that a plugin brings, such as ``dask``; by default ``workers``, or
-            ``inprocess`` if there are 0. No number depends on it but times.
-        scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
-            work; by default a cluster with this number of workers is started on this machine.
-        store: take finished work from the store, and keep what is finished there. No number depends on it.
-        progress: called with how far the run is, or the way to show it: ``bars``, ``lines``, ``notebook`` (one line
-            that changes in its place), ``json``, ``none``, or ``auto`` for the one that fits. By default there are bars
-            in a terminal, a line in a notebook, and nothing elsewhere.
+        settings: replace values of the file: ``metrics.fertility.unit=icu``. Relative paths in them start at the
+            current folder.
+        quick: apply the ``quick`` settings of the configuration. All four are recorded in the results.
+        executor: ``inprocess``, ``workers``, or a plugin's, such as ``dask``; by default ``workers``, or ``inprocess``
+            for 0 workers. Only times depend on it.
+        scheduler: for ``dask``, the address of a scheduler, such as ``tcp://10.0.0.5:8786``; by default a local cluster
+            with ``workers`` is started.
+        store: use the store of finished work. No number depends on it.
+        progress: a callback, or ``bars``, ``lines``, ``notebook`` (one changing line), ``json``, ``none``, or ``auto``
+            for the one that fits. By default there are bars in a terminal, a line in a notebook, and nothing elsewhere.
 
     Returns:
-        The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
+        The results; ``results.frame`` is the tidy table, and ``results.failed`` is true if a cell failed.
 
     Raises:
         InputError: something is wrong with the input; it is raised before anything is measured.
@@ -223,7 +218,6 @@ def run(
 def _run(
     config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress
 ) -> NotebookResults:
-    """Execute a configuration: the steps of a run, one after the other."""
     created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
     with worker_pool(config, progress, way) as pool:
         surveys = StoredSurveys(kept)
@@ -270,8 +264,8 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     """Compare a run with a baseline: every difference, with a paired interval where the documents are the same.
 
     Args:
-        baseline: the folder of the run that came before, or its ``results.json``.
-        other: that of the run to be judged.
+        baseline: the folder of the earlier run, or its ``results.json``.
+        other: the run to judge, likewise.
         other_machine: compare speeds of different machines or versions of tokbench, too.
 
     Returns:
@@ -286,11 +280,11 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
 
 
 def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Leaderboard:
-    """Set many runs side by side: the best of each corpus and metric, with the run behind every number.
+    """Compare many runs: the best of each corpus and metric, with the run of every number.
 
     Args:
         paths: the folders of the runs, or their ``results.json``.
-        metrics: ids of metrics; empty for all of which a direction is better.
+        metrics: ids of metrics; empty for all with a better direction.
 
     Returns:
         The leaderboard; ``leaderboard.frame`` is a table with a row for each number.
@@ -305,19 +299,17 @@ def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Lea
 def merge(
     paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False
 ) -> NotebookResults:
-    """Put runs over disjoint parts of a corpus together: the result is that of one run over all of it.
+    """Merge runs over disjoint parts of a corpus, from their raw states: all numbers are as of one run over all of it.
 
-    Values, intervals, losses and comparisons are computed from the merged raw states, so they are those of one run.
     Timings, studies of vocabulary sizes and of validity, and bits per byte are not merged.
 
     Args:
-        paths: the folders of the runs, or their ``results.json``, in the order of the parts; at least two.
+        paths: the folders of two or more runs, or their ``results.json``, in the order of the parts.
         output: a folder for the merged results and reports; ``None`` writes nothing.
-        other_versions: accept runs of different versions of tokbench, backends and libraries.
+        other_versions: accept different versions of tokbench, backends and libraries.
 
     Raises:
-        InputError: the runs cannot be merged, such as runs with different tokenizers or the same text; the message
-            names every reason.
+        InputError: the runs cannot be merged, for different tokenizers or equal text; the message has every reason.
         ResultsError: a run has no results, or its raw states are missing or damaged.
     """
     merged = merge_runs([NamedRun.read(path) for path in paths], other_versions=other_versions)
@@ -329,7 +321,7 @@ def merge(
 
 
 def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:
-    """Make the cells, even if Ctrl-C comes meanwhile; return them and the phase in which the run was stopped."""
+    """Make the cells, even after Ctrl-C; return them and the phase in which the run was stopped."""
     if stopped:
         evaluation.interrupted = True
     progress("making cells", 0, 1)
@@ -344,7 +336,6 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
 
 
 def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[str]) -> Durations:
-    """Return the wall time of the phases so far, and the CPU time of the workers."""
     seconds = {name: round(value, 3) for name, value in progress.seconds.items()}
     of_studies = {name: seconds.pop(name) for name in studies if name in seconds}
     workers = {f"worker_{name}": round(value, 3) for name, value in evaluation.seconds._asdict().items()}
@@ -352,7 +343,7 @@ def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[
 
 
 def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> RawStates:
-    """Return the raw states, which the evaluation then no longer has; all of them, even if Ctrl-C comes meanwhile."""
+    """Move the raw states out of the evaluation, all of them even after Ctrl-C."""
     states = PackedStates()
     try:
         pack_states(checked.plan, checked.prepared, evaluation, states)
@@ -365,7 +356,6 @@ def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> 
 def _results(
     checked: Checked, evaluation: Evaluation, finished: Finished, further: Further, states: RawStates
 ) -> NotebookResults:
-    """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
     studies = further.studies
     shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}

@@ -1,13 +1,13 @@
-"""The public interface for plugins: everything that a plugin needs is here, and nothing else of tokbench is stable.
+"""The public interface for plugins; nothing else of tokbench is stable.
 
 A plugin is a module with functions marked :data:`hookimpl`; ``plugins/README.md`` shows one of each kind. The built-in
-backends, metric families, corpus sources and report formats import this module and nothing else of tokbench.
+plugins import only this module of tokbench.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()
 [0, 2, 3]
 
-A name is imported from its module when it is first used, so that a backend does not load what only metrics need.
+Names are imported when they are first used, so that a backend does not load what only metrics need.
 """
 
 from __future__ import annotations
@@ -374,14 +374,14 @@ _NAMES: Final = {
     "engine.identity": "file_digest files_in installed_versions plain_name required_by source_of",
     "measuring.scope": "DESIGNED",
 }
-"""The names of the door, by the module that is their home."""
+"""The public names by module."""
 
 _HOMES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the names of _HOMES are strings
 
 
-if not TYPE_CHECKING:  # so that type checkers find names that the door lacks
+if not TYPE_CHECKING:  # so that type checkers find missing names
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

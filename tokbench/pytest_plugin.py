@@ -1,7 +1,6 @@
 """The plugin for pytest: ``pytest --tokbench SUITE`` times every tokenizer on every corpus with pytest-benchmark.
 
-It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. Nothing of tokbench but this file is imported
-until one of these is used.
+It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. tokbench is imported when one of these is used.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the fixture for each tokenizer of the suite, unless the test names tokenizers itself."""
+    """Run a test with the fixture for each tokenizer of the suite, unless the test names tokenizers."""
     suite = metafunc.config.stash.get(_SUITE, None)
     if suite is None or _FIXTURE not in metafunc.fixturenames:
         return
@@ -68,7 +67,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _names(mark: pytest.Mark) -> list[str]:
-    """Return the names of the arguments that a mark ``parametrize`` gives."""
     given = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
     return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
 
@@ -122,7 +120,7 @@ def _check_pins(lock: str | Path, other: str = "") -> None:
 
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:
-    """Return a tokenizer of the suite; skip the test if it is optional and cannot be used here."""
+    """Return a tokenizer of the suite; skip the test if it is optional and unavailable."""
     from tokbench.plugin import BackendError, BackendUnavailable
 
     try:
@@ -142,10 +140,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 class _SuiteCollector(pytest.Collector):
-    """The cases of a suite, under its name."""
-
     def collect(self) -> Iterable[pytest.Item]:
-        """Yield a test function for each tokenizer and corpus."""
         suite = self.config.stash[_SUITE]
         for case in suite.cases:
             yield pytest.Function.from_parent(
@@ -154,8 +149,6 @@ class _SuiteCollector(pytest.Collector):
 
 
 def _case(suite: Suite, case: SuiteCase) -> Any:
-    """Return the test function of a case."""
-
     def encode(benchmark: Any) -> None:
         _time(benchmark, suite, case)
 
@@ -163,7 +156,7 @@ def _case(suite: Suite, case: SuiteCase) -> Any:
 
 
 def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
-    """Time a tokenizer on a corpus. Each round has a fresh copy, so that no engine remembers the text."""
+    """Time a tokenizer on a corpus, with a fresh copy in each round, so that no engine remembers the text."""
     from tokbench.plugin import encode_batch
     from tokbench.testing.suite import warm_copies
 

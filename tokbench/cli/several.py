@@ -32,8 +32,8 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
     Args:
         given: files, folders of files, and names of shipped suites.
         output: the folder of the run; several runs have subfolders.
-        overrides: applied to every configuration.
-        workers: as in a run; 0 also checks in this process.
+        overrides: for every configuration.
+        workers: 0 also checks in this process.
 
     Raises:
         InputError: lists all problems of all configurations.

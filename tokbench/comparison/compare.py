@@ -1,8 +1,8 @@
 """The difference of every number of two runs, with an interval where the documents are the same.
 
-Text metrics are compared in pairs. Where a metric is a ratio of two sums, both runs keep the sums by jackknife group of
-documents. Leaving out each group in turn, in both runs, gives the standard error of the difference. Speeds are not
-paired: the quotient of the far ends of both intervals bounds the change, which holds in more than 95 of 100 cases.
+Where a metric is a ratio of two sums, both runs keep the sums by jackknife group of documents. Leaving out each group
+in turn, in both runs, gives the standard error of the difference. Speeds are not paired: the quotient of the far ends
+of both intervals bounds the change, which holds in more than 95 of 100 cases.
 """
 
 from __future__ import annotations
@@ -142,10 +142,7 @@ class Comparison:
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
     """Compare a run with a baseline.
 
-    Args:
-        baseline: the earlier run.
-        other: the run to judge.
-        other_machine: compare speeds of different machines or versions of tokbench, too.
+    With ``other_machine``, speeds of different machines or versions of tokbench are compared, too.
 
     Raises:
         ResultsError: the raw states of a run are missing or damaged.

@@ -126,8 +126,7 @@ def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
     """Return the changes that break a rule, in the order of the rules.
 
     A change breaks a rule with ``significantly`` if it is beyond the limit with p ≤ 0.05 after Holm's correction over
-    all numbers of the rule. So a rule raises a false alarm in at most 5 of 100 comparisons, however many groups it
-    covers.
+    all numbers of the rule: a false alarm in at most 5 of 100 comparisons.
 
     Raises:
         InputError: a rule names something that neither run has, or compares nothing.

@@ -1,7 +1,7 @@
 """The leaderboard of many runs: the best of each corpus and metric, with the run of every number.
 
 Numbers are compared only if they measure the same: the same sha256 of the text, the same definition, unit and options
-of the metric, and for speeds the same machine and version of tokbench. Others get standings of their own, with a note.
+of the metric, and for speeds the same machine and version of tokbench.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Standing:
     def places(self) -> list[int | None]:
         """The place of each entry, from 1; ``None`` if it does not compete.
 
-        Ties with the best share place 1, unless the interval of a better one lies apart. Then, as for all others, the
-        entries before it count. Equal numbers share a place.
+        Ties with the best share place 1, unless the interval of a better one lies apart: then the entries before it
+        count, as for all others. Equal numbers share a place.
         """
         places: list[int | None] = []
         first: list[Cell] = []
@@ -149,11 +149,7 @@ class Leaderboard:
 
 
 def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leaderboard:
-    """Return the leaderboard of some runs.
-
-    Args:
-        runs: the runs.
-        metrics: ids of metrics; empty for all that have a better direction.
+    """Return the leaderboard of some runs; without ``metrics``, of all that have a better direction.
 
     Raises:
         InputError: no run has such a metric.

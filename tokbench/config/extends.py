@@ -54,10 +54,6 @@ class Extended(NamedTuple):
 def read_extended(text: str, path: Path) -> Extended:
     """Read a configuration, and merge it with the bases in its key ``extends``.
 
-    Args:
-        text: the YAML text of the configuration.
-        path: of its file, for messages and for relative paths.
-
     Raises:
         InputError: the text is not YAML. Problems of the bases are in ``located.problems``.
     """

@@ -108,7 +108,7 @@ class Limits(Options):
 
 
 class TopLevel(Options):
-    """The top level of the file; its entries are checked one by one later, and plugins may add keys."""
+    """The top level of the file; entries are checked later, and plugins may add keys."""
 
     model_config: ClassVar[ConfigDict] = Options.model_config | ConfigDict(extra="allow")
 
@@ -176,7 +176,7 @@ class TokenizerEntry(_Entry):
 
 
 class NamedTokenizerEntry(TokenizerEntry):
-    """A tokenizer given as a plain string, as on the command line; only plugins know its backend and options."""
+    """A tokenizer as a plain string; only plugins know its backend and options."""
 
     name: str
 

@@ -36,11 +36,7 @@ NO_OVERRIDES: Final = Overrides()
 
 
 def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Read a configuration file; ``problems`` of the result lists malformed entries.
-
-    Args:
-        path: a file, or the name of a suite of tokbench. An existing path wins.
-        overrides: changes of the command.
+    """Read a file or, if it does not exist, a suite of tokbench; malformed entries are in ``problems``.
 
     Raises:
         InputError: the file is missing, or it is not UTF-8, not YAML, or not a mapping.
@@ -53,12 +49,7 @@ def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
 
 
 def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
-    """Read a configuration from its text, merged with its bases.
-
-    Args:
-        text: the YAML text.
-        path: of the file, for messages. Relative paths in the text start at its folder.
-        overrides: changes of the command.
+    """Read a configuration from its text, merged with its bases; relative paths start at the folder of ``path``.
 
     Raises:
         InputError: the text is not YAML, or not a mapping.
@@ -72,12 +63,8 @@ def config_of(data: Mapping[str, Any], overrides: Overrides = NO_OVERRIDES) -> C
 
     Messages name a value by its keys, such as ``tokenizers.mine.backend``. Relative paths start at the current folder.
 
-    Args:
-        data: strings, numbers, booleans, ``None``, paths, and lists and mappings of them.
-        overrides: changes of the call.
-
     Raises:
-        InputError: a value has another type, or the mapping cannot be read.
+        InputError: a value has an unknown type, or the mapping cannot be read.
 
     >>> config = config_of({"schema": "tokbench/1", "name": "mine", "tokenizer": {}})
     >>> print(config.problems[0])

@@ -100,7 +100,7 @@ def _of_this_name(folder: Path) -> str:
 def find_configs(given: Sequence[Path]) -> list[Path]:
     """Return configurations, each folder replaced by its YAML files, sorted.
 
-    Files whose names begin with ``_`` or ``.`` are left out of a folder: they are bases that others extend.
+    Names with ``_`` or ``.`` in front are left out.
 
     Raises:
         InputError: a folder has no such file.

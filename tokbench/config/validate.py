@@ -62,15 +62,10 @@ def _folders(data: Any, part: Part) -> dict[str, Path]:
 
 
 def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
-    """Return validated options that do not come from a file.
-
-    Args:
-        model: the options class.
-        options: the options.
-        what: the owner of the options, for messages.
+    """Return validated options that do not come from a file; ``what`` is their owner, for messages.
 
     Raises:
-        InputError: an option is wrong; the error lists all problems.
+        InputError: lists all problems.
     """
     problems: list[Problem] = []
     data = json.loads(json.dumps(options, default=str))

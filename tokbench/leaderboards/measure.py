@@ -63,15 +63,8 @@ def measure(
 ) -> Measured:
     """Measure some entries.
 
-    Args:
-        board: the leaderboard.
-        names: the entries.
-        looked_at: the entries whose every id is examined, which takes seconds; others keep their published counts of
-            dead
-        and special ids.
-        workers: as in a run.
-        store: use the store of finished work.
-        log: how progress is shown.
+    The ids of ``looked_at`` are examined one by one, which takes seconds; others keep their published counts of dead
+    and special ids.
 
     Raises:
         InputError: an entry is not a tokenizer, or a text is not the leaderboard's.
@@ -144,16 +137,10 @@ def _looked_at(board: Board, results: Results, name: str) -> list[NumberRow] | F
 
 
 def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Log = "none") -> Written:
-    """Measure all entries in one run, write the numbers of the named ones, and the ranks of all.
+    """Measure all entries in one run, write the numbers of ``names``, or all, and the ranks of all.
 
-    Unchanged entries come from the store. If one of their numbers differs from the published one, nothing is written,
-    because ranks and rows would not agree.
-
-    Args:
-        board: the leaderboard.
-        names: the entries to write; empty for all.
-        workers: as in a run.
-        log: how progress is shown.
+    If a number of another entry differs from the published one, nothing is written, because ranks and rows would not
+    agree.
 
     Raises:
         InputError: an entry is unknown or not a tokenizer.
@@ -217,11 +204,7 @@ def drawn(board: Board, number: int, seed: int) -> list[str]:
 def verify(board: Board, names: Sequence[str], *, workers: int = 1, say: Callable[[str], None]) -> list[str]:
     """Measure entries without the store, and return a sentence for every number that differs.
 
-    Args:
-        board: the leaderboard.
-        names: the entries.
-        workers: as in a run.
-        say: called with a sentence for each unchanged entry.
+    ``say`` gets a sentence for each unchanged entry.
 
     Raises:
         InputError: an entry is unknown or not a tokenizer.

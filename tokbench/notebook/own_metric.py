@@ -19,12 +19,7 @@ Measure = Callable[[str, Sequence[int]], "float | tuple[float, float]"]
 
 
 class OwnMetric:
-    """A function that is a metric; it can still be called.
-
-    Args:
-        function: the function.
-        unit: the unit of its values, as the table shows it.
-    """
+    """A function that is a metric; it can still be called. ``unit`` is for the table."""
 
     def __init__(self, function: Measure, unit: str = "") -> None:
         self._function = function
@@ -37,10 +32,6 @@ class OwnMetric:
 
     def on(self, texts: Iterable[str], tokenizers: Mapping[str, Tokenizer]) -> pd.DataFrame:
         r"""Return the metric of each tokenizer over some documents, with its 95 % jackknife interval.
-
-        Args:
-            texts: the documents.
-            tokenizers: by name, such as from :func:`tokbench.load`.
 
         Raises:
             InputError: without documents, or if the function returns something else.

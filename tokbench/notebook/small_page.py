@@ -152,7 +152,7 @@ def find_metric(report: Report, name: str) -> str:
 
 
 def find_corpora(report: Report, name: str) -> list[str]:
-    """Return the corpora to show: the one of this name, or all if the name is empty.
+    """Return the corpus of this name, or all if the name is empty.
 
     Raises:
         InputError: the run has no such corpus.
@@ -245,7 +245,7 @@ class _Shown:
     def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
         """Yield each tokenizer with its texts, in parts where equal numbers have equal texts.
 
-        A pandas formatter gets the number and not its place, and each further formatter takes milliseconds.
+        A pandas formatter gets only the number, and each takes milliseconds.
         """
         for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))

@@ -61,14 +61,7 @@ class LockCheck:
 def check_lock(
     lock: Lock, folder: Path, progress: Progress, *, other: str = "", store: Store | None = None
 ) -> LockCheck:
-    """Encode the texts of a lock again, under what is installed now or under another backend.
-
-    Args:
-        lock: the pins.
-        folder: the folder of the lock.
-        progress: called with every step.
-        other: the backend that replaces every pinned one; empty for none.
-        store: of trainings; ``None`` for none.
+    """Encode the texts of a lock again, with today's backends, or with ``other`` for every pinned one.
 
     Raises:
         InputError: something is wrong with the configuration, or its text is not the pinned one.
@@ -152,11 +145,7 @@ def _step(pins: Mapping[str, PinnedText], texts: Mapping[str, PlacedText]) -> pa
 
 
 def _replace_backends(config: Config, registry: Registry, other: str) -> dict[str, str]:
-    """Let another backend load the tokenizers of a configuration; return by name why it cannot load some.
-
-    Raises:
-        InputError: no such backend, or it can load none of them.
-    """
+    """Let another backend load the tokenizers of a configuration; return by name why it cannot load some."""
     registry.backends.get(other)
     entries, unable = dict[str, TokenizerEntry](), dict[str, str]()
     for planned in plan_tokenizers(config, registry).tokenizers:

@@ -149,11 +149,7 @@ def _kind(char: str) -> str:
 def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference], *, same_backend: bool) -> list[str]:
     """Return the likely causes in sentences, the stages of the tokenizers first.
 
-    Args:
-        before: the vocabulary as pinned.
-        now: the vocabulary today.
-        texts: some of the texts with other ids.
-        same_backend: one backend describes the stages of both; two use different words.
+    Without ``same_backend`` stages are not compared: backends use different words.
     """
     stages = list(_changed_stages(before, now)) if same_backend else []
     return [*stages, *_changed_ids(before, now, merges=bool(stages)), *_shown_by(texts)]

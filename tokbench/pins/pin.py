@@ -148,11 +148,7 @@ class Pins(NamedTuple):
 def pin(request: Request, folder: Path, progress: Progress, store: Store | None = None) -> Pins:
     """Encode all texts of a configuration with all its tokenizers, and pin the ids.
 
-    Args:
-        request: the configuration, and what to pin.
-        folder: the folder of the lock, from which the path of the configuration starts.
-        progress: called with every step.
-        store: of trainings; ``None`` for none.
+    The path of the configuration in the lock starts from ``folder``.
 
     Raises:
         InputError: something is wrong with the configuration.

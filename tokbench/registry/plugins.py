@@ -126,9 +126,7 @@ class Catalogue(Generic[S]):
         """Return the spec of that name.
 
         Raises:
-            InputError: no such spec. The message names the plugin that may hold it and did not load, or else the
-                nearest name
-            and all plugins that did not load.
+            InputError: no such spec; the message has the nearest name, or the plugins that did not load.
         """
         entries = self.entries
         if name in entries:
@@ -201,9 +199,6 @@ class Registry:
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every entry point of the group ``tokbench``, by distribution and name; tokbench's own come first.
-
-    Args:
-        entries: the entry points; ``None`` for the installed ones.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an unknown entry point.

@@ -26,15 +26,10 @@ class Reader(NamedTuple):
 
 
 def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[Reader]:
-    r"""Return the backends that read a file, the preferred one first.
+    r"""Return the backends that read a file, the preferred one first; ``name`` tells its kind.
 
     A kind with marks goes before one without, and a longer ending before a shorter one. Then installed backends go
     first, by precedence.
-
-    Args:
-        name: of the file, which tells its kind.
-        path: where the file is.
-        backends: the backends to choose from.
 
     Raises:
         InputError: no backend reads such a file, it is empty, or it cannot be read.

@@ -87,7 +87,7 @@ class Grammar:
     files: bool = True
     """``False`` if a name cannot be a file."""
     wanted: Callable[[BackendSpec], bool] = _any
-    """Tells which backends may be chosen for a published name or a file; an explicit backend is always used."""
+    """Which backends may be chosen for a published name or a file."""
     known: Collection[str] = ()
     """Names of a configuration, for suggestions."""
 
@@ -138,11 +138,7 @@ class Grammar:
         }
 
     def _load_options(self, spec: BackendSpec, name: str, value: str) -> GivenOptions:
-        """Return the option that the value of ``backend:value`` sets: the file's, or else the main one.
-
-        Raises:
-            InputError: the backend has no main option.
-        """
+        """Return the option that the value of ``backend:value`` sets: the file's, or else the main one."""
         fields = spec.load_options.model_fields
         if not fields:
             raise InputError([Problem(name, f"backend {spec.name!r} has no options; write {spec.name}")])

@@ -64,12 +64,12 @@ class DisplayCell:
         value: the sort key; ``None`` sorts last.
         interval: ``low–high`` in the same digits, or empty.
         title: the tooltip: number, unit, interval and sample size; or the reason.
-        in_sample: the share of the documents that the tokenizer was trained on; ``None`` if too small to matter.
-        much_lost: so much text is lost that the number cannot be drawn with others.
-        no_interval: an interval could not be trusted, so there is none.
-        unbound: it has no number because the configuration names other corpora for the tokenizer.
-        missed: there should be a number, but it was not measured or the measurement failed.
-        measured: the share of the documents that was measured before the run was stopped; ``None`` for all.
+        in_sample: the share of the documents in the training text; ``None`` if too small to matter.
+        much_lost: the number cannot be drawn with others.
+        no_interval: an interval could not be trusted.
+        unbound: the configuration names other corpora for the tokenizer.
+        missed: not measured, or failed, although due.
+        measured: the share of the documents in a stopped run; ``None`` for all.
     """
 
     text: str
@@ -118,10 +118,10 @@ class DisplayCell:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One metric of one group for every tokenizer: a column of a table, or a row of a heat map.
+    """One metric of one group for every tokenizer.
 
     Attributes:
-        unit: the unit of its cells; empty if they differ.
+        unit: empty if the cells differ.
         direction: ``higher``, ``lower`` or ``none``.
         cells: by tokenizer, in the order of the run.
     """
@@ -214,8 +214,7 @@ def display_cell(
 ) -> DisplayCell:
     """Return the cell in the style of its column.
 
-    With ``timed``, ``n`` of the cell counts rounds, not documents. ``lost`` is the share of lost characters, ``None``
-    if unknown.
+    With ``timed``, ``n`` counts rounds, not documents. ``lost`` is the share of lost characters, ``None`` if unknown.
     """
     if cell.status != Status.OK or cell.value is None:
         missed = cell.status != Status.NOT_APPLICABLE

@@ -12,10 +12,9 @@ from tokbench.report.escaping import spreadsheet_text
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return the text of a CSV file.
+    """Return the text of a CSV file: numbers with every digit, missing values empty.
 
-    Numbers keep every digit, and a missing value is an empty field. Text that a spreadsheet would take for a formula
-    gets an apostrophe in front.
+    Text that a spreadsheet would take for a formula gets an apostrophe in front.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

@@ -1,7 +1,6 @@
 """The document model of reports: a section is a small tree that every format renders.
 
-A module of sections returns a :class:`Section` of the nodes below, without markup. Names, reasons and excerpts are raw:
-the renderers make them visible and escape them.
+Names, reasons and excerpts are raw: the renderers make them visible and escape them.
 
 >>> table = Table("Losses", [Column("tokenizer"), Column("texts", numeric=True)], [Row(["gpt-4", "0"])])
 >>> Section("losses", "Losses", [Paragraph("What was lost."), table]).title

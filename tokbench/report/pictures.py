@@ -33,7 +33,6 @@ def write_pictures(report: Report, folder: Path) -> list[Path]:
 
     Raises:
         InputError: the library that makes PNG is missing.
-        OSError: a file cannot be written.
     """
     check_pictures()
     import vl_convert

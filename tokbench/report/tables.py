@@ -179,7 +179,7 @@ class CellTables:
     def series(
         self, metric: str, corpus: str, group: str = WHOLE, *, digits: int | Style = 4, names: Sequence[str] = ()
     ) -> Series:
-        """Return one metric of one group, with the best of all tokenizers marked.
+        """Return one metric of one group, with the best marked.
 
         ``digits`` are the significant digits, or a style; without ``names`` it has all tokenizers.
         """
@@ -263,7 +263,7 @@ class CellTables:
     def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
         """Return the best tokenizers at a place with their ties, by :func:`level_with`.
 
-        Empty if fewer than two compete or most are equal. Only the :data:`MOST_TOKENIZERS` nearest are compared.
+        Empty if fewer than two compete or most are equal; only the :data:`MOST_TOKENIZERS` nearest are compared.
         """
         place = metric, corpus, group
         if place not in self._level:

@@ -77,7 +77,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
 
 
 def brief(results: Results, console: Console, folder: Path, seconds: float) -> None:
-    """Print the answer of a run, a small table, problems and next steps: about 25 lines.
+    """Print the answer, a small table, problems and next steps: about 25 lines.
 
     ``seconds`` is the time of the run with its reports.
     """

@@ -34,8 +34,7 @@ class GroupDots:
 def group_dots(tables: CellTables, corpus: str) -> GroupDots | None:
     """Return the chart of a corpus; ``None`` with fewer than three groups or two tokenizers.
 
-    It shows premiums over the reference language where groups are translations, else compression. Lossy tokenizers have
-    no dot; of many tokenizers only the best by compression have one.
+    It shows premiums where groups are translations, else compression, without lossy tokenizers.
     """
     premium, ratio = tables.with_role(Role.PREMIUM), tables.with_role(Role.TEXT_PER_TOKEN)
     parallel = bool(premium) and tables.corpus(corpus).parallel

@@ -57,9 +57,9 @@ def line_profile(
     heading: str = "",
     size: ProfileSize = LARGE,
 ) -> Drawing:
-    """Return a line for each tokenizer over equally spaced places, from left to right; two places or more.
+    """Return a line for each tokenizer over equally spaced places, of which two are needed.
 
-    ``upright`` names the upright axis, and ``heading`` is text above the plane.
+    ``upright`` names the upright axis; ``heading`` is above the plane.
 
     >>> drawing = line_profile("c", ["order 1", "order 2"], [ProfileLine("a", 0, [3.0, 2.0], ["3", "2"])])
     >>> [line for line in drawing.lines if "trace" in line]

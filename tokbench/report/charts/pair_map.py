@@ -85,7 +85,7 @@ def full_table(matrix: PairMatrix) -> NDArray[np.float64]:
 
 
 def pair_map(matrix: PairMatrix, labels: Sequence[str], title: str) -> Drawing:
-    """Return the map of a matrix; the more alike two things are, the stronger their colour.
+    """Return the map of a matrix; the more alike, the stronger the colour.
 
     Rows follow the dendrogram, or the order of the run if a number is missing.
     """

@@ -65,10 +65,7 @@ def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
 
 
 def parity_chart(tables: CellTables, corpus: str) -> Scatter | None:
-    """Return compression against inequality, with the Pareto front.
-
-    Baselines are left out, because they are far from all others; ``None`` for fewer than two tokenizers.
-    """
+    """Return compression against inequality, without baselines; ``None`` for fewer than two tokenizers."""
     inequality, ratio = tables.with_role(Role.INEQUALITY), tables.with_role(Role.TEXT_PER_TOKEN)
     x_cells, y_cells = tables.series(inequality, corpus).cells, tables.series(ratio, corpus).cells
     both = [

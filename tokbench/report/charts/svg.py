@@ -86,11 +86,8 @@ def _steps(low: float, high: float) -> list[float]:
 class Drawing:
     """A picture in SVG; its text is made visible and escaped.
 
-    Args:
-        width, height: in units of the picture.
-        title: the picture in words, for screen readers; empty for an ornament.
-        css: classes of the style sheet.
-        origin: the coordinates of its upper left corner.
+    ``title`` is for screen readers; without it the picture is an ornament. ``css`` are classes, ``origin`` the upper
+    left corner.
     """
 
     def __init__(
@@ -126,7 +123,7 @@ class Drawing:
 
         Args:
             style: the style sheet, without variables.
-            keys: names of colours and marks with their strokes, drawn below the picture.
+            keys: names of colours and marks with their strokes, for below the picture.
             headings: lines above the picture.
         """
         width, height = self.size
@@ -180,10 +177,7 @@ class Drawing:
         below: float = 16,
         beside: float = 7,
     ) -> None:
-        """Draw the grid of a plane, with the titles of both axes and a heading above it.
-
-        ``below`` and ``beside`` are the distances of tick texts from the plane.
-        """
+        """Draw the grid of a plane; ``below`` and ``beside`` are the distances of tick texts from it."""
         with self.group("grid"):
             for tick in x_ticks:
                 self.draw("path", css="one" if tick.strong else "", d=f"M{tick.at} {frame.top:g}V{frame.bottom:g}")

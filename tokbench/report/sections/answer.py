@@ -54,9 +54,9 @@ class Cost(NamedTuple):
     """The cost of a tokenizer compared with the best one.
 
     Attributes:
-        more: the tokens that it needs more, as a share: 0.12 for 12 % more.
+        more: 0.12 for 12 % more tokens.
         low, high: the 95 % interval of ``more``.
-        tied: it cannot be distinguished from the best one.
+        tied: the difference is not significant.
         reason: why it was not compared; empty if it was.
     """
 
@@ -75,13 +75,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusAnswer:
-    """The answer for one corpus.
-
-    Attributes:
-        sentences: on the best tokenizer, its ties, costs, losses and speed.
-        costs: the cheapest first.
-        more: how many costs are left out.
-    """
+    """The answer for one corpus: sentences, the lowest costs, and the number of ``more``."""
 
     corpus: str
     sentences: Sequence[str]
@@ -110,7 +104,7 @@ def answer(tables: CellTables) -> Answer:
 def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | None:
     """Return the answer as every format shows it; ``None`` if nothing can be said.
 
-    ``leads`` are what sections say first, such as the recommended vocabulary size.
+    ``leads`` come first, such as the recommended vocabulary size.
     """
     given = answer(tables)
     cards = [_corpus_card(corpus) for corpus in given.corpora]

@@ -15,10 +15,10 @@ _PREMIUMS: Final = (Role.PREMIUM, Role.INEQUALITY, Role.PREMIUM_RANGE)
 
 
 def subject_sentences(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield the sentences on the subject of a run for one corpus; none without a subject.
+    """Yield the sentences on a run's subject for one corpus; none without a subject.
 
-    For a ratio of sums: the best and its ties. Metrics whose intervals do not suffice share one sentence, with the
-    reason. For premiums: the worst-off language.
+    For a ratio of sums: the best and its ties. For premiums: the worst-off language. Metrics without sufficient
+    intervals share one sentence.
     """
     leading = [name for name in tables.headline if tables.metric(name).leads]
     ratios = [name for name in leading if tables.metric(name).role not in _PREMIUMS]

@@ -81,10 +81,9 @@ def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
 def _table_nodes(
     tables: CellTables, columns: Sequence[Series], what: str, corpus: str = "", family: str = ""
 ) -> list[Node]:
-    """Return a table, and the meaning of the marks in it.
+    """Return a table and its legends.
 
-    ``what`` begins the caption. An empty ``corpus`` means all corpora. A ``family`` leaves out descriptions of
-    tokenizers.
+    ``what`` begins the caption. Empty ``corpus``: all. A ``family`` leaves out descriptions of tokenizers.
     """
     described = () if family else _DESCRIBED
     table = Table(

@@ -97,9 +97,9 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
 
 @pytest.fixture(scope="session")
 def tokbench_pins() -> Callable[..., None]:
-    """A function that fails the test if the ids of a lock are no longer the same: ``tokbench_pins("ids.lock")``.
+    """A function that fails the test if ids of a lock have changed: ``tokbench_pins("ids.lock")``.
 
-    Its second argument is the backend that loads the tokenizers instead of the pinned one, as ``--with`` names it.
+    Its second argument is a backend that replaces the pinned ones, as for ``--with``.
     """
     return _check_pins
 

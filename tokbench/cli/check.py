@@ -128,7 +128,6 @@ def _state(prepared: PreparedTokenizer) -> str:
 
 
 def _foreseen(checked: Checked, study: str) -> list[str]:
-    """Return a study's estimate of time and memory."""
     plan = checked.plan
     return list(checked.registry.studies.get(study).foresee(plan, plan.studies[study], checked.prepared))
 

@@ -99,7 +99,7 @@ def _kind(path: Path) -> tuple[Any, ...]:
 
 
 def parts_of(path: Path) -> dict[str, str]:
-    """Return the parts of a path by which sources name groups; ``language`` is for programming."""
+    """Return the parts of a path by which sources name groups; ``language`` is the programming language."""
     plain = path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
     ends, suffix = re.split("[._]", plain.stem), plain.suffix[1:]
     names = {"parent": path.parent.name, "stem": plain.stem, "suffix": suffix, "last": ends[-1], "first": ends[0]}
@@ -123,7 +123,6 @@ def _fields(path: Path, source: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _groups(path: Path, source: str, options: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    """Read a whole file and return the groups of its documents."""
     documents = opened(source, {"path": glob.escape(str(path)), **dict(options)}).documents()
     if groups := frozenset(document.group for document in documents):
         return groups

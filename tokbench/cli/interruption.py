@@ -38,7 +38,6 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _leave_terminal() -> None:
-    """Stop printing after a hang-up, because printing would raise."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and stream.isatty():
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -145,7 +145,6 @@ def _from_options(
 
 
 def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, object]:
-    """Return the outcome of a training; ``reason`` says why it failed."""
     return {
         "tokenizer": tokenizer.name,
         "vocab_size": tokenizer.vocab_size or None,

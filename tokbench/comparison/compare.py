@@ -63,7 +63,7 @@ class CellChange:
     ratio_spread: Spread | None = None
     """The jackknife spreads of the difference and the ratio; ``None`` for speeds."""
     without_units: bytes = b""
-    """The difference without each unit, see :attr:`tokbench.measuring.paired.PairedChange.without_units`."""
+    """See :attr:`tokbench.measuring.paired.PairedChange.without_units`."""
     documents: int | None = None
     """The number of documents of both values; ``None`` if it differs."""
     round_trip: RoundTrip = RoundTrip.EXACT
@@ -107,7 +107,6 @@ class CellChange:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Return the columns of :attr:`row`, in order."""
         return [name for name in cls.__dataclass_fields__ if name not in _NO_COLUMNS] + ["verdict"]
 
 
@@ -133,7 +132,6 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The changes as a table, see :attr:`CellChange.row`."""
         import pandas as pd
 
         return pd.DataFrame([change.row for change in self.changes], columns=CellChange.columns())
@@ -244,7 +242,6 @@ class _Comparer:
         return f"speed: another machine or version ({'; '.join(differing)}); --other-machine compares all the same"
 
     def _paired(self, change: CellChange, info: MetricInfo) -> CellChange:
-        """Return a change with its interval, from the sums of both runs."""
         if self._two.corpora.get(change.corpus, CorpusInfo()).designed:
             return replace(change, reason=DESIGNED)
         one, two = (kept.sums(change.tokenizer, change.corpus, change.group, info.family) for kept in self._kept)

@@ -43,7 +43,6 @@ class RunSource:
     path: str
     name: str
     created: str
-    """ISO 8601, UTC."""
     tokbench: str
     machine: str
     remark: str = ""
@@ -57,7 +56,6 @@ class Entry:
     tokenizer: str
     run: int
     cell: Cell
-    """The number with its interval."""
     shown: DisplayCell
     """The same as reports show it; ``shown.best`` marks the best and its ties."""
     competes: bool
@@ -79,9 +77,7 @@ class Standing:
     unit: str
     direction: Literal["higher", "lower", "none"]
     headline: bool
-    """Distinguishes tokenizers at first sight."""
     machine: str
-    """Empty unless the metric is timed."""
     entries: list[Entry]
 
     @property
@@ -130,7 +126,6 @@ class Leaderboard:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The entries as a table, a row for each number."""
         import pandas as pd
 
         head = [
@@ -204,7 +199,6 @@ class _Run:
         return self._kept if isinstance(self._kept, str) else ""
 
     def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
-        """Return the sums of a cell; ``None`` if they are not kept."""
         kept = self._kept
         if isinstance(kept, str) or self.tables.corpus(cell.corpus).designed:
             return None
@@ -317,7 +311,6 @@ class _Board:
         )
 
     def _entries(self, gathered: _Gathered) -> list[Entry]:
-        """Return the entries, best first, each number of a tokenizer once."""
         style = style_for([cell.value or 0.0 for _, cell in gathered.cells], gathered.cells[0][1].unit, _DIGITS)
         rivals = [run.tables.number(cell) for run, cell in gathered.cells if run.tables.comparable(cell)]
         higher = gathered.info.direction == "higher"

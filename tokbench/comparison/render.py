@@ -130,7 +130,6 @@ class ComparisonPage:
 
     @property
     def facts(self) -> list[Facts]:
-        """Lists of sentences, without empty ones."""
         of_tokenizers = [
             f"{name}: {sentence}" for name, sentences in self.comparison.tokenizers.items() for sentence in sentences
         ]
@@ -207,7 +206,6 @@ def _verdict(change: CellChange) -> str:
 
 
 def _order(change: CellChange) -> tuple[int, float]:
-    """Return the sort key: worse first, then larger."""
     rank = ("worse", "gone", "better", "other", "new", "open").index(change.verdict)
     size = change.ratio if change.ratio is not None else change.difference or 0.0
     return rank, -abs(size)

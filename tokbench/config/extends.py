@@ -100,7 +100,6 @@ class _Reader:
     def _base(
         self, name: str, own: Located, at: tuple[str | int, ...], path: Path, chain: tuple[str, ...]
     ) -> Located | None:
-        """Return a merged base; ``None`` after adding the reason to the problems."""
         try:
             base = self._find(name, path)
             identity = _identity(base.path)
@@ -114,7 +113,7 @@ class _Reader:
         return self._read[identity]
 
     def _find(self, name: str, path: Path) -> _Base:
-        """Return the file of a base named in ``path``; an InputError without such a file or suite."""
+        """Return the file of a base named in ``path``, or raise an InputError."""
         beside = path.parent / name
         if not beside.is_file() and name in shipped_suites():
             suite = shipped_suites()[name]
@@ -142,7 +141,6 @@ class _Reader:
 
 
 def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
-    """Raise an InputError if a base closes a cycle, or the chain is too long."""
     if len(chain) > _LONGEST_CHAIN:
         raise InputError(f"more than {_LONGEST_CHAIN} files extend one another; put some of them together")
     if identity in chain:

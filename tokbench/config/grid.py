@@ -17,7 +17,6 @@ class Variant(NamedTuple):
     name: str
     """The name of the entry, with a suffix for every value that varies."""
     options: GivenOptions
-    """The backend's options, including the grid's."""
     vocab_size: int | None
 
 

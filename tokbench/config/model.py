@@ -194,7 +194,6 @@ class MetricEntry:
     name: str
     options: GivenOptions
     path: tuple[str | int, ...]
-    """In the data of the file."""
     corpora: tuple[str, ...] = ()
     """Empty for all evaluated corpora."""
 
@@ -226,5 +225,4 @@ class Config:
     """In the order of reading."""
     overrides: Overrides = field(default_factory=Overrides)
     left_out: frozenset[str] = frozenset()
-    """The tokenizers and entries that the command leaves out."""
     problems: list[Problem] = field(default_factory=list)

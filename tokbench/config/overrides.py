@@ -105,11 +105,6 @@ class _Setting:
         return InputError([Problem(self._name, message)])
 
     def apply(self, located: Located) -> None:
-        """Put the value into a configuration, or remove the present one.
-
-        Raises:
-            InputError: the path leads nowhere.
-        """
         if not isinstance(located.data, dict):
             return  # reported elsewhere
         if self._parts[0] == "extends":
@@ -132,7 +127,6 @@ class _Setting:
             raise self._error(f"null removes a key, and there is no {last!r}; {did_you_mean(last, inside)}")
 
     def _taken(self, inside: Any, path: tuple[str | int, ...], parts: Sequence[str]) -> int:
-        """Return how many parts make the next key: the longest existing one, because names may have dots."""
         known = [_family(item) for item in inside] if path == ("metrics",) and isinstance(inside, list) else inside
         if not isinstance(known, list | dict):
             return 1
@@ -181,7 +175,6 @@ class _Setting:
         return f"{there} has no keys inside; set it as a whole: --set '{there}=...'"
 
     def _document(self, value: Any) -> Located:
-        """Return a value whose parts have the setting as their place."""
         place = FilePlace(self._name, 0, 0)
         places = dict.fromkeys(paths_in(value), place)
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})

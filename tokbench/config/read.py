@@ -125,7 +125,6 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
 
 
 def _keep_only(config: Config) -> None:
-    """Remove the tokenizers that the command leaves out; unknown names are problems."""
     only = config.overrides.only
     variants = {name: [variant.name for variant in expand(name, entry)] for name, entry in config.tokenizers.items()}
     # An entry that is malformed has a problem of its own.

@@ -61,15 +61,12 @@ class Located:
     data: Any = None
     """Dicts, lists, strings, numbers, booleans, ``None``."""
     keys: dict[Path, FilePlace] = field(default_factory=dict)
-    """The places of keys by path."""
     values: dict[Path, FilePlace] = field(default_factory=dict)
-    """The places of values by path."""
     problems: list[Problem] = field(default_factory=list)
     folders: dict[str, FilePath] = field(default_factory=dict)
     """By file name, the folder in which its relative paths start."""
 
     def place(self, path: Path) -> FilePlace:
-        """Return the place of a value, or of the nearest value around it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, FilePlace(self.name, 1, 1))
@@ -179,7 +176,6 @@ def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
 
 
 def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
-    """Return a message on an unquoted environment variable, or an empty string."""
     if mark is None or text[max(0, mark.index - 1) : mark.index + 1] != "${":
         return ""
     begin = max(text.rfind(end, 0, mark.index) for end in " ,[\n") + 1

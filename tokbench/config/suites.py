@@ -100,7 +100,7 @@ def _of_this_name(folder: Path) -> str:
 def find_configs(given: Sequence[Path]) -> list[Path]:
     """Return configurations, each folder replaced by its YAML files, sorted.
 
-    Names with ``_`` or ``.`` in front are left out.
+    Files of a folder with ``_`` or ``.`` in front are left out.
 
     Raises:
         InputError: a folder has no such file.

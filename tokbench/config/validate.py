@@ -78,7 +78,6 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
 def _mistakes(
     model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: Part
 ) -> Iterator[tuple[Place, bool, str]]:
-    """Yield each mistake: its path, whether it is in a key, and the message."""
     misspelt = dict(_misspelt(model, data, details))
     for path, wanted in misspelt.items():
         yield path, True, f"unknown key {path[-1]!r}; did you mean {wanted!r}?"

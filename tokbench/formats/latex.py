@@ -105,7 +105,6 @@ def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = F
 
 
 def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption: Sequence[str], label: str) -> str:
-    r"""Return a table that may span pages; its label has letters, digits and hyphens only."""
     safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in label)
     heading = "\n".join(" & ".join(line) + r" \\" for line in head)
     body = "\n".join(" & ".join(row) + r" \\" for row in rows)

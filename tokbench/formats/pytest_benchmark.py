@@ -61,7 +61,6 @@ def _benchmarks(results: Results) -> Iterator[dict[str, object]]:
 
 
 def _seconds(value: float | None, unit: str) -> float | None:
-    """Return the seconds of a timing; ``None`` if it is not a time or speed."""
     if unit in _SECONDS and value is not None:
         return value * _SECONDS[unit]
     return 1 / value if unit.endswith("/s") and value else None

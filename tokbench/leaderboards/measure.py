@@ -41,7 +41,6 @@ class Measured:
     results: Results
     rows: dict[str, list[NumberRow]]
     lacking: dict[str, str]
-    """The reasons by entry."""
 
 
 @dataclass

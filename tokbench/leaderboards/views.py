@@ -88,7 +88,6 @@ class EntryView:
         return self.number(VOCABULARY, IDS)
 
     def place(self, corpus: str, metric: str) -> int | None:
-        """Return the place in a ranking; ``None`` for a baseline, and for what the rule of loss leaves out."""
         rank = self.ranks.get((corpus, metric))
         return rank.place if rank else None
 
@@ -118,7 +117,6 @@ class BoardView:
 
     @cached_property
     def unverified(self) -> frozenset[str]:
-        """The published names whose ids were not verified."""
         return unverified(load_registry())
 
     def groups(self, corpus: str) -> list[str]:
@@ -131,7 +129,6 @@ class BoardView:
 
     @cached_property
     def choices(self) -> dict[str, list[TextChoice]]:
-        """The texts that a reader can choose, by heading."""
         site = self.board.settings.site
         languages, code = self.groups(site.languages), self.groups(site.code)
         choices: dict[str, list[TextChoice]] = {
@@ -150,7 +147,6 @@ class BoardView:
         return choices
 
     def data(self) -> dict[str, object]:
-        """Return the data for the page's script."""
         site = self.board.settings.site
         metrics = (site.tokens, site.ratio, site.lost, site.fertility)
         numbers = {

@@ -60,7 +60,6 @@ class SmallPage:
 
     @property
     def best(self) -> str:
-        """The first sentence of each answer, or the number of cells."""
         firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in answer(self.report.tables).corpora]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
         return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
@@ -100,7 +99,6 @@ class SmallPage:
 
     @property
     def more(self) -> list[str]:
-        """Sentences on omissions, marks and failures."""
         columns = len(main_columns(self.report.tables))
         left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]

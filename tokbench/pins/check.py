@@ -33,12 +33,10 @@ class TokenizerCheck:
     texts: int
     backend: str = ""
     packages: tuple[str, ...] = ()
-    """The packages of today's backend, each with its version."""
     changed: tuple[str, ...] = ()
     first: TextDifference | None = None
     """The first text with another cut, else with other ids."""
     causes: tuple[str, ...] = ()
-    """The likely causes, or changes that no text shows."""
     reason: str = ""
 
     @property

@@ -54,7 +54,6 @@ class PinnedText:
     form: str
     """The form of its surface, see :mod:`tokbench.pins.cut`."""
     cut: str
-    """As :func:`tokbench.pins.cut.write_cut` writes it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Vocabulary:
 
     ids: int
     bytes: str = ""
-    """64 bits of a hash of the bytes of every id, in hexadecimal; empty if unknown."""
+    """64 bits of a hash of the bytes of every id; empty if unknown."""
     special: Mapping[str, int] = field(default_factory=dict)
     stages: Mapping[str, str] = field(default_factory=dict)
     """The settings of each stage, see :class:`tokbench.tokenizers.contract.DescribesStages`."""
@@ -76,7 +75,6 @@ class PinnedTokenizer:
     name: str
     backend: str
     packages: tuple[str, ...]
-    """Each with its version."""
     options: Mapping[str, Any]
     vocabulary: Vocabulary
     texts: tuple[PinnedText, ...]
@@ -101,9 +99,8 @@ class Lock:
     corpora: Mapping[str, PinnedCorpus]
     tokenizers: tuple[PinnedTokenizer, ...]
     limit: int | None = None
-    """The most documents of each group; ``None`` for all."""
+    """Per group; ``None`` for all."""
     only: tuple[str, ...] = ()
-    """Empty for all tokenizers of the configuration."""
 
 
 def place_of(corpus: str, group: str, key: str) -> str:
@@ -215,7 +212,6 @@ class _Reader:
         return InputError([Problem(f"{self._path}:{self._number}" if self._number else str(self._path), message)])
 
     def _add(self, section: _Section, word: str, rest: str) -> None:
-        """Add a line to a section; an InputError if it is malformed."""
         if word not in _LINES:
             raise self._problem(f"no line of a lock begins with {word[:40]!r}; {did_you_mean(word, _LINES)}")
         try:
@@ -259,7 +255,6 @@ class _Section:
         return self.values.get(word, [""])[-1]
 
     def all(self, word: str) -> list[Any]:
-        """Return the rest of every line with this word."""
         return self.values.get(word, [])
 
 

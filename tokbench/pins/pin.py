@@ -64,14 +64,11 @@ class Opened:
 
     plan: Plan
     prepared: Sequence[PreparedTokenizer]
-    """Including those that are not ready."""
     pool: WorkerPool
     failures: dict[str, str] = field(default_factory=dict)
-    """Reasons by tokenizer."""
 
     @property
     def ready(self) -> list[PreparedTokenizer]:
-        """The tokenizers without a failure so far."""
         return [tokenizer for tokenizer in self.prepared if tokenizer.name not in self.failures]
 
     def texts(self) -> Iterator[list[PlacedText]]:
@@ -97,7 +94,6 @@ class Opened:
             yield batch
 
     def ask(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, object]]:
-        """Yield the answers to jobs with the names of their tokenizers; one that fails is dropped."""
         for name, answer in self.pool.ask_each(jobs, step):
             if isinstance(answer, WorkerDied):
                 self.failures[name] = answer.failure.reason
@@ -142,7 +138,6 @@ class Pins(NamedTuple):
 
     lock: Lock
     failures: Mapping[str, str]
-    """Reasons by tokenizer."""
 
 
 def pin(request: Request, folder: Path, progress: Progress, store: Store | None = None) -> Pins:

@@ -24,7 +24,6 @@ class Parts(NamedTuple):
     """The modules of a folder."""
 
     modules: list[ModuleType]
-    """The imported ones, sorted by name."""
     broken: list[BrokenPart]
 
     def specs(self) -> list[Any]:

@@ -51,11 +51,9 @@ class PluginStatus:
     name: str
     """Of the entry point, or of a broken module."""
     distribution: str
-    """Empty without a package."""
     version: str
     reason: str = ""
     module: str = ""
-    """Such as ``acme_tokenizers.backend``."""
     excluded: bool = False
     """An environment variable leaves it out on purpose."""
 
@@ -146,7 +144,6 @@ class Catalogue(Generic[S]):
         return f"{msg}: {likely.reason}"
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
-        """Add specs that passed :meth:`check`."""
         self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
 
     def check(self, specs: Iterable[S]) -> None:
@@ -169,7 +166,6 @@ class Catalogue(Generic[S]):
 
 
 def _not_loaded(plugins: Sequence[PluginStatus]) -> str:
-    """Return the end of a message: the plugins that did not load, and why."""
     broken = "; ".join(
         f"{plugin.name!r} ({plugin.module}): {plugin.reason}" for plugin in plugins if not plugin.excluded
     )
@@ -279,7 +275,6 @@ def _register(
 
 
 def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:
-    """Return what the hooks register, by catalogue, checked."""
     hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),

@@ -37,7 +37,6 @@ class Resolved(NamedTuple):
 
     backend: str
     options: GivenOptions
-    """The options that the name sets, as in a configuration."""
 
     def __str__(self) -> str:
         """Return the backend and its values.
@@ -148,7 +147,6 @@ class Grammar:
         return {_main(spec.main, fields, name): plain_scalar(value)}
 
     def _path(self, name: str) -> Path:
-        """Return the path that a name is, if it is one; an InputError if an environment variable is not set."""
         try:
             return local_path(name, self.base)
         except ValueError as error:
@@ -208,7 +206,6 @@ def _rank(spec: BackendSpec, options: GivenOptions) -> tuple[bool, bool]:
 
 
 def _main(main: str, fields: Collection[str], name: str) -> str:
-    """Return the main option of a backend; an InputError if it declares none."""
     if main not in fields:
         backend, _, value = name.partition(":")
         known = f"its options are {', '.join(fields)}" if fields else "it has no options"

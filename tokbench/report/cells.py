@@ -92,7 +92,6 @@ class DisplayCell:
 
     @property
     def partial(self) -> bool:
-        """``True`` if only some documents were measured."""
         return self.measured is not None
 
     @property

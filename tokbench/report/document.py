@@ -109,7 +109,6 @@ class Term:
 
     metric: str
     text: str
-    """Empty for the link alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,6 @@ class ChartKey:
     mark: Picture
     text: str
     remark: str = ""
-    """A few words after the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ class Paragraph:
 
     line: Line
     kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids"] = ""
-    """The look: ``advice`` is narrow, ``headline`` and ``lead`` are large, ``legend`` is small, ``bad`` failed."""
+    """``advice`` is narrow, ``headline`` large, ``lead`` bold, ``legend`` small, ``bad`` a failure, ``ids`` digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +235,9 @@ class TextCell:
     title: str = ""
     """The details, shown when the cell is opened."""
     value: float | str | None = None
-    """The sort key."""
     data: str = ""
     """The number of the text that it opens; empty for none."""
     span: int = 1
-    """The columns that it spans."""
     head: str = ""
     """The column name before the text on a narrow page."""
     names: bool = False
@@ -256,7 +252,6 @@ class MeasuredCell:
     interval: bool = False
     """Writes the interval below the number."""
     level: int | None = None
-    """The strength of its colour in a heat map."""
     heat: bool = False
     """In a heat map a cell without a level is pale."""
 
@@ -308,7 +303,6 @@ class Table:
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
-    """Scrolls inside the box."""
     fit: bool = False
     """Shows as many columns as fit."""
 
@@ -343,7 +337,6 @@ class Pane:
     name: str
     nodes: Sequence[Node]
     family: str = ""
-    """Its heading in the menu."""
     value: str = ""
     """The word for it in a link; empty for its name."""
 
@@ -394,7 +387,6 @@ class Cards:
 
     cards: Sequence[Sequence[Node]]
     wide: bool = False
-    """Gives each the whole width."""
 
 
 @dataclass(frozen=True, slots=True)

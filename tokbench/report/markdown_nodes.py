@@ -85,7 +85,6 @@ def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
 
 
 def _blocks(nodes: Sequence[Node]) -> list[str]:
-    """Return the blocks of nodes, separated by empty lines."""
     return [_block(node) for node in plain_nodes(nodes)]
 
 

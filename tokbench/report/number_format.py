@@ -1,4 +1,4 @@
-"""Formats numbers: the same digits down a column, and nothing is rounded to 0 or to 100 %."""
+"""Formats numbers: the same digits down a column, and only exact values become 0 or 100 %."""
 
 from __future__ import annotations
 

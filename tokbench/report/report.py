@@ -34,7 +34,6 @@ class Report:
 
     @cached_property
     def subtitle(self) -> str:
-        """A sentence on what ran, when, and for how long."""
         return subtitle(self.tables)
 
     @cached_property
@@ -43,7 +42,6 @@ class Report:
 
     @cached_property
     def overrides(self) -> list[str]:
-        """A line for each override of the configuration."""
         return overrides(self.results)
 
     @cached_property
@@ -52,12 +50,10 @@ class Report:
 
     @property
     def ordered_specs(self) -> list[SectionSpec]:
-        """All possible sections, in the order of the page."""
         return sorted([*CORE_SECTIONS, *self.specs], key=lambda spec: spec.place)
 
     @cached_property
     def answer(self) -> Section | None:
-        """The answer, which comes first; ``None`` if nothing can be said."""
         return answer_section(self.tables, [node for nodes in self._leads.values() for node in nodes])
 
     @cached_property

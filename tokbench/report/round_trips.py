@@ -35,7 +35,7 @@ class RoundTrips:
                 yield self.number(rival)
 
     def number(self, cell: Cell) -> Number:
-        """Return the number of a cell with its charge for lost text, where it counts tokens."""
+        """Return the number of a cell with its charge for lost text."""
         metric, value = self._tables.metric(cell.metric), cell.value or 0.0
         loss = self._loss(cell)
         in_tokens = "tokens" in {metric.unit, *metric.ratio_of} or metric.family == self._premiums
@@ -66,7 +66,6 @@ class RoundTrips:
 
     @cached_property
     def _probed(self) -> dict[tuple[str, str], RoundTrip]:
-        """By metric and tokenizer, the round trip of the texts that the metric brings."""
         return {(own.metric, own.tokenizer): RoundTrip(own.round_trip) for own in self._tables.results.own_texts}
 
     def _loss_at(self, tokenizer: str, corpus: str, group: str) -> Loss | RoundTrip:
@@ -95,7 +94,6 @@ class RoundTrips:
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The groups of each slice, by corpus and slice."""
         return {
             (corpus, f"{part.facet}: {part.value or 'unknown'}"): part.groups
             for corpus in self._tables.corpora

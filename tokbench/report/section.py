@@ -40,17 +40,17 @@ class SectionSpec:
     """The description of one section or of several in a row."""
 
     name: str
-    """Its name among the sections of a report."""
+    """Unique among the sections of a report."""
     place: int
     """The order; tokbench's own are multiples of ten."""
     build: Callable[[CellTables], Section | Sequence[Section] | None]
-    """Returns the section as a tree; ``None`` if a run has nothing for it."""
+    """Returns ``None`` if a run has nothing for it."""
     charts: Callable[[CellTables], Iterator[Chart]] = _no_charts
     """Yields the charts that ``tokbench report --pictures`` writes."""
     lead: Callable[[CellTables], Sequence[Node]] | None = None
     """Returns what it adds to the answer, before the corpora."""
     notes: Callable[[CellTables], SectionNotes] | None = None
-    """Returns the notes of the run that the section shows."""
+    """Returns the run's notes that the section shows."""
     page_only: bool = False
     """Leaves it out of formats without charts."""
 

@@ -44,11 +44,9 @@ class TokenView(NamedTuple):
 
     id: int
     text: str
-    r"""Its part of the text, made visible; bytes that are not UTF-8 as ``\x`` and two digits."""
+    r"""Its part of the text, made visible; invalid UTF-8 as ``\x`` and two digits."""
     breaks: int
-    """The number of line ends in it."""
     differs: bool
-    """Not all tokenizers have this token here."""
     partial: bool
     title: str
     """Its id, its bytes, and its own text if it differs."""
@@ -79,7 +77,6 @@ class SegmentationView:
 
     @property
     def round_trip(self) -> RoundTrip:
-        """The round trip of the text by the rule of loss, without rivals."""
         line, text = self.segmentation, self.text.text
         edits = 0 if line.round_trip else lost_text(text, line.back).edits
         loss = Loss(exact=line.round_trip, cer=edits / (len(text) or 1))

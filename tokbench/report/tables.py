@@ -1,4 +1,4 @@
-"""The cells of a run by key, facts of its metrics, and the best of comparable cells."""
+"""The cells of a run by key, and the best of comparable cells."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ class CellTables:
         return groups
 
     def metric(self, name: str) -> MetricInfo:
-        """Return an empty definition if unknown."""
+        """Return the definition of a metric; an empty one for an unknown name."""
         return self.results.metrics.get(name, _NO_METRIC)
 
     def tokenizer(self, name: str) -> TokenizerInfo:
-        """Return an empty description if unknown."""
+        """Return the description of a tokenizer; an empty one for an unknown name."""
         return self.results.tokenizers.get(name, _NO_TOKENIZER)
 
     def corpus(self, name: str) -> CorpusInfo:
-        """Return an empty description if unknown."""
+        """Return the description of a corpus; an empty one for an unknown name."""
         return self.results.corpora.get(name, _NO_CORPUS)
 
     def label(self, metric: str) -> str:
@@ -214,7 +214,6 @@ class CellTables:
         )
 
     def _lost(self, cell: Cell) -> float | None:
-        """Return the share of lost characters at a cell's place; ``None`` if unknown."""
         share = self.cell(self.with_role(Role.LOST_CHARACTERS), cell.corpus, cell.group, cell.tokenizer)
         return None if share is None else share.value
 
@@ -233,12 +232,10 @@ class CellTables:
 
     @property
     def losses_checked(self) -> bool:
-        """``True`` if the run has a round trip."""
         return bool(self.with_role(Role.ROUND_TRIP))
 
     @property
     def best_legend(self) -> str:
-        """The meaning of bold numbers, or why there are none."""
         return BEST_LEGEND if self.losses_checked else NOT_CHECKED_LEGEND
 
     @cached_property
@@ -246,7 +243,6 @@ class CellTables:
         return RoundTrips(self)
 
     def round_trip(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of a cell's texts, by the rule of loss."""
         return self._round_trips.of(cell)
 
     def number(self, cell: Cell) -> Number:
@@ -280,7 +276,6 @@ class CellTables:
         return set[str]().union(*level)
 
     def _level_in(self, pool: Sequence[Cell]) -> set[str]:
-        """Return the first of these cells, sorted best first, with its ties."""
         if len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool

@@ -162,7 +162,6 @@ def _head(column: Series) -> list[str]:
 
 
 def _shown(cell: DisplayCell) -> str:
-    """Return a cell with its marks and its measured share."""
     return cell.text + " ".join(filter(None, (cell.marks, cell.share)))
 
 

@@ -50,7 +50,7 @@ class Label:
 def place(points: Sequence[tuple[float, float, str]], frame: Box) -> list[Label]:
     """Return a label for each ``(x, y, text)``, the most crowded points first.
 
-    Each takes the nearest of a few dozen places that covers nothing, else the least.
+    Each takes the nearest of a few dozen places where it covers nothing, else where it covers least.
     """
     dots = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y, _ in points]
     crowd = [sum(abs(x - a) < 90 and abs(y - b) < 40 for a, b, _ in points) for x, y, _ in points]  # noqa: PLR2004

@@ -24,9 +24,7 @@ class ProfileLine(NamedTuple):
     lossy: bool = False
     """Draws hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
-    """The places with a ring."""
     star: int | None = None
-    """The place with a star."""
 
     @property
     def ends(self) -> list[float]:

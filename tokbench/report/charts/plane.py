@@ -23,7 +23,7 @@ class Plane:
     y: Axis
 
     def draw_front(self, drawing: Drawing, points: Sequence[tuple[float, float]]) -> None:
-        """Draw the stairs of the Pareto front: lower and left is better on x, higher on y."""
+        """Draw the stairs of the Pareto front: left and up is better."""
         if not points:
             return
         kept = pareto_front(points, ["lower", "higher"])

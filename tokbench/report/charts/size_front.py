@@ -83,7 +83,6 @@ def _draw(drawing: Drawing, plane: Plane, point: _Point, spot: tuple[float, floa
 
 
 def _size_ticks(axis: Axis) -> list[Tick]:
-    """Return ticks at powers of two times 1000."""
     room = abs(axis.end - axis.start) / max(_STEP, 1)
     spans = math.log2(axis.high / axis.low)
     every = next(step for step in (1, 2, 3, 4, 6, 30) if spans / step <= room)

@@ -154,7 +154,6 @@ class Drawing:
         self._lines.append(f"<{tag}{rest}>{_safe(content)}</{tag}>" if content else f"<{tag}{rest}/>")
 
     def text(self, x: float, y: float, content: str, anchor: str = "", css: str = "") -> None:
-        """Write text whose ``anchor`` (start, middle or end) is at a place."""
         self.draw("text", content, css=css, x=x, y=y, text_anchor=anchor)
 
     @contextmanager
@@ -177,7 +176,7 @@ class Drawing:
         below: float = 16,
         beside: float = 7,
     ) -> None:
-        """Draw the grid of a plane; ``below`` and ``beside`` are the distances of tick texts from it."""
+        """Draw the grid of a plane; ``below`` and ``beside`` are distances of tick texts."""
         with self.group("grid"):
             for tick in x_ticks:
                 self.draw("path", css="one" if tick.strong else "", d=f"M{tick.at} {frame.top:g}V{frame.bottom:g}")

@@ -69,13 +69,18 @@ class Cost(NamedTuple):
 
     @property
     def text(self) -> str:
+        """The cost in words.
+
+        >>> Cost("a", 0.1234, 0.11, 0.135, False).text
+        '+12.3 % [11.0, 13.5]'
+        """
         interval = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
         return f"{100 * self.more:+.1f} %{interval}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusAnswer:
-    """The answer for one corpus: sentences, the lowest costs, and the number of ``more``."""
+    """The answer for one corpus: sentences, the lowest costs, and how many more there are."""
 
     corpus: str
     sentences: Sequence[str]
@@ -278,7 +283,6 @@ def distrust(tables: CellTables) -> Iterator[str]:
 
 
 def _small_groups(results: Results) -> Iterator[str]:
-    """Yield corpora with groups too small for an interval."""
     small = []
     for name, corpus in results.corpora.items():
         few = sum(documents < LEAST_UNITS for documents in corpus.groups.values())

@@ -96,7 +96,6 @@ def _languages(tables: CellTables, corpus: str) -> Iterator[str]:
 
 
 def _worst_off(tables: CellTables, corpus: str, tokenizer: str) -> Iterator[str]:
-    """Yield the language with the highest premium, with its interval and its ties."""
     info, metric = tables.corpus(corpus), tables.with_role(Role.PREMIUM)
     languages = [group for group in info.groups if group != info.reference]
     cells = [tables.cell(metric, corpus, group, tokenizer) for group in languages]

@@ -46,7 +46,6 @@ def _on_corpus(tables: CellTables, metric: str, corpus: str) -> str:
 
 
 def _of_several(tables: CellTables, pool: Sequence[Cell]) -> str:
-    """Return the sentence of two or more, best first."""
     top, second = pool[:2]
     value, first = _value(top), _braced(top.tokenizer)
     if all(cell.value == top.value for cell in pool):

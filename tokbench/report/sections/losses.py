@@ -77,7 +77,6 @@ class LossRow:
     documents: int
     """The number of lost texts; the first counts add up to it."""
     tested: int | None
-    """The number of tested texts; ``None`` if unknown."""
     counts: Sequence[tuple[int, int]]
     """For each cause: texts whose first difference it explains, and texts in which it takes part."""
 

@@ -67,7 +67,6 @@ class MatrixSection:
 
     corpus: str
     of: str
-    """The kind of things that are compared."""
     title: str
     explanation: str
     columns: Sequence[str]

@@ -55,7 +55,6 @@ class FamilyCurves:
     heading: str
     axis: str
     corpora: Sequence[CorpusCurves]
-    """Only corpora with a line."""
 
 
 def metric_curves_documents(tables: CellTables) -> list[Section]:
@@ -117,7 +116,6 @@ class _Curve:
 
     @property
     def reason(self) -> str:
-        """The first reason why a tokenizer has no value."""
         reasons = (cell.title for column in self.columns for cell in column.cells.values() if cell.value is None)
         return next(reasons, "too many unknown tokens to compare")
 

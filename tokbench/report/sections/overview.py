@@ -64,7 +64,6 @@ def overview_document(tables: CellTables) -> Section:
 
 
 def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
-    """Yield tables of one corpus, headline metrics first, without losses by cause."""
     by_family: dict[str, list[Series]] = {}
     for name in dict.fromkeys([*tables.headline, *tables.metrics]):
         column = tables.series(name, corpus)

@@ -43,7 +43,6 @@ class PairSection:
     comparisons: int
     """The largest number of comparisons in a group, for the correction."""
     standings: Sequence[Standing]
-    """The groups, the whole corpus first."""
     left_out: str
     legends: Sequence[str]
     names: Sequence[str]

@@ -43,7 +43,6 @@ class MissingCells:
 
     @property
     def count(self) -> str:
-        """The number of cells and groups, in words."""
         cells = f"{self.cells:,} cell{'s' if self.cells > 1 else ''}"
         return f"{cells} in {self.groups:,} groups" if self.groups > 1 else cells
 
@@ -64,7 +63,6 @@ class ProblemSection:
     tokenizers: Sequence[tuple[str, str, str]]
     """Name, state and reason."""
     cells: Sequence[MissingCells]
-    """By reason, failures first."""
     plugins: Sequence[PluginInfo]
 
 

@@ -56,7 +56,6 @@ def provenance_document(tables: CellTables) -> Section:
 
 
 def _corpora(tables: CellTables) -> Node:
-    """Return the table of corpora; plain text leaves out groups."""
     rows = [Row(_corpus(tables, name, corpus)) for name, corpus in tables.results.corpora.items()]
     table = Table("Corpora", _CORPUS_COLUMNS, rows)
     return Rich([table], plain=[_without(table, _CORPUS_COLUMNS.index(_GROUPS))])
@@ -137,7 +136,6 @@ def _environment(results: Results) -> Table:
 
 
 def _configuration(config: RunConfig) -> Node:
-    """Return the configuration and its bases; plain text has their digests alone."""
     digest: list[Inline] = [", sha256 ", Digest(config.sha256)] if config.sha256 else []
     bases: list[Line] = [["It extends ", Name(base.file), ", sha256 ", Digest(base.sha256)] for base in config.bases]
     own: Line = ["Configuration", *digest]

@@ -41,13 +41,13 @@ _RANKS: Final = "rank_overlap"
 _VOCABULARY: Final = "vocabulary_overlap"
 
 _SKETCH: Final = 1 << 13
-"""The number of hashes that are kept of a vocabulary; the error of the overlap is then at most 0.6 points."""
+"""Hashes that are kept of a vocabulary; the error of the overlap is then at most 0.6 points."""
 
 _PERSISTENCE: Final = 0.99
-"""The weight p of rank-biased overlap: the first 100 depths of the two rankings then have 86 % of the weight."""
+"""The weight p of rank-biased overlap: the first 100 ranks have 86 % of the weight."""
 
 _LARGEST: Final = 1 << 20
-"""Larger vocabularies are made by a formula, so a list of their ids means nothing."""
+"""Larger vocabularies are made by a formula: a list of their ids means nothing."""
 
 _MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
@@ -67,21 +67,18 @@ class SampledBoundaries(NamedTuple):
     """The token boundaries inside some documents, drawn by their hashes."""
 
     hashes: NDArray[np.uint64]
-    """uint64[d], rising."""
+    """Rising."""
     sizes: NDArray[np.int64]
-    """int64[d], UTF-8 bytes of each document."""
+    """UTF-8 bytes of each document."""
     keys: NDArray[np.int64]
-    """int64[d], the key of the sampling unit of each document."""
+    """The key of each document's sampling unit."""
     aligned: NDArray[np.bool_]
-    """bool[d], ``True`` for documents whose tokens could be aligned with their bytes."""
+    """The documents whose tokens could be aligned with their bytes."""
     bits: NDArray[np.uint8]
-    """uint8[b], a bit for each byte of a document, set where a token begins inside the document; each document
-    begins at a new byte.
-    """
+    """A bit for each byte, set where a token begins inside the document; each document begins at a new byte."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
-        """Return the boundaries of one shard."""
         shard = encoded.shard
         hashes = document_hashes(shard)
         marks = np.zeros(shard.total_bytes + 1, dtype=np.uint8)
@@ -108,7 +105,6 @@ class SampledBoundaries(NamedTuple):
         return SampledBoundaries(hashes[taken], sizes[taken], keys[taken], aligned[taken], joined)
 
     def compared(self, other: SampledBoundaries) -> Sums:
-        """Return the boundaries of both tokenizers and those in common, over the documents aligned under both."""
         both = self.aligned & other.aligned
         widths = -(-self.sizes // 8)
         document = np.repeat(np.arange(len(self.sizes)), widths)
@@ -128,13 +124,11 @@ class AgreementState(NamedTuple):
     sample: int
     """The most bytes of text whose boundaries are kept."""
     boundaries: SampledBoundaries
-    """The boundaries."""
     tokens: NDArray[np.uint64]
-    """uint64[k], hashes of the bytes of the tokens that occur; empty if the tokenizer does not tell them."""
+    """Hashes of the bytes of the tokens that occur; empty if the tokenizer does not list its tokens' bytes."""
     counts: NDArray[np.int64]
-    """int64[k], how often these tokens occur."""
     vocabulary: NDArray[np.uint64]
-    """Uint64, the smallest hashes of the bytes of all tokens, rising; empty if they are not known."""
+    """The smallest hashes of the bytes of all tokens, rising; empty if they are not known."""
 
     def __add__(self, other: AgreementState) -> AgreementState:  # type: ignore[override]
         return AgreementState(
@@ -169,24 +163,18 @@ def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArra
 
 
 class TokenTable(NamedTuple):
-    """The tokens of a text by frequency, ready to be compared with those of other tokenizers."""
+    """The tokens of a text by frequency."""
 
     tokens: NDArray[np.uint64]
-    """uint64[k], hashes that tell the tokens apart, rising."""
+    """Hashes of the tokens, rising."""
     shares: NDArray[np.float64]
-    """float64[k], the part that each has of all tokens."""
+    """The share of all tokens."""
     ranks: NDArray[np.int64]
-    """int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as section 4.5
-    of Webber, Moffat and Zobel 2010 says.
-    """
+    """1 for the most frequent; ties all have their first rank (Webber, Moffat and Zobel 2010, section 4.5)."""
 
     @classmethod
     def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:
-        """Make the table.
-
-        Args:
-            tokens: uint64[k], rising.
-            counts: int64[k], how often each occurs.
+        """Make a table of rising tokens.
 
         >>> TokenTable.of(np.array([1, 2, 7]), np.array([1, 2, 1])).ranks.tolist()
         [2, 1, 2]
@@ -195,7 +183,7 @@ class TokenTable(NamedTuple):
         return cls(tokens, counts / counts.sum(), ranks)
 
     def common(self, other: TokenTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the places of the tokens that both have, in this table and in the other one.
+        """Return the places of the common tokens, in this table and in the other.
 
         >>> one, other = (TokenTable.of(np.array(ids), np.ones(3)) for ids in ([1, 2, 3], [2, 3, 4]))
         >>> [column.tolist() for column in one.common(other)]
@@ -208,7 +196,7 @@ class TokenTable(NamedTuple):
 
 
 def shared_counts(one: TokenTable, other: TokenTable) -> float:
-    """Return the part that two distributions share: Σ min(p, q), which is 1 - their total variation distance.
+    """Return Σ min(p, q), which is 1 - the total variation distance.
 
     >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([2, 1, 1]))
     >>> shared_counts(one, TokenTable.of(np.array([1, 2, 4]), np.array([1, 1, 2])))  # min(2/4, 1/4) + min(1/4, 1/4)
@@ -219,19 +207,12 @@ def shared_counts(one: TokenTable, other: TokenTable) -> float:
 
 
 def rank_biased_overlap(one: TokenTable, other: TokenTable, p: float = _PERSISTENCE) -> float:
-    """Return how alike two rankings by frequency are, 0 to 1, where the first ranks count most.
+    """Compare two rankings by frequency: 0 to 1, where the first ranks count most.
 
-    It is (1 - p) Σ_d p^(d - 1) A_d over the depths d = 1, 2, ... (Webber, Moffat and Zobel 2010, "A similarity measure
-    for indefinite rankings"). A_d is 2 × tokens that both have at depth d or before / (those of one + those of the
-    other). Both rankings are complete, so A_d stays the same beyond the last rank.
+    (1 - p) Σ_d p^(d - 1) A_d over the depths d (Webber, Moffat and Zobel 2010, "A similarity measure for indefinite
+    rankings"), where A_d = 2 × common tokens down to depth d / the tokens of both. Neither table may be empty.
 
-    Args:
-        one: the tokens of one tokenizer, at least one.
-        other: those of the other, at least one.
-        p: the weight of a depth in proportion to the depth before it, between 0 and 1.
-
-    The rankings 1 2 3 and 2 1 4 agree by 0, then by 4 / 4, then by 4 / 6. With p = 1 / 2 the depths weigh 1 / 2,
-    1 / 4, and 1 / 4 for all that follow:
+    The rankings 1 2 3 and 2 1 4 agree by 0, 4 / 4, 4 / 6; the depths weigh 1 / 2, 1 / 4, and 1 / 4 for all that follow:
 
     >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([3, 2, 1]))
     >>> other = TokenTable.of(np.array([1, 2, 4]), np.array([2, 3, 1]))
@@ -250,10 +231,7 @@ def rank_biased_overlap(one: TokenTable, other: TokenTable, p: float = _PERSISTE
 
 
 def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: int = _SKETCH) -> float:
-    """Return the Jaccard index of two sets, estimated from the smallest hashes of each.
-
-    It is the share of the smallest ``size`` hashes of the union that both have (Broder 1997, "On the resemblance and
-    containment of documents"). It is exact if the union has no more hashes than that.
+    """Estimate the Jaccard index from the ``size`` smallest hashes of the union (Broder 1997); smaller ones are exact.
 
     >>> sketched_jaccard(np.array([1, 2, 3], dtype=np.uint64), np.array([2, 3, 4, 5], dtype=np.uint64))
     0.4
@@ -274,7 +252,6 @@ class AgreementMetric(SummedMetric):
         self._vocabularies: dict[str, tuple[Tokenizer, NDArray[np.uint64]]] = {}
 
     def map(self, encoded: EncodedShard) -> AgreementState:
-        """Return the boundaries and tokens of one shard."""
         tokenizer = encoded.tokenizer
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if isinstance(tokenizer, HasTokenBytes):
@@ -291,7 +268,6 @@ class AgreementMetric(SummedMetric):
         return AgreementState(sample, SampledBoundaries.of(encoded, sample), tokens, counts, vocabulary)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Return the matrices of every group, and for each tokenizer the means over the others."""
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
         vocabularies = _Vocabularies()
@@ -325,20 +301,18 @@ def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
 
 
 def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None:
-    """Return the state of a group, or of the whole corpus; ``None`` if it was not measured."""
     parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
     known = [part for part in parts if part is not None]
     return reduce(add, known) if known and len(known) == len(parts) else None
 
 
 class _Vocabularies:
-    """Remembers what two vocabularies share, which is the same in every group."""
+    """Remembers what two vocabularies share: the same in every group."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def shared(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float | None:
-        """Return the Jaccard index of two vocabularies; ``None`` if one of them is not known."""
         if not len(one) or not len(other):
             return None
         key = one.tobytes(), other.tobytes()

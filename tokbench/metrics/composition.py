@@ -91,7 +91,7 @@ class Composition:
     values = VALUES
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Look at every id; a vocabulary of more than a million is made by a formula, and not looked at."""
+        """Count every id; not for more than a million ids, which are made by a formula."""
         if tokenizer.vocab_size > _LARGEST:
             reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
             return Answer({value.id: reason for value in VALUES}, ())
@@ -110,7 +110,7 @@ class Composition:
 
 
 def _script(text: str) -> str:
-    """Return the script of a token, as the metrics name it.
+    """Return the script as metrics name it.
 
     >>> [_script(text) for text in (" the", "ក", "東京タワー", "42")]
     ['Latin', 'other', 'several', 'none']

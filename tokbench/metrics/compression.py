@@ -14,13 +14,11 @@ class Compression(SummedMetric):
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard."""
         return Sums.of(
             encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars
         )
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Return counts and ratios of sums."""
         return {
             "tokens": state.total("tokens"),
             "bytes": state.total("bytes"),

@@ -25,7 +25,7 @@ from tokbench.plugin import (
 )
 
 _LEAST: Final = 3
-"""A context that occurs less often says nothing about its successors."""
+"""A rarer context says nothing about its successors."""
 
 _KEY_BITS: Final = 64
 _NO_BOUND: Final = 2**64 - 1
@@ -52,16 +52,12 @@ class NgramCounts(NamedTuple):
     bits: int
     """Bits of one id in a key."""
     keys: NDArray[np.uint64]
-    """uint64[k], rising: the ids one after the other, the first of them in the highest bits."""
+    """Rising; the ids of an n-gram, the first in the highest bits."""
     counts: NDArray[np.int64]
-    """int64[k], positive."""
 
     @classmethod
     def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
-        """Count the n-grams of ``length`` ids; ``None`` if one does not fit into 64 bits.
-
-        No n-gram reaches from one document into the next.
-        """
+        """Count the n-grams inside documents; ``None`` if one does not fit into 64 bits."""
         bits = int(vocab_size - 1).bit_length() or 1
         if length * bits > _KEY_BITS:
             return None
@@ -75,13 +71,12 @@ class NgramCounts(NamedTuple):
         return cls(bits, distinct, counts.astype(np.int64))
 
     def successor_entropy(self) -> float | None:
-        """Return how evenly contexts are followed by their successors, 0 … 1; ``None`` without a frequent context.
+        """Return how evenly successors follow contexts, 0 … 1; ``None`` without a frequent context.
 
-        For a context t (all ids of the n-gram but the last) with n_t ≥ 3 occurrences, η_t = H(successors of t) /
-        log2(different successors of t), and 0 if there is one. The value is Σ n_t η_t / Σ n_t (Poelman and others
-        2025).
+        For a context t (all ids but the last) with n_t ≥ 3: η_t = H(successors) / log2(different successors), or 0
+        for one. The value is Σ n_t η_t / Σ n_t (Poelman and others 2025).
 
-        Of "a b a c a b" the context a is followed by b, c, b and so has the entropy 0.918 of at most log2(2) = 1:
+        In "a b a c a b", b, c, b follow a: entropy 0.918 of at most log2(2) = 1.
 
         >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
         >>> round(counts.successor_entropy(), 4)
@@ -103,10 +98,8 @@ class NgramCounts(NamedTuple):
     def accessor_variety(self) -> float | None:
         """Return the mean accessor variety of the ids in bigrams; ``None`` if there are none.
 
-        The accessor variety of an id is the smaller of the numbers of different ids before it and after it, inside
-        documents (Feng and others 2004, "Accessor variety criteria for Chinese word extraction").
-
-        Of "a b a c a b", a has 2 ids after it and 2 before; b has 1 and 1; c has 1 and 1:
+        The smaller of the numbers of different ids before and after an id (Feng and others 2004, "Accessor variety
+        criteria for Chinese word extraction"). In "a b a c a b", a has 2 and 2; b has 1 and 1; c has 1 and 1.
 
         >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
         >>> round(counts.accessor_variety(), 4)
@@ -124,17 +117,17 @@ class DocumentIds(NamedTuple):
     """The ids of some documents."""
 
     hashes: NDArray[np.uint64]
-    """uint64[d], a hash of the text of each document."""
+    """Hashes of the texts."""
     sizes: NDArray[np.int64]
-    """int64[d], the bytes of its text."""
+    """Bytes of the texts."""
     lengths: NDArray[np.int64]
-    """int64[d], how many ids it has here."""
+    """The number of ids kept here."""
     ids: NDArray[np.unsignedinteger[Any]]
-    """unsigned[n], the ids of all documents."""
+    """The ids of all documents."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
-        """Return the documents of a shard; of a document with more than ``most`` ids, the first ``most``."""
+        """Keep at most the first ``most`` ids of a document."""
         ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
         if (encoded.tokens > most).any():
             place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
@@ -144,24 +137,21 @@ class DocumentIds(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[DocumentIds]) -> DocumentIds:
-        """Return the documents of all parts."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def chosen(self, mask: NDArray[np.bool_]) -> DocumentIds:
-        """Return the documents that bool[d] chooses."""
         if mask.all():
             return self
         inside = np.repeat(mask, self.lengths)
         return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
 
     def first(self, sample: int) -> DocumentIds:
-        """Return the documents with the smallest hashes, of ``sample`` bytes of text together."""
         mask = np.zeros(len(self.hashes), dtype=np.bool_)
         mask[first_by_hash(self.hashes, self.sizes, sample)] = True
         return self.chosen(mask)
 
     def by_hash(self) -> DocumentIds:
-        """Return the documents in the order of their hashes; equal ones are the same text."""
+        """Sort by hash; equal hashes are the same text."""
         order = np.argsort(self.hashes, kind="stable")
         ends = np.cumsum(self.lengths)
         spans = [self.ids[end - length : end] for end, length in zip(ends[order], self.lengths[order], strict=True)]
@@ -173,17 +163,15 @@ class ContextState(NamedTuple):
     """The ids of a sample of the documents of a group."""
 
     documents: int
-    """The number of all documents."""
     vocab_size: int
-    """The number of ids of the vocabulary."""
     sample: int
-    """The bytes of text that the sample has at most, but for its last document."""
+    """The bytes of text in the sample, at most, but for its last document."""
     bound: int
     """The hash beyond which no document is in the sample."""
     parts: tuple[DocumentIds, ...]
-    """Documents among which the sample is; there are several, so that adding a shard need not move all others."""
+    """Contain the sample; several, so that adding a shard need not move all others."""
     windows: Sums
-    """The sums over windows of all documents: their different ids, and their tokens."""
+    """Different ids and tokens of the windows of all documents."""
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
         bound = np.uint64(min(self.bound, other.bound))
@@ -196,7 +184,6 @@ class ContextState(NamedTuple):
         return ContextState(documents, self.vocab_size, self.sample, int(bound), parts, windows)
 
     def drawn(self) -> DocumentIds:
-        """Return the sample."""
         return DocumentIds.joined(self.parts).first(self.sample)
 
     def raw(self) -> dict[str, object]:
@@ -220,13 +207,12 @@ class ContextState(NamedTuple):
 
 
 class ContextMetric(SummedMetric):
-    """The text metric: keeps the ids of a sample of documents, and counts the different ids of windows."""
+    """The text metric: the ids of a sample of documents, and the different ids of windows."""
 
     state = ContextState
     _options: ContextOptions
 
     def map(self, encoded: EncodedShard) -> ContextState:
-        """Return the documents and the windows of one shard."""
         sample = self._options.sample
         drawn = DocumentIds.of(encoded, sample).first(sample)
         vocab_size = vocab_size_of(encoded.tokenizer)
@@ -244,7 +230,6 @@ class ContextMetric(SummedMetric):
         return Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
 
     def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
-        """Return evenness, variety, and the moving type-token ratio."""
         drawn = state.drawn()
         pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
         statistics = {

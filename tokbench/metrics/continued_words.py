@@ -25,7 +25,7 @@ class ContinuedWords(AlignedWords):
     value, column = "continued_word_rate", "continued"
 
     def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
-        """Return the words inside which a token ends, so that the next token continues them."""
+        """Return the words inside which a token ends."""
         del encoded
         return laid.cut()
 

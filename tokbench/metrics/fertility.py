@@ -29,13 +29,11 @@ class Fertility(SummedMetric):
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """Return the sums of one shard."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
         counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """Return the ratio of sums, in its unit."""
         refusal = state.refusal()
         if refusal:
             return {"fertility": refusal, "words": refusal}

@@ -55,7 +55,7 @@ class Boundaries(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Boundaries of one kind by document, int64[d] each: of tokens, of the gold standard, and of both."""
+    """Boundaries by document: of tokens, of the gold standard, and of both."""
 
     tokens: NDArray[np.int64]
     gold: NDArray[np.int64]
@@ -63,7 +63,7 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
-        """Count boundaries from positions, each once, and int64[d + 1], the positions where documents begin and end."""
+        """Count distinct positions by document; ``limits`` are the positions where documents begin and end."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
             return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
@@ -71,7 +71,7 @@ class Found(NamedTuple):
         return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
 
     def columns(self, kind: str) -> dict[str, NDArray[np.int64]]:
-        """Return the quantities to sum. Twice the hits divided by all boundaries is the F1."""
+        """Return the quantities to sum: F1 = 2 × hits / all boundaries."""
         return {
             f"{kind}_token_boundaries": self.tokens,
             f"{kind}_gold_boundaries": self.gold,
@@ -82,10 +82,7 @@ class Found(NamedTuple):
 
 
 def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
-    """Count the boundaries of tokens and of gold words inside documents.
-
-    Positions count bytes that are not white space, so it does not matter on which side of a space a token ends.
-    """
+    """Count boundaries in bytes that are not white space: the side of a space on which a token ends does not matter."""
     ink = shard.ink_before
     limits = ink[shard.byte_offsets]
     counted = aligned[gold.words.documents]
@@ -101,7 +98,6 @@ def morpheme_boundaries(
     padded = np.concatenate([[0], words.ends])
 
     def inside(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions strictly inside words: those that the last word beginning before them reaches beyond."""
         return positions[padded[np.searchsorted(words.starts, positions, side="left")] > positions]
 
     document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
@@ -112,7 +108,7 @@ def morpheme_boundaries(
 def morphscore_columns(
     shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> dict[str, NDArray[np.int64]]:
-    """Count the gold boundaries of the words that are cut, and those of them where tokens meet, by document."""
+    """Count by document the gold boundaries of words that are cut, and those where tokens meet."""
     cuts = np.unique(ends)
     before = np.searchsorted(cuts, gold.words.starts, side="right")
     cut = np.searchsorted(cuts, gold.words.ends, side="left") > before
@@ -132,7 +128,7 @@ class Morphology(SummedMetric):
     state = Boundaries
 
     def map(self, encoded: EncodedShard) -> Boundaries:
-        """Return the sums of one shard, over the aligned documents without unknown tokens."""
+        """Leave out unaligned documents and those with unknown tokens."""
         shard, gold = encoded.shard, encoded.shard.gold
         ends, aligned = token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
@@ -152,7 +148,6 @@ class Morphology(SummedMetric):
         return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
     def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums; ``n`` is the number of aligned documents."""
         morphemes = self._values(state, "morpheme")
         score = morphemes["morpheme_boundary_recall"]
         if isinstance(score, Measured):
@@ -191,7 +186,6 @@ _MORPHEMES: Final = (
 
 
 def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
-    """Return the metrics of one kind of boundary: precision, recall and F1."""
     formulas = {
         "precision": (
             f"token boundaries{inside} that are {kind} boundaries / token boundaries{inside}",

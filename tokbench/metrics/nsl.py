@@ -35,7 +35,6 @@ class Nsl(PairedSums):
     _options: NslOptions
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Divide the tokens of each tokenizer by those of the reference."""
         groups = {group: compared_sums(states, group) for group in [*states.groups, WHOLE]}
         places = [(name, group) for name in states.tokenizers for group in groups]
         return CorpusOutcome({(name, group): {"nsl": self._value(groups[group], name)} for name, group in places})

@@ -30,7 +30,7 @@ from tokbench.plugin import (
 )
 
 LONGEST: Final = 12
-"""The number of digits of the longest runs that are counted."""
+"""Longer runs of digits are not counted."""
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
@@ -38,11 +38,11 @@ _LAID: Final = "documents laid out"
 
 
 _COLUMNS: Final = ("length", "cuts", "group", "runs")
-"""The columns of the raw table of patterns; bit ``k - 1`` of ``cuts`` is a cut after the ``k``-th digit."""
+"""Bit ``k - 1`` of ``cuts`` is a cut after the ``k``-th digit."""
 
 
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
-    """Return int64[LONGEST + 1], for each length n the pattern that is cut after digit k where ``places(k, n)``."""
+    """For each length n, the pattern that is cut after digit k where ``places(k, n)``."""
     return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
 
 
@@ -57,12 +57,11 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group."""
+    """Sums over runs, and the number of runs with each pattern."""
 
     sums: Sums
-    """The sums."""
     patterns: Counter[tuple[int, int, int]]
-    """The number of runs by length, pattern and jackknife group."""
+    """Keys: length, pattern of cuts, jackknife group."""
 
     def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
         patterns = Counter(self.patterns)
@@ -70,7 +69,7 @@ class NumbersState(NamedTuple):
         return NumbersState(self.sums + other.sums, patterns)
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
-        """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""
+        """Return by pattern float64[BUCKETS], the runs of one length."""
         by_cut: dict[int, NDArray[np.float64]] = {}
         for (run_length, cut, bucket), count in self.patterns.items():
             if run_length == length:
@@ -81,7 +80,7 @@ class NumbersState(NamedTuple):
 def _count(
     lengths: NDArray[np.int64], cut: NDArray[np.int64], groups: NDArray[np.integer[Any]]
 ) -> Counter[tuple[int, int, int]]:
-    """Count runs by length, pattern and jackknife group.
+    """Count by length, pattern and jackknife group.
 
     >>> _count(np.array([3, 2, 3]), np.array([0b10, 0, 0b10]), np.array([7, 0, 7]))
     Counter({(3, 2, 7): 2, (2, 0, 0): 1})
@@ -187,7 +186,7 @@ class Numbers(SummedMetric):
     """The text metric: counts runs of digits by the pattern of their cuts."""
 
     def map(self, encoded: EncodedShard) -> NumbersState:
-        """Return the counts of one shard, over the documents whose tokens could be aligned with their bytes."""
+        """Leave out documents whose tokens could not be aligned with their bytes."""
         runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
         lengths, cut = runs.ends - runs.starts, cut_patterns(encoded, runs)
@@ -210,7 +209,6 @@ class Numbers(SummedMetric):
         )
 
     def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums, and the share of the most frequent pattern of each length."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in VALUES}
@@ -258,10 +256,7 @@ def _consistency(state: NumbersState, lengths: range | list[int], documents: int
 def pattern_entropy(patterns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the mean entropy of the patterns of a length, in bits a run: Σ n_L H_L / Σ n_L.
 
-    Args:
-        patterns: for each length float64[p, ...], the number of runs with each pattern.
-
-    Three of four runs of one length are cut alike, and both runs of another:
+    Each length has float64[p, ...], the runs with each pattern. Here 3 of 4 runs are cut alike, then 2 of 2:
 
     >>> round(float(pattern_entropy([np.array([3.0, 1]), np.array([2.0])])), 4)
     0.5409
@@ -292,7 +287,7 @@ def _entropy(state: NumbersState, documents: int) -> Measured | NotApplicable:
 
 
 def _written(length: int, cut: int) -> str:
-    """Write a pattern as the lengths of its parts.
+    """Return the lengths of the parts.
 
     >>> _written(4, 0b001), _written(4, 0b000), _written(4, 0b111)
     ('1 3', '4', '1 1 1 1')

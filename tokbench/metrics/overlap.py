@@ -45,7 +45,7 @@ class GroupTokens(NamedTuple):
     """The counts of the ids of a group."""
 
     counts: TokenCounts
-    """The counts by id and jackknife group."""
+    """By id and jackknife group."""
     longest: int
     """The tokens of the longest document."""
 
@@ -77,19 +77,18 @@ class GroupTokens(NamedTuple):
 def jensen_shannon(
     one: NDArray[np.float64], other: NDArray[np.float64], n_one: NDArray[np.float64], n_other: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the Jensen-Shannon divergence of distributions, in bits: 0 if they are equal, 1 if they share nothing.
+    """Return the Jensen-Shannon divergence in bits: 0 for equal distributions, 1 if they share nothing.
 
-    JSD = H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991, "Divergence measures based on the Shannon entropy"). An id that
-    only one of them has adds half of its probability. So it is also 1 - (Σ p log2(1 + q / p) + q log2(1 + p / q)) / 2,
-    over the ids that both have, and no others are needed.
+    JSD = H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991, "Divergence measures based on the Shannon entropy")
+    = 1 - (Σ p log2(1 + q / p) + q log2(1 + p / q)) / 2 over the common ids alone.
 
     Args:
-        one: float64[..., k], the counts of the first of the ids that both have; some may be 0.
-        other: float64[..., k], those of the second.
-        n_one: float64[...], the sum of all counts of the first, those of other ids included.
-        n_other: float64[...], that of the second.
+        one: float64[..., k], the counts of the common ids; some may be 0.
+        other: the same in the other distribution.
+        n_one: float64[...], the sum of all counts, also of other ids.
+        n_other: the same in the other distribution.
 
-    Of 4 tokens "a a b c" and 4 tokens "a b b d", p and q of a and b are (2/4, 1/4) and (1/4, 2/4):
+    Of "a a b c" and "a b b d", p and q of a and b are (2/4, 1/4) and (1/4, 2/4):
 
     >>> jensen_shannon(np.array([2.0, 1]), np.array([1.0, 2]), np.array(4.0), np.array(4.0)).round(4).item()
     0.3113
@@ -106,7 +105,7 @@ def jensen_shannon(
 
 
 class _Group:
-    """The ids of one group that has tokens, under one tokenizer."""
+    """The ids of one group that has tokens."""
 
     def __init__(self, state: GroupTokens) -> None:
         self.documents = state.counts.documents
@@ -118,7 +117,7 @@ class _Group:
         self.tokens = float(self.by_bucket.sum())
 
     def table(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return float64[BUCKETS, k], the counts by jackknife group of the ids at some places of ``ids``."""
+        """Return float64[BUCKETS, k], the counts at some places of ``ids``."""
         column = np.full(len(self.ids), -1)
         column[places] = np.arange(len(places))
         at = column[self._entry]
@@ -137,8 +136,6 @@ class _Group:
 
 
 class _Pair(NamedTuple):
-    """The numbers of two groups."""
-
     divergence: float
     low: float | None
     high: float | None
@@ -167,11 +164,9 @@ class OverlapMetric(SummedMetric):
     state = GroupTokens
 
     def map(self, encoded: EncodedShard) -> GroupTokens:
-        """Return the counts of one shard."""
         return GroupTokens(TokenCounts.of(encoded), int(encoded.tokens.max(initial=0)))
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Return the matrices of every tokenizer, and for each group the means over the others."""
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
         for name in states.tokenizers:
@@ -189,12 +184,11 @@ class OverlapMetric(SummedMetric):
 
 
 def _nothing(reason: str) -> Mapping[str, Measured | NotApplicable]:
-    """Return a reason in the place of every value."""
     return {value.id: NotApplicable(reason) for value in VALUES}
 
 
 class _Compared:
-    """All groups of a corpus under one tokenizer, two or more that have tokens, and every two of them."""
+    """Every two groups with tokens under one tokenizer."""
 
     def __init__(self, states: Mapping[str, GroupTokens]) -> None:
         groups = {group: _Group(state) for group, state in states.items()}
@@ -205,7 +199,6 @@ class _Compared:
         self._ids, self._spread = np.unique(np.concatenate(every), return_counts=True)
 
     def values(self, group: str) -> Mapping[str, Measured | NotApplicable]:
-        """Return the values of a group, or of the whole corpus."""
         if group != WHOLE and group not in self._groups:
             return _nothing(f"{group} has no tokens")
         documents = sum(tokens.documents for tokens in self._groups.values())
@@ -227,7 +220,6 @@ class _Compared:
         return values
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
-        """Return the matrices of divergence and of shared ids."""
         names = list(self._groups)
         rows = [[self._pairs[names[column], names[row]] for column in range(row)] for row in range(len(names))]
         own = [self._groups[name].noise for name in names]

@@ -36,7 +36,6 @@ class PairsMetric(PairedSums):
     """Compares every two tokenizers in every group, on the same sampling units."""
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Return a rank for each tokenizer and group, and the differences on which it rests."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
@@ -56,7 +55,6 @@ class PairsMetric(PairedSums):
 
 
 def _untrusted(states: CorpusStates, sums: Sums) -> str:
-    """Return the reason why nothing is inferred from the documents, or an empty string."""
     if states.designed:
         return DESIGNED
     used = sums.columns["tokens"] > 0
@@ -65,7 +63,7 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
 
 
 def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> list[PairComparison]:
-    """Return the pairs with Holm's correction, in which tokenizers with the same tokens in each unit are one."""
+    """Correct by Holm's method; tokenizers with the same tokens in each unit count once."""
     units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
     hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
     tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}
@@ -75,7 +73,6 @@ def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> lis
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
-    """Compare every two tokenizers, the one with fewer tokens first."""
     order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
     for one, other in combinations(order, 2):
         paired = sums[one].paired(sums[other])

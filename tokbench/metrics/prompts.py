@@ -37,11 +37,7 @@ _TWO: Final = 2
 
 
 class PromptOptions(Options):
-    """Options of the family.
-
-    >>> PromptOptions().cuts
-    1
-    """
+    """Options of ``prompts``."""
 
     cuts: int = Field(default=1, ge=1, le=100, description="random cuts of each document")
     sampled: int = Field(default=4, ge=2, le=1000, description="ids in the sequence that is drawn from each document")
@@ -49,16 +45,14 @@ class PromptOptions(Options):
 
 
 class Cut(NamedTuple):
-    """A document that is cut."""
+    """The number of a document, and the characters before the cut."""
 
     document: int
-    """Its number in the shard."""
     characters: int
-    """The characters before the cut."""
 
 
 def tokens_back(prompt: Sequence[int], whole: Sequence[int]) -> int:
-    """Return how many tokens of a prompt must be taken back, so that the rest begins the ids of the whole text.
+    """Count the last tokens of a prompt that are not a prefix of the whole text's ids.
 
     >>> import tokbench
     >>> tokenizer = tokbench.train("regex_bpe", ["hello " * 9], 262, store=False)
@@ -73,7 +67,7 @@ def tokens_back(prompt: Sequence[int], whole: Sequence[int]) -> int:
 
 
 def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
-    """Return the places at which texts are cut; they depend on the text and the seed, and on nothing else.
+    """Return cuts that depend only on text and seed.
 
     >>> [cut.document for cut in random_cuts(["a", "ab", "abc"], 2, 1)]
     [1, 1, 2, 2]
@@ -89,17 +83,15 @@ def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
 
 
 class Prompts(SummedMetric):
-    """The text metric: sums over prompts, over positions in a stream, and over sequences of drawn ids."""
+    """The text metric: sums over prompts, positions in a stream, and sequences of random ids."""
 
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard; prompts and drawn sequences are encoded here."""
         shard = encoded.shard
         return Sums.of(shard, **self._prompts(encoded), **_stream(encoded), **self._drawn(encoded))
 
     def _prompts(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return int64[d] of each sum over the prompts of a document."""
         texts, count = encoded.shard.texts, len(encoded.shard)
         cuts = random_cuts(texts, self._options.cuts, self._options.seed)
         prompts = _encoded(encoded, [texts[cut.document][: cut.characters] for cut in cuts])
@@ -120,7 +112,7 @@ class Prompts(SummedMetric):
         return sums
 
     def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return int64[d], 1 for documents whose ids were drawn, and 1 if encoding gives these ids back."""
+        """Return which documents' ids were replaced by random ids, and which sequences encode to the same ids."""
         drawn: list[list[int]] = []
         documents = np.flatnonzero(encoded.tokens)
         for k in documents.tolist():
@@ -136,7 +128,6 @@ class Prompts(SummedMetric):
         return {"sequences": sequences, "canonical": canonical}
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums."""
         laid = int(state.columns["laid_prompts"].sum())
         streamed = int(state.columns["streamed"].sum())
         values = {
@@ -155,31 +146,25 @@ class Prompts(SummedMetric):
 
 
 def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:
-    """Return how many ids both begin with; see :func:`tokens_back`."""
     most = min(len(prompt), len(whole))
     different = np.flatnonzero(prompt[:most] != whole[:most])
     return int(different[0]) if len(different) else most
 
 
 def _encoded(encoded: EncodedShard, texts: Sequence[str]) -> Encoded:
-    """Return the checked ids of further texts."""
     arrays = encode_batch(encoded.tokenizer, texts)
     check_encoded(arrays, len(texts), encoded.tokenizer.vocab_size)
     return arrays
 
 
 def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return the ends of all tokens that could be laid, their documents, and the first of each."""
     ends, aligned = token_ends(encoded)
     laid = np.where(aligned, encoded.tokens, 0)
     return ends, aligned, np.cumsum(laid) - laid
 
 
 def _stream(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-    """Return int64[d] of the tokens, and of those after which the text so far is valid UTF-8, or is not.
-
-    Counted are the documents that come back exactly: their bytes are those of the tokens.
-    """
+    """Count the tokens, and after which of them the text is valid UTF-8, of documents that round-trip."""
     shard, count = encoded.shard, len(encoded.shard)
     ends, aligned, _ = _ends_by_document(encoded)
     streamed = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)

@@ -48,7 +48,7 @@ Kind = Literal[
 ]
 
 STRENGTHS: Final = (2, 10, 50)
-"""The shares of the places that are changed, in percent."""
+"""The shares of places that are changed, in percent."""
 
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _ZERO_WIDTH: Final = "\u200b"
@@ -56,7 +56,6 @@ _LOOK_ALIKES: Final = dict(zip("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕ�
 
 
 def _neighbours() -> dict[str, str]:
-    """Return the letters beside each letter of a QWERTY keyboard, in its own row and those above and below."""
     places = {letter: (row, column) for row, letters in enumerate(_ROWS) for column, letter in enumerate(letters)}
     neighbours = {}
     for letter, (row, column) in places.items():
@@ -83,15 +82,13 @@ _MISREAD_GROUPS: Final = (
     *("rn m", "in m", "cl d", "vv w", "li h", "b h", "ri n", "n u", "ii u", "c e", "v y"),
     *("0 O", "1 l I", "2 Z", "5 S", "6 G", "B R", "F P"),
 )
-"""Letters, digits and pairs of letters that optical character recognition takes for one another.
+"""Letters, digits and pairs of letters that optical character recognition mistakes for one another.
 
-A choice of our own, of shapes of Latin print, from two sources: the page unicharambigs(5) of Tesseract names m and rn,
-and the page "OCR villains" of the MobileRead wiki names the others.
+Our choice of Latin shapes, from unicharambigs(5) of Tesseract (m, rn) and "OCR villains" of the MobileRead wiki.
 """
 
 
 def _misread() -> dict[str, list[str]]:
-    """Return for each letter, digit or pair of letters all that it may be taken for."""
     misread: dict[str, list[str]] = {}
     for group in map(str.split, _MISREAD_GROUPS):
         for part in group:
@@ -116,7 +113,6 @@ _TONOS: Final = "\u0301"
 
 
 def _latin() -> dict[str, str]:
-    """Return the Latin letters of each small Cyrillic and Greek letter, and of Greek pairs that are written with u."""
     words = unicodedata.normalize("NFC", f"{_CYRILLIC} {_GREEK}").split()
     latin = dict(zip(words[::2], words[1::2], strict=True))
     for letter in _GREEK_MARKED:
@@ -140,20 +136,16 @@ def _transliterated(part: str, _: float) -> str:
 
 
 class Perturbation(NamedTuple):
-    """A way to change a text, part by part."""
+    """A way to change a text."""
 
     title: str
-    """The change in words, for definitions."""
+    """In words, for definitions."""
     change: Callable[[str, float], str]
-    """Returns what takes the place of a part, the part itself where it is no such place; it is given a random
-    number from 0 to 1, too.
-    """
+    """Returns what replaces a part: the part itself where it is not changed. Gets a random number from 0 to 1, too."""
     parts: Callable[[str], Iterable[str]] = iter
-    """Cuts a text into the parts that may be places: its characters, unless places may be longer."""
+    """Cuts a text into the parts that may change."""
     without: str = ""
-    """The reason why a text without a place has no value, so that documents without one do not count; empty if they
-    count as they are.
-    """
+    """The reason why a document without such a part does not count; empty if it counts."""
 
 
 PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
@@ -185,15 +177,10 @@ PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
         without="no document has a Cyrillic or Greek letter to transliterate",
     ),
 }
-"""The perturbations by name; a place is a part, most often a character, that they change."""
 
 
 class RobustnessOptions(Options):
-    """Options of the family.
-
-    >>> RobustnessOptions(kinds=["typos"]).kinds
-    ('typos',)
-    """
+    """Options of ``robustness``."""
 
     kinds: tuple[Kind, ...] = Field(
         default=get_args(Kind), min_length=1, description=f"perturbations: {', '.join(get_args(Kind))}"
@@ -202,17 +189,16 @@ class RobustnessOptions(Options):
 
 
 def perturbed(text: str, kind: Kind, percent: int, seed: int) -> list[str]:
-    r"""Return what takes the place of each character of a text.
+    r"""Return what replaces each character of a text.
 
-    Every place is changed with the same probability, and what is changed at a low strength is changed at every higher
-    one. The changes depend on the text, the kind and the seed, and on nothing else. Where several characters are
-    changed together, the first has all that takes their place, and the others are empty.
+    Changes depend only on text, kind and seed; those at a low strength are part of those at a higher one. Where
+    several characters are changed together, the first has the whole replacement and the others are empty.
 
     Args:
         text: the text.
         kind: the perturbation.
-        percent: the probability that a place is changed, from 0 to 100.
-        seed: another seed changes other places.
+        percent: the probability that a place is changed, 0 to 100.
+        seed: chooses the places.
 
     >>> perturbed("a b", "spaces", 100, 1)
     ['a', '  ', 'b']
@@ -229,8 +215,6 @@ def perturbed(text: str, kind: Kind, percent: int, seed: int) -> list[str]:
 
 
 class _Place(NamedTuple):
-    """Characters that a perturbation changes: where, how many, from which percentage on, and what takes their place."""
-
     at: int
     length: int
     percent: float
@@ -259,16 +243,11 @@ def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
 
 
 class _Changed(NamedTuple):
-    """A shard whose documents are changed."""
-
     shard: Shard
-    """The changed documents."""
     moved: NDArray[np.int64]
-    """int64[characters], where each character of the original shard begins in the bytes of the changed one; -1 for
-    a character that has gone into the place of one before it.
-    """
+    """Where each character of the original shard begins in the changed bytes; -1 if an earlier one replaces it."""
     counted: NDArray[np.int64]
-    """int64[d], 1 for a document that counts, 0 for one without a place where those do not count."""
+    """1 for a document that counts, else 0."""
 
 
 class Robustness(SummedMetric):
@@ -277,7 +256,6 @@ class Robustness(SummedMetric):
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard; the changed documents are encoded here."""
         values = {"tokens": encoded.tokens}
         for kind in self._options.kinds:
             for percent in STRENGTHS:
@@ -294,12 +272,10 @@ class Robustness(SummedMetric):
         return Sums.of(encoded.shard, **values)
 
     def _changed(self, shard: Shard, kind: Kind, percent: int) -> _Changed:
-        """Return the changed documents, made once for all tokenizers."""
         seed = self._options.seed
         return shard.cached(("changed", kind, percent, seed), lambda: _change(shard, kind, percent, seed))
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums; a perturbation that was not asked for, or that no document counts for, has none."""
         values: dict[str, Measured | NotApplicable] = {}
         for kind in get_args(Kind):
             for percent in STRENGTHS:
@@ -334,7 +310,6 @@ def _change(shard: Shard, kind: Kind, percent: int, seed: int) -> _Changed:
 
 
 def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
-    """Encode another shard with the same tokenizer."""
     arrays = encode_batch(encoded.tokenizer, shard.texts)
     check_encoded(arrays, len(shard), encoded.tokenizer.vocab_size)
     return EncodedShard(encoded.loaded, shard, arrays)
@@ -343,10 +318,9 @@ def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
 def _boundaries(
     encoded: EncodedShard, after: EncodedShard, changed: _Changed
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return int64[d] twice: the boundaries between characters of each document, and those that the changed one has.
+    """Count the boundaries between characters, and those that the changed document has, where both could be aligned.
 
-    A boundary is a place between two characters where a token ends. One between characters that are changed together
-    is lost. Counted are the documents whose tokens could be laid onto their bytes, before and after the change.
+    A boundary between characters that are changed together is lost.
     """
     shard, count = encoded.shard, len(encoded.shard)
     ends, aligned = token_ends(encoded)
@@ -397,7 +371,6 @@ def _done(kind: Kind) -> str:
 
 
 def _point(kind: Kind, percent: int, quantity: str) -> CurvePoint:
-    """Return the place of a metric on its curve; without a change all is as it was, which is 1."""
     return CurvePoint(name=kind.replace("_", " "), at=percent, axis="places changed, %", quantity=quantity, start=1)
 
 

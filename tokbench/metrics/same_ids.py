@@ -34,4 +34,4 @@ SPEC: Final = MetricFamily(
         ),
     ),
 )
-"""Measured where a tokenizer is declared the same as another; nobody asks for it by name."""
+"""Runs when a tokenizer has ``same_as``; cannot be listed under ``metrics``."""

@@ -23,12 +23,12 @@ from tokbench.plugin import (
 
 
 def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.
+    """Find the words in one token that has nothing else but white space.
 
     Args:
         shard: the documents.
-        laid: some words of them that are not cut.
-        unknown: for each token, ``True`` if it is the unknown token.
+        laid: words that are not cut.
+        unknown: for each token, whether it is the unknown token.
     """
     words, token, ends = laid
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
@@ -47,7 +47,6 @@ class SingleTokens(AlignedWords):
     value, column = "strr", "whole"
 
     def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
-        """Return the words that one token keeps whole."""
         unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
         kept = ~laid.cut()
         kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)

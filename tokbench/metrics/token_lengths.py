@@ -19,13 +19,13 @@ from tokbench.plugin import (
 )
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
-"""The classes of lengths in bytes, by the shortest length that belongs to them."""
+"""Bytes; keys are the shortest lengths."""
 
 _STARTS: Final = np.array(list(_CLASSES))
 
 
 def length_class(lengths: np.ndarray) -> np.ndarray:
-    """Return int64[n], the number of the class of each length.
+    """Return the number of the class of each length.
 
     >>> length_class(np.array([0, 1, 4, 5, 8, 9, 40])).tolist()
     [0, 0, 3, 4, 4, 5, 6]
@@ -39,7 +39,6 @@ class TokenLengths(SummedMetric):
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard; none of classes if the tokenizer does not tell the bytes of its tokens."""
         columns = {"tokens": encoded.tokens}
         if isinstance(encoded.tokenizer, HasTokenBytes):
             documents = np.repeat(np.arange(len(encoded.shard)), encoded.tokens)
@@ -49,7 +48,6 @@ class TokenLengths(SummedMetric):
         return Sums.of(encoded.shard, **columns)
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Return the share of each class."""
         named = {f"token_bytes_{start}": name for start, name in _CLASSES.items() if name in state.columns}
         return {value: state.share(name, "tokens") for value, name in named.items()}
 

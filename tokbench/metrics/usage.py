@@ -28,11 +28,11 @@ from tokbench.plugin import (
 )
 
 _LARGEST: Final = 1 << 24
-"""Larger vocabularies are made by a formula, so their unused ids mean nothing."""
+"""Larger vocabularies are made by a formula: their unused ids mean nothing."""
 
 
 class UsageState(NamedTuple):
-    """Counts of emitted ids and of built ids; the latter are ``None`` if the tokenizer does not list its merges."""
+    """Counts of ids in the output and while merging; the latter ``None`` if the tokenizer does not list its merges."""
 
     emitted: Frequencies
     built: Frequencies | None
@@ -46,7 +46,6 @@ class UsageClasses:
         self._orders: dict[str, MergeOrder | None] = {}
 
     def map(self, encoded: EncodedShard) -> UsageState:
-        """Return the counts of one shard; counts of built ids add up over shards as those of emitted ids do."""
         emitted = self._frequencies.map(encoded)
         order = self._order(encoded)
         if order is None:
@@ -67,12 +66,10 @@ class UsageClasses:
         return self._orders[name]
 
     def merge(self, one: UsageState, other: UsageState) -> UsageState:
-        """Return the frequencies of both."""
         built = one.built + other.built if one.built and other.built else None
         return UsageState(one.emitted + other.emitted, built)
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
-        """Return the share of each class."""
         counts = _classes(state)
         if counts is None:
             reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
@@ -111,7 +108,6 @@ def _classes(state: UsageState) -> dict[Usage, int] | None:
 
 
 def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
-    """Return int64[vocab_size], the count of each id."""
     dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
     for table in frequencies.tables:
         dense[table.keys] += table.counts

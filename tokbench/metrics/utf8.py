@@ -34,7 +34,7 @@ _MOST_CONTINUING: Final = 3
 """The bytes of a character after its first, at most."""
 
 _TOKENS: Final = 1 << 18
-"""The number of tokens that are looked at together, so that a long document takes no more memory for it."""
+"""Tokens per batch, to bound the memory of a long document."""
 
 
 class Utf8(SummedMetric):
@@ -43,7 +43,7 @@ class Utf8(SummedMetric):
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard, over the documents whose bytes are the bytes of their tokens."""
+        """Leave out documents whose bytes are not the bytes of their tokens."""
         shard = encoded.shard
         ends, aligned = token_ends(encoded)
         # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
@@ -67,7 +67,6 @@ class Utf8(SummedMetric):
         )
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums; ``n`` is the number of documents that came back exactly."""
         counted = int(state.columns["counted"].sum())
         if not counted:
             return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
@@ -75,12 +74,12 @@ class Utf8(SummedMetric):
 
 
 class _Split:
-    """Counts by document what the ends of tokens split; the ends are added in turns, as they rise.
+    """Counts by document what the rising ends of tokens split.
 
     Args:
         shard: the documents.
         tokens: int64[d], the tokens of each document that are counted.
-        inside: bool[bytes + 1], ``True`` for places inside a grapheme cluster.
+        inside: bool[bytes + 1], places inside a grapheme cluster.
     """
 
     def __init__(self, shard: Shard, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> None:
@@ -93,10 +92,9 @@ class _Split:
         self._end = 0
         self._last_character = self._last_cut = -1
         self.characters, self.tokens, self.clusters = (np.zeros(len(shard), dtype=np.int64) for _ in range(3))
-        """Split characters, tokens that are not whole characters, and split grapheme clusters of each document."""
+        """Tokens: those that are not whole characters."""
 
     def add(self, first: int, ends: NDArray[np.int64]) -> None:
-        """Add the ends of tokens; the first of them has the number ``first``."""
         if not self._plain:
             self._add_characters(first, ends)
         self._add_clusters(ends)
@@ -119,13 +117,11 @@ class _Split:
         self.characters += self._by_document(first + cutting[new])
 
     def _continues(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return bool[p], ``True`` for positions inside a character: the byte there continues one."""
         here = self._data[np.minimum(positions, len(self._data) - 1)]
         continues: NDArray[np.bool_] = (here & 0xC0) == 0x80  # noqa: PLR2004 - 10xxxxxx
         return continues & (positions < len(self._data))
 
     def _by_document(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return int64[d], how many of some tokens, which are given by their numbers, each document has."""
         documents = self._with_tokens[np.searchsorted(self._firsts, numbers, side="right") - 1]
         return np.bincount(documents, minlength=len(self.tokens))
 

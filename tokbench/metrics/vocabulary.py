@@ -47,21 +47,19 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """The number of occurrences of each id, for the ids that occur."""
+    """The number of occurrences of each id that occurs."""
 
     vocab_size: int
-    """The size of the vocabulary."""
     documents: int
-    """The number of documents counted."""
     tables: tuple[AnyCountTable, ...]
-    """The counts by id are the sums of these tables."""
+    """The counts are the sums of these tables."""
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents
         return Frequencies(self.vocab_size, documents, add_tables(self.tables, other.tables))
 
     def joined(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return int64[k] twice: the ids that occur, rising, and their counts.
+        """Return the ids that occur, rising, and their counts.
 
         >>> Frequencies(300, 1, (CountTable.of(np.array([97, 104]), np.array([2, 1])),)).joined()
         (array([ 97, 104]), array([2, 1]))
@@ -83,16 +81,11 @@ class Frequencies(NamedTuple):
 
 
 def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Return Zipf's exponent of counts, and the distance of the fit.
+    """Return Zipf's exponent, and the distance of the fit.
 
-    The exponent s is that of p(r) = r^-s / Σ k^-s over the ranks r = 1 … n that is most likely to give the counts
-    (maximum likelihood: the expectation of ln r is then the mean of ln r over the tokens). The distance is that of
-    Kolmogorov and Smirnov, the largest difference of the two distribution functions: 0 is a perfect fit.
-
-    Args:
-        counts: int64[n], falling, two or more.
-
-    Counts 12, 6, 4, 3 are 12 / r:
+    The exponent s of p(r) = r^-s / Σ k^-s over the ranks r = 1 … n, by maximum likelihood; the distance of Kolmogorov
+    and Smirnov, the largest difference of the distribution functions: 0 is a perfect fit. ``counts`` are two or more,
+    falling. Counts 12, 6, 4, 3 are 12 / r:
 
     >>> [round(number, 4) + 0.0 for number in zipf_fit(np.array([12, 6, 4, 3]))]
     [1.0, 0.0]
@@ -121,15 +114,11 @@ class VocabularyMetric(SummedMetric):
     _options: VocabularyOptions
 
     def map(self, encoded: EncodedShard) -> Frequencies:
-        """Return the frequencies of one shard."""
         table = CountTable.of(*encoded.id_counts)
         return Frequencies(vocab_size_of(encoded.tokenizer), len(encoded.shard), (table,))
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
-        """Return use, evenness and the shape of the frequencies.
-
-        An efficiency is an entropy divided by that of equal use of the ids that occur.
-        """
+        """Divide entropies by the entropy of equal use of the ids that occur."""
         ids, counts = state.joined()
         types = len(ids)
         values: dict[str, Measured | NotApplicable] = {
@@ -148,7 +137,6 @@ class VocabularyMetric(SummedMetric):
         return values | dict.fromkeys(_SHAPE, nothing) | known
 
     def _shape(self, counts: NDArray[np.int64], documents: int) -> dict[str, float]:
-        """Return the numbers on falling counts."""
         types, tokens = len(counts), int(counts.sum())
         low, high = (int(types * share) for share in self._options.percentiles)
         values = {

@@ -34,7 +34,7 @@ class CodeOptions(Options):
 
 
 class CodeState(NamedTuple):
-    """Sums of all themes, and the reasons why some groups have no syntax trees."""
+    """Sums of all themes, and the reasons for missing syntax trees."""
 
     sums: Sums
     treeless: frozenset[str]
@@ -59,7 +59,6 @@ class Code(SummedMetric):
     _options: CodeOptions
 
     def map(self, encoded: EncodedShard) -> CodeState:
-        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         columns = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for theme in _THEMES:
             columns |= theme.measure(encoded)
@@ -68,7 +67,6 @@ class Code(SummedMetric):
         return CodeState(Sums.of(encoded.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
 
     def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums; without any syntax tree, the reason why there is none."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in SPEC.values}

@@ -20,11 +20,11 @@ STYLES: Final = {
     "pascal": ("PascalCase", re.compile(rb"_*[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*_*")),
     "plain": ("plain", re.compile(rb"_*(?:[A-Za-z]|[A-Za-z]?[a-z0-9]+)_*")),
 }
-"""The naming styles by their word in cells: name of the style, and pattern of its names. The first that fits counts."""
+"""By word in cells: name and pattern of the style. The first that matches counts."""
 
 
 def style_of(name: bytes) -> int:
-    """Return the number of the style of a name in :data:`STYLES`; ``len(STYLES)`` if it has none of these styles.
+    """Return the place of a name's style in :data:`STYLES`; ``len(STYLES)`` for any other style.
 
     >>> names = [b"max_size", b"MAX_SIZE", b"maxSize", b"MaxSize", b"size", b"Size", b"X", b"__init__", b"Max_size"]
     >>> [style_of(name) for name in names]

@@ -32,11 +32,11 @@ class Lines(NamedTuple):
     margins: Spans
     """The tabs and spaces at the beginning of each line, which may be empty."""
     tabs: NDArray[np.int64]
-    """int64[l], the number of tabs in each margin."""
+    """The tabs in each margin."""
     spaces: NDArray[np.int64]
-    """int64[l], the number of spaces in each margin."""
+    """The spaces in each margin."""
     levels: NDArray[np.int64]
-    """int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed."""
+    """The depth: tabs, or spaces by the document's unit, rounded down; 0 if mixed."""
 
 
 def lines_of(shard: Shard) -> Lines:
@@ -64,7 +64,7 @@ def _find(shard: Shard) -> Lines:
 
 
 def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
-    """Return the number of spaces of a level: the most frequent step to the right from one line to the next."""
+    """Return the spaces of a level: the most frequent step to the right between lines."""
     steps = np.diff(spaces[tabs == 0])
     steps = steps[steps >= _SMALLEST_UNIT]
     return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT

@@ -24,16 +24,16 @@ _INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbe
 
 
 class Leaves(NamedTuple):
-    """The leaves of the syntax trees of a shard, of documents without a syntax error."""
+    """The leaves of the syntax trees of documents without a syntax error."""
 
     spans: Spans
-    """The leaves, without white space at either end. A string or comment is one leaf, whatever is in it."""
+    """Without white space at either end; a string or comment is one leaf."""
     kinds: NDArray[np.int64]
-    """int64[l], :data:`CODE`, :data:`STRING` or :data:`COMMENT`."""
+    """:data:`CODE`, :data:`STRING` or :data:`COMMENT`."""
     reach: Spans
     """The spans with the white space around them."""
     parsed: NDArray[np.bool_]
-    """bool[d], ``True`` for documents without a syntax error."""
+    """The documents without a syntax error."""
 
 
 def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
@@ -41,7 +41,7 @@ def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
 
     Args:
         shard: programs of one language.
-        grammars: the grammar of each group whose name is not that of its grammar.
+        grammars: the grammars of groups that are not named after their grammar.
     """
     group = shard.group
     grammar = grammars.get(group) or _ALIASES.get(group.lower()) or group.lower()
@@ -70,7 +70,7 @@ def _find(shard: Shard, grammar: str) -> Leaves | str:
 
 
 def _parser(grammar: str) -> Parser | str | None:
-    """Return the parser of a grammar; ``None`` if there is no such grammar; or the reason why there are no parsers."""
+    """Return ``None`` if there is not such a grammar; a string if there are not any parsers."""
     if importlib.util.find_spec("tree_sitter_language_pack") is None:
         return _INSTALL
     version = importlib.metadata.version("tree-sitter-language-pack")
@@ -85,7 +85,6 @@ def _parser(grammar: str) -> Parser | str | None:
 
 
 def _walk(root: Node) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and kind of every leaf, in the order of the text. Strings and comments are leaves."""
     cursor = root.walk()
     while True:
         node = cursor.node
@@ -110,7 +109,7 @@ def _kind(node: Node) -> int:
 
 
 def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:
-    """Remove white space from the ends of the leaves, and find the white space around them."""
+    """Strip white space from the leaves, and find the white space around them."""
     data = shard_bytes(shard)
     solid = ~np.isin(data, np.frombuffer(b" \t\r\n\f\v", dtype=np.uint8))
     places = np.arange(len(data))

@@ -20,16 +20,13 @@ OPERATORS: Final = {
     "path": ":: ?. .. ... ..=",
     "delimiter": "/* */ /** <!-- --> </ /> \"\"\" ''' #! ${ #{",
 }
-"""The operators and delimiters that are counted, by class."""
+"""Operators and delimiters by class."""
 
 _CLASS: Final = {operator.encode(): kind for kind, listed in OPERATORS.items() for operator in listed.split()}
 
 
 def _pattern() -> re.Pattern[bytes]:
-    """Return a pattern of the longest operator at each place.
-
-    An operator does not match where its first or last character goes on, as in a line of ``=====``.
-    """
+    """Match the longest operator, unless its first or last character goes on, as in ``=====``."""
     listed = sorted(_CLASS, key=lambda operator: (-len(operator), operator))
     parts = (
         b"(?<!%b)%b(?!%b)" % (re.escape(operator[:1]), re.escape(operator), re.escape(operator[-1:]))

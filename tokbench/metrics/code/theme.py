@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import EncodedShard, EncodesWithOffsets, HasTokenBytes, Measured, Metric, NotApplicable, Sums
 
 Columns = dict[str, NDArray[Any]]
-"""Quantities by name: an array with a number for each document."""
+"""Quantities by name: a number for each document."""
 
 Values = Mapping[str, Measured | NotApplicable]
 
@@ -21,11 +21,10 @@ class Theme(NamedTuple):
     """One theme of the family ``code``."""
 
     values: tuple[Metric, ...]
-    """The metrics of the theme."""
     measure: Callable[[EncodedShard], Columns]
-    """Computes the quantities of a shard, over the aligned documents."""
+    """Computes the quantities of the aligned documents."""
     finish: Callable[[Sums, int], Values]
-    """Computes the values from the sums and the number of aligned documents."""
+    """Gets the sums, and the number of aligned documents."""
 
 
 def value(
@@ -37,7 +36,7 @@ def value(
     *,
     headline: bool = False,
 ) -> Metric:
-    """Return a metric for which the places of the tokens are needed."""
+    """Return a metric that needs the places of the tokens."""
     return Metric(
         id=name, unit=unit, direction=direction, formula=formula, definition=says, needs=_LAID, headline=headline
     )

@@ -7,7 +7,7 @@ from tokbench.plugin import ReporterSpec
 
 
 def load_formats() -> Sequence[ReporterSpec]:
-    """Return the tables of documents, which a worker does not load."""
+    """Load lazily: workers need no tables."""
     from tokbench.metrics.documents.tables import SPECS
 
     return SPECS

@@ -23,27 +23,23 @@ from tokbench.plugin import (
 
 
 class Columns(NamedTuple):
-    """The numbers of some documents, in order; a list or array of each has an entry for each document."""
+    """Numbers of some documents, in order."""
 
     keys: list[str]
-    """Their keys."""
     bytes: NDArray[np.int64]
-    """UTF-8 bytes."""
     characters: NDArray[np.int64]
-    """Code points."""
     words: NDArray[np.int64]
-    """Words; 0 where there are none to count."""
+    """0 where words are not counted."""
     tokens: NDArray[np.int64]
-    """Tokens."""
     exact: NDArray[np.int64]
-    """1 if the document comes back, else 0."""
+    """1 if the document round-trips, else 0."""
 
 
 class DocumentRows(NamedTuple):
     """The documents of some shards of a group."""
 
     word_unit: str
-    """The unit in which words are counted; empty if there are none."""
+    """Empty if words are not counted."""
     parts: tuple[tuple[int, Columns], ...]
     """The documents of each shard, with the number of the first."""
 
@@ -52,7 +48,6 @@ class DocumentRows(NamedTuple):
         return DocumentRows(self.word_unit if self.word_unit == other.word_unit else "", tuple(parts))
 
     def columns(self) -> Columns:
-        """Return all documents in order."""
         keys = [key for _, part in self.parts for key in part.keys]
         numbers = (np.concatenate(column) for column in zip(*(part[1:] for _, part in self.parts), strict=True))
         return Columns(keys, *numbers)
@@ -76,7 +71,6 @@ class Documents(SummedMetric):
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> DocumentRows:
-        """Return the documents of one shard."""
         shard = encoded.shard
         unit, words, lacking = words_of(self._options, shard, placed=False)
         counted = np.zeros(len(shard), dtype=np.int64) if lacking else count_by_document(shard, words.documents)
@@ -85,7 +79,6 @@ class Documents(SummedMetric):
         return DocumentRows("" if lacking else unit, ((shard.first, columns),))
 
     def finish(self, state: DocumentRows) -> Mapping[str, Measured | NotApplicable]:
-        """Return the compression of the document in the middle."""
         columns = state.columns()
         some = columns.tokens > 0
         if not some.any():

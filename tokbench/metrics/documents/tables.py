@@ -20,11 +20,7 @@ COLUMNS: Final = (
 
 
 def _rows(results: Results) -> Iterator[list[Any]]:
-    """Yield the rows; documents of a group are numbered from 1.
-
-    Raises:
-        ResultsError: the raw states of the run are missing or damaged.
-    """
+    """Number the documents of a group from 1; raise a ResultsError if the run's raw states are missing or damaged."""
     for state in results.states:
         if state.family == FAMILY.name:
             columns = (state.state["rows"][name] for name in Columns._fields)
@@ -34,7 +30,7 @@ def _rows(results: Results) -> Iterator[list[Any]]:
 
 
 def documents_csv(results: Results) -> str:
-    """Return the documents as a tidy table with the columns :data:`COLUMNS`."""
+    """Return a tidy table with the columns :data:`COLUMNS`."""
     return csv_text(COLUMNS, ([*row[:-2], str(row[-2]).lower(), row[-1]] for row in _rows(results)))
 
 

@@ -17,19 +17,17 @@ _WORD_END = regex.compile(r"(?w)\b")
 
 
 class Cut(NamedTuple):
-    """A text that is cut in two, and the continuation after the cut."""
+    """A text cut in two."""
 
     context: str
-    """The text before the cut."""
     continuation: str
-    """The text from the cut to the end of its word."""
+    """From the cut to the end of its word."""
 
 
 def cuts_of(text: str, count: int, seed: int) -> list[Cut]:
-    """Return a text cut at random characters; they depend on the text and the seed, and on nothing else.
+    """Cut at random characters, which depend only on text and seed; leave out cuts without context.
 
-    White space before the cut goes to the continuation, as evaluation harnesses have it, and so does a space before
-    a word. A cut that leaves no context is left out.
+    White space before the cut belongs to the continuation, as in evaluation harnesses.
 
     >>> cuts_of("ab", 2, 1)
     [Cut(context='a', continuation='b'), Cut(context='a', continuation='b')]
@@ -50,7 +48,7 @@ def cuts_of(text: str, count: int, seed: int) -> list[Cut]:
 
 
 def changed_ids(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how many of the last ids of a text are others when it goes on.
+    """Count the last ids that change when a text goes on.
 
     >>> changed_ids([1, 2, 3], [1, 2, 4, 5]), changed_ids([1], [1, 2])
     (1, 0)
@@ -60,7 +58,7 @@ def changed_ids(before: Sequence[int], after: Sequence[int]) -> int:
 
 
 def is_empty(context: Sequence[int], whole: Sequence[int]) -> bool:
-    """Tell whether a continuation adds no id: nothing is left when the ids of the context are cut off by number.
+    """Tell whether a continuation adds no id: as many ids with it as without it.
 
     >>> is_empty([1, 2], [3, 4]), is_empty([1], [3, 4])
     (True, False)
@@ -69,10 +67,10 @@ def is_empty(context: Sequence[int], whole: Sequence[int]) -> bool:
 
 
 class Windows(NamedTuple):
-    """The numbers of ids that appends changed, each with the number of appends."""
+    """How many ids appends changed."""
 
     counts: Mapping[int, int]
-    """The appends by the number of ids that they changed."""
+    """Appends by the number of ids that they changed."""
 
     def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
         counts = dict(self.counts)
@@ -82,14 +80,10 @@ class Windows(NamedTuple):
 
     @property
     def appends(self) -> int:
-        """The number of appends."""
         return sum(self.counts.values())
 
     def percentile(self, share: float) -> int:
-        """Return the least number of changed ids that so large a share of appends does not exceed (nearest rank).
-
-        Args:
-            share: between 0 and 1.
+        """Return the changed ids by nearest rank; ``share`` is between 0 and 1.
 
         >>> Windows({0: 98, 1: 1, 7: 1}).percentile(0.99), Windows({0: 98, 1: 1, 7: 1}).percentile(1)
         (1, 7)
@@ -112,6 +106,6 @@ class Windows(NamedTuple):
 
 
 def append_windows(text: str, cuts: Sequence[Cut], encode: Callable[[str], Sequence[int]]) -> Windows:
-    """Count the ids that change where the rest of a text is appended to the text before each cut."""
+    """Append the rest of the text to the text before each cut."""
     whole = encode(text)
     return Windows(dict(Counter(changed_ids(encode(cut.context), whole) for cut in cuts)))

@@ -13,17 +13,16 @@ class Conversation(NamedTuple):
     """The messages of one document."""
 
     messages: Sequence[Mapping[str, Any]]
-    """The messages as the document has them, for chat templates of models."""
+    """As in the document, for chat templates of models."""
     plain: Sequence[Message]
-    """The same as role and text, for published templates."""
+    """As role and text, for published templates."""
 
 
 def conversation(text: str) -> Conversation:
-    """Return the conversation of a document; a document of any other form is one message of a user.
+    """Return the conversation of a document; a document in any other form is one message of a user.
 
-    A conversation is a JSON array of messages, or an object with such an array under ``messages``, as lines of chat
-    data sets are. A message has a ``role`` and a ``content``: a text, a list of parts with texts, or ``null`` beside
-    ``tool_calls``.
+    A JSON array of messages, or an object with such an array under ``messages``. A message has a ``role`` and a
+    ``content``: a text, a list of parts with texts, or ``null`` together with ``tool_calls``.
 
     >>> conversation('{"messages": [{"role": "user", "content": "Hi"}]}').plain
     [Message(role='user', content='Hi')]
@@ -37,7 +36,6 @@ def conversation(text: str) -> Conversation:
 
 
 def _messages(text: str) -> list[Mapping[str, Any]] | None:
-    """Return the messages of a JSON document; ``None`` if it has another form."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -57,7 +55,7 @@ def _is_message(row: Any) -> bool:
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    r"""Return the text of a message: its content, and a line of JSON for each call of a tool.
+    r"""Return the content, and a line of JSON for each tool call.
 
     >>> message_text({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]})
     'ab'

@@ -41,11 +41,7 @@ _P99: Final = 0.99
 
 
 class DriftOptions(Options):
-    """Options of the family.
-
-    >>> DriftOptions().appends
-    8
-    """
+    """Options of ``drift``."""
 
     appends: int = Field(
         default=8, ge=1, le=1000, description="random places in each message at which text is appended"
@@ -60,9 +56,7 @@ class DriftState(NamedTuple):
     """The sums over documents, and the ids that appends changed."""
 
     sums: Sums
-    """The sums."""
     windows: Windows
-    """The appends by the number of ids that they changed."""
 
     def __add__(self, other: DriftState) -> DriftState:  # type: ignore[override]
         return DriftState(self.sums + other.sums, self.windows + other.windows)
@@ -78,7 +72,7 @@ class DriftState(NamedTuple):
 
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """Return the ids of texts, each encoded once, in one batch."""
+    """Encode each text once, in one batch."""
     distinct = list(dict.fromkeys(texts))
     arrays = encode_batch(tokenizer, distinct)
     check_encoded(arrays, len(distinct), tokenizer.vocab_size)
@@ -87,19 +81,15 @@ def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence
 
 
 class _Document(NamedTuple):
-    """The message texts of a document, and where text is appended to each."""
-
     texts: Sequence[str]
     cuts: Sequence[Sequence[Cut]]
 
     @classmethod
     def of(cls, talk: Conversation, options: DriftOptions) -> _Document:
-        """Return the parts of a document."""
         texts = [message.content for message in talk.plain]
         return cls(texts, [cuts_of(message, options.appends, options.seed) for message in texts])
 
     def needed(self) -> list[str]:
-        """Return all texts that are encoded for the document."""
         one_by_one = [cut.context for cuts in self.cuts for cut in cuts]
         one_by_one += [cut.context + cut.continuation for cuts in self.cuts for cut in cuts]
         return [*self.texts, *map("".join, pairwise(filter(None, self.texts))), *one_by_one]
@@ -112,7 +102,6 @@ class Drift(SummedMetric):
     _options: DriftOptions
 
     def map(self, encoded: EncodedShard) -> DriftState:
-        """Return the state of one shard; messages, prompts and parts of messages are encoded here."""
         tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
         for k, text in enumerate(encoded.shard.texts):
             talk = conversation(text)
@@ -126,7 +115,6 @@ class Drift(SummedMetric):
         return DriftState(Sums.of(encoded.shard, **columns.arrays), windows)
 
     def _messages(self, k: int, document: _Document, ids: Mapping[str, Sequence[int]], columns: _Columns) -> Windows:
-        """Count joins and continuations of a document, and return the windows of its appends."""
         encode, windows = ids.__getitem__, Windows({})
         joined = joins(document.texts, encode)
         columns.add(k, messages=len(document.texts), joins=joined.compared, broken_joins=joined.drifted)
@@ -137,7 +125,6 @@ class Drift(SummedMetric):
         return windows
 
     def finish(self, state: DriftState) -> Mapping[str, Measured | NotApplicable]:
-        """Return shares and ratios of sums, and the windows of appends."""
         sums, windows = state
         values: dict[str, Measured | NotApplicable] = {
             "join_drift": _share(sums, "broken_joins", "joins", _NO_TURNS),
@@ -164,19 +151,17 @@ class _Columns:
     def __init__(self, documents: int) -> None:
         self._documents = documents
         self.arrays = {name: self._empty() for name in _COUNTED}
-        """For each sum, int64[d]."""
+        """Arrays are int64[d]."""
 
     def _empty(self) -> NDArray[np.int64]:
         return np.zeros(self._documents, dtype=np.int64)
 
     def add(self, document: int, **numbers: int) -> None:
-        """Add numbers to the sums of a document."""
         for name, number in numbers.items():
             self.arrays.setdefault(name, self._empty())[document] += number
 
 
 def _count_shown(k: int, tokenizer: Tokenizer, text: str, ids: Sequence[int], columns: _Columns) -> None:
-    """Count the stream and the spans of a message."""
     if isinstance(tokenizer, DecodesStream):
         shown = stream_of(tokenizer, ids)
         columns.add(k, streams=1, exact_streams=shown.exact, replaced=shown.replaced)
@@ -194,7 +179,6 @@ _NO_BYTES: Final = "no token has a text of its own that could be compared"
 
 
 def _turn_ids() -> dict[str, str]:
-    """Return the id of the metric of each template."""
     return {OWN: "turn_drift", **{t.id: f"turn_drift_{t.id}" for t in CHAT_TEMPLATES.values()}}
 
 

@@ -14,9 +14,9 @@ class Shown(NamedTuple):
     """The stream of one text."""
 
     exact: bool
-    """``True`` if all that was shown is what decoding all ids at once gives."""
+    """Whether the stream shows the same as decoding all ids at once."""
     replaced: int
-    """The U+FFFD that were shown beyond those of decoding all ids at once."""
+    """U+FFFD beyond the ones of decoding all ids at once."""
 
 
 class Streams(DecodesStream, Tokenizer, Protocol):
@@ -24,11 +24,7 @@ class Streams(DecodesStream, Tokenizer, Protocol):
 
 
 def stream_of(tokenizer: Streams, ids: Sequence[int]) -> Shown:
-    r"""Feed the ids one by one to the decoder of an engine. A decoder that gives up has not shown the text.
-
-    Args:
-        tokenizer: the tokenizer.
-        ids: the ids of a text.
+    r"""Feed the ids one by one to an engine's decoder. A decoder that raises has not shown the text.
 
     >>> class Letters:
     ...     def decode(self, ids):
@@ -55,18 +51,15 @@ class SpanCounts(NamedTuple):
     """The spans of one text."""
 
     exact: int
-    """The tokens whose span is their text."""
+    """Tokens whose span is their text."""
     trimmed: int
-    """The tokens whose span is their text when white space at both ends is left aside."""
+    """Tokens whose span is their text but for white space at both ends."""
     tokens: int
-    """The tokens that have a text: their bytes are whole characters."""
+    """Tokens whose bytes are whole characters."""
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> SpanCounts | None:
-    """Compare the spans of an engine with the bytes of its ids; ``None`` where it tells one of them only.
-
-    Bytes that the model puts before every text are no text of the first token.
-    """
+    """Compare spans with the bytes of ids; ``None`` without either. A prefix of every text is not part of a token."""
     if not isinstance(tokenizer, ReportsSpans) or not isinstance(tokenizer, HasTokenBytes):
         return None
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""

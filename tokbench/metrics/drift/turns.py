@@ -1,4 +1,4 @@
-"""Turns: whether the ids of a conversation stay when it goes on, and joins of messages that are encoded apart."""
+"""Turns: whether the ids of a conversation stay when it goes on; joins of messages that are encoded separately."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tokbench.metrics.drift.conversations import Conversation
 from tokbench.plugin import CHAT_TEMPLATES, ChatTemplate, EncodesChat, Tokenizer, prompt_ids
 
 OWN = "own"
-"""The name of a model's own template in the columns."""
 
 _ASSISTANT = "assistant"
 
@@ -19,19 +18,18 @@ class Turns(NamedTuple):
     """The turns of one conversation under one template."""
 
     drifted: int
-    """The turns after which ids before them are others."""
+    """Turns that changed ids before them."""
     compared: int
-    """The turns that the template accepts, before and after."""
+    """Turns that the template accepts, before and after."""
 
 
 def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[int] | None], most: int) -> Turns:
-    """Count the turns k after which the ids of the first k messages do not begin those of the first k + 1.
+    """Count the turns k after which the ids of the first k messages do not begin the ids of the first k + 1.
 
     Args:
         conversation: the messages.
-        encode: gives the ids of the first messages, their number and whether a reply is opened; ``None`` where the
-            template refuses.
-        most: look at so many turns at most.
+        encode: the ids of the first n messages, and whether a reply is opened; ``None`` where the template refuses.
+        most: the most turns to compare.
 
     >>> from tokbench.metrics.drift.conversations import conversation
     >>> talk = conversation('[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]')
@@ -48,7 +46,7 @@ def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[
 
 
 def published(tokenizer: Tokenizer, template: ChatTemplate, conversation: Conversation, most: int) -> Turns:
-    """Count the turns in a published template, whose control tokens are ids where the vocabulary has them."""
+    """Use a published template, whose control tokens are ids where the vocabulary has them."""
 
     def encode(count: int, reply: bool) -> list[int]:  # noqa: FBT001
         return prompt_ids(tokenizer, list(template.write(conversation.plain[:count], reply=reply)))
@@ -57,7 +55,7 @@ def published(tokenizer: Tokenizer, template: ChatTemplate, conversation: Conver
 
 
 def own(tokenizer: EncodesChat, conversation: Conversation, most: int) -> Turns:
-    """Count the turns in the template of the tokenizer's own model."""
+    """Use the template of the tokenizer's own model."""
 
     def encode(count: int, reply: bool) -> Sequence[int] | None:  # noqa: FBT001
         try:
@@ -69,7 +67,7 @@ def own(tokenizer: EncodesChat, conversation: Conversation, most: int) -> Turns:
 
 
 def all_turns(tokenizer: Tokenizer, conversation: Conversation, most: int) -> dict[str, Turns]:
-    """Return the turns under each template, by the id of the template; :data:`OWN` where the tokenizer has one."""
+    """Return turns by the id of the template; :data:`OWN` where the tokenizer has one."""
     turns = {t.id: published(tokenizer, t, conversation, most) for t in CHAT_TEMPLATES.values()}
     if isinstance(tokenizer, EncodesChat):
         turns[OWN] = own(tokenizer, conversation, most)
@@ -77,7 +75,7 @@ def all_turns(tokenizer: Tokenizer, conversation: Conversation, most: int) -> di
 
 
 def joins(texts: Sequence[str], encode: Callable[[str], Sequence[int]]) -> Turns:
-    """Count the boundaries between messages at which enc(a) + enc(b) are not enc(a + b).
+    """Count the boundaries between messages at which enc(a) + enc(b) is not enc(a + b).
 
     >>> joins(["a", "", "b"], lambda text: [len(text)])  # a message without text has no boundary
     Turns(drifted=1, compared=1)

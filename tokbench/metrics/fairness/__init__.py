@@ -5,7 +5,7 @@ from tokbench.plugin import SectionSpec
 
 
 def load_section() -> SectionSpec:
-    """Return the section of the report, which a worker does not load."""
+    """Load lazily: workers need no sections."""
     from tokbench.metrics.fairness.section import FAIRNESS
 
     return FAIRNESS

@@ -101,11 +101,9 @@ class FairnessMetric(SummedMetric):
     state = Aligned
 
     def map(self, encoded: EncodedShard) -> Aligned:
-        """Return the tokens of the documents, and which documents lose nothing."""
         return Aligned.of(encoded)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Return premiums by group and slice, and the inequality of premiums over the whole corpus and slices."""
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
             reason = _reason(states, name)
@@ -115,7 +113,7 @@ class FairnessMetric(SummedMetric):
 
 
 def _reason(states: CorpusStates, name: str) -> str:
-    """Return the reason why a corpus has no premiums, or an empty string if it has."""
+    """Return why a corpus has no premiums; an empty string if it has them."""
     if not states.parallel:
         return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
     if not states.reference:
@@ -131,7 +129,7 @@ def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]
 
 
 class _Languages:
-    """The premiums of the languages of a corpus under one tokenizer."""
+    """The languages of a corpus under one tokenizer."""
 
     def __init__(self, states: CorpusStates, name: str) -> None:
         self._reference = states.reference
@@ -147,7 +145,6 @@ class _Languages:
                 self._lacking[group] = reason
 
     def values(self) -> Iterator[tuple[str, _Values]]:
-        """Yield the values of each group, of the whole corpus, and of each slice."""
         for group, group_premium in self._premiums.items():
             reason = self._lacking.get(group)
             yield group, {**(_no(reason) if reason else _cost([group_premium])), "left_out": _left_out([group_premium])}
@@ -159,7 +156,7 @@ class _Languages:
                 yield f"{facet}: {value}", self._together(groups)
 
     def _together(self, groups: Iterable[str]) -> _Values:
-        """Return the mean premium of all groups but the reference, and the inequality if there are several groups."""
+        """Return the mean premium of all groups but the reference; for several groups, also the inequality."""
         some = list(groups)
         lacking = [group for group in some if group in self._lacking]
         if lacking:
@@ -179,7 +176,6 @@ def _no(reason: str) -> _Values:
 
 
 def _cost(parts: list[Premium]) -> _Values:
-    """Return the premium, the median premium, and the relative context."""
     price = mean(parts)
     context = Measured(1 / price.value, price.n, no_interval=price.no_interval)
     if price.ci_low and price.ci_high:

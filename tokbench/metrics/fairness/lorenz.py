@@ -12,13 +12,7 @@ _DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")
 
 
 def lorenz_chart(title: str, premiums: Mapping[str, Sequence[float]], tooltips: Mapping[str, str]) -> Drawing:
-    """Return the curves of several tokenizers.
-
-    Args:
-        title: the chart in words.
-        premiums: by tokenizer, the premiums of all languages.
-        tooltips: by tokenizer, in the same order.
-    """
+    """Draw the premiums of all languages by tokenizer; ``tooltips`` in the same order."""
     near, far = _MARGIN, _SIZE - _MARGIN
     x_axis, y_axis = Axis(0, 1, near, far), Axis(0, 1, far, near)
     shares = (0, 0.25, 0.5, 0.75, 1)
@@ -41,7 +35,7 @@ def lorenz_chart(title: str, premiums: Mapping[str, Sequence[float]], tooltips: 
 
 
 def lorenz_key(number: int) -> Drawing:
-    """Return a short stroke in the colour and with the dashes of a curve."""
+    """Return a short stroke that looks like a curve."""
     drawing = Drawing(26, 8, css=f"p{number % COLOURS}")
     _curve(drawing, number, "M0 4H26")
     return drawing

@@ -20,21 +20,20 @@ from tokbench.plugin import (
 )
 
 _LEAST = 0.5
-"""The smallest share of documents that must lose nothing in both languages to stand for the text."""
+"""The smallest share of documents that must be lossless in both languages."""
 
 
 class Documents(NamedTuple):
-    """The documents of a group in order; document ``k`` of each group is a translation of the same text."""
+    """Documents in order; document ``k`` of each group is a translation of the same text."""
 
     tokens: NDArray[np.int64]
-    """int64[d], the number of tokens of each document."""
     kept: NDArray[np.bool_]
-    """bool[d], ``True`` for documents that lose nothing: they are decoded as they were, or equal after NFC."""
+    """The lossless documents: decoded exactly, or equal after NFC."""
     keys: NDArray[np.int64]
-    """int64[d], the key of the sampling unit of each document, the same in each group."""
+    """The key of each document's sampling unit, the same in each group."""
 
     def by_unit(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return float64[u], the tokens of the chosen documents by sampling unit."""
+        """Return float64[u], tokens by sampling unit."""
         units, places = SampleUnits.of(self.keys)
         return np.bincount(places[which], weights=self.tokens[which], minlength=len(units)).astype(np.float64)
 
@@ -42,8 +41,7 @@ class Documents(NamedTuple):
 class Aligned(NamedTuple):
     """The documents of some shards of a group; none if the corpus is not parallel.
 
-    A document that is lost in one language is left out in the other, too, so sums are not enough. A document takes 17
-    bytes here, far less than its text.
+    Sums are not enough: a document that is lossy in one language is left out in the other.
     """
 
     parts: tuple[tuple[int, Documents], ...]
@@ -51,7 +49,6 @@ class Aligned(NamedTuple):
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> Aligned:
-        """Return the documents of one shard."""
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
@@ -61,7 +58,6 @@ class Aligned(NamedTuple):
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))
 
     def documents(self) -> Documents:
-        """Return all documents in order."""
         columns = zip(*(documents for _, documents in self.parts), strict=True)
         return Documents(*(np.concatenate(column) for column in columns))
 
@@ -89,21 +85,20 @@ class Aligned(NamedTuple):
 
 
 class Premium(NamedTuple):
-    """A language compared with the reference, on the documents that lose nothing in both."""
+    """A language compared with the reference, on the documents that are lossless in both."""
 
     above: NDArray[np.float64]
-    """float64[g], tokens in the language, by sampling unit."""
+    """Tokens in the language, by sampling unit."""
     below: NDArray[np.float64]
-    """float64[g], tokens in the reference, by sampling unit."""
+    """Tokens in the reference, by sampling unit."""
     documents: int
-    """The number of these documents."""
     left_out: int
-    """The number of documents that lose text in one of the languages or in both."""
+    """Documents that are lossy in one of the languages or in both."""
     ratios: NDArray[np.float64]
-    """float64[d], the ratio of tokens of each document that has tokens in the reference."""
+    """Of each document with tokens in the reference."""
 
     def shortcoming(self, group: str, reference: str) -> str:
-        """Return the reason why there is no premium, or an empty string if there is one."""
+        """Return why there is not a premium; an empty string if there is one."""
         every = self.documents + self.left_out
         if self.documents < _LEAST * every:
             both = f"{group} and {reference}" if group != reference else group
@@ -121,14 +116,14 @@ def premium(group: Documents, reference: Documents) -> Premium:
 
 
 def median(parts: Sequence[Premium]) -> Measured:
-    """Return the median of the premiums of documents; for one language alone, with its interval."""
+    """Return the median over documents; with an interval for one language alone."""
     ratios = np.concatenate([part.ratios for part in parts])
     ends = median_interval(ratios) if len(parts) == 1 else Interval(None, None)
     return Measured(float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason)
 
 
 def mean(parts: Iterable[Premium]) -> Measured:
-    """Return the tokens of some languages divided by tokens of the reference for the same documents."""
+    """Divide all tokens by the tokens of the reference."""
     some = list(parts)
     above, below = (np.sum([getattr(part, side) for part in some], axis=0) for side in ("above", "below"))
     documents = sum(part.documents for part in some)
@@ -136,7 +131,7 @@ def mean(parts: Iterable[Premium]) -> Measured:
 
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
-    """Return the Gini coefficient of premiums, and the highest divided by the lowest, with their intervals."""
+    """Return the Gini coefficient of premiums, and highest / lowest."""
     return {
         "gini": _estimate(parts, gini_coefficient),
         "max_min": _estimate(parts, lambda values: max(values) / min(values)),
@@ -144,7 +139,7 @@ def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:
-    """Return a statistic of premiums; for its interval, each sampling unit is left out in all languages at once."""
+    """For the interval, leave each sampling unit out in all languages at once."""
     above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
     value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())
     documents = sum(part.documents for part in parts)

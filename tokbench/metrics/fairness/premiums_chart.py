@@ -10,20 +10,20 @@ from tokbench.plugin import Axis, Box, Cell, CellTables, DisplayCell, Drawing, S
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _LONGEST: Final = 26
 _SMALL: Final = (300, 13, 24, 96.0, 262.0)
-"""Width, height of a row, height above the first row, and the left and right end of the plane of a small chart."""
+"""Width, row height, height above the first row, left and right end of the plane."""
 _SHORT: Final = 15
 _TICKS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _Cells = Mapping[tuple[str, str], Cell | None]
 
 
 def by_premium(name: str, languages: Sequence[Series]) -> list[tuple[Series, DisplayCell]]:
-    """Return the languages with their cells of a tokenizer, the dearest first, those without a premium last."""
+    """Sort from the highest premium to the lowest, then languages without one."""
     cells = [(series, series.cells[name]) for series in languages]
     return sorted(cells, key=lambda pair: (pair[1].value is None, -(pair[1].value or 0.0)))
 
 
 def premium_bars(tables: CellTables, name: str, languages: Sequence[Series]) -> Drawing:
-    """Return bars of the premiums of a tokenizer, with intervals, on an axis from 0."""
+    """Draw intervals too, on an axis from 0."""
     ranked = by_premium(name, languages)
     cells = _cells(tables, [name], languages)
     top = max(_ends(cells))
@@ -55,7 +55,7 @@ def _bar(drawing: Drawing, y: float, shown: DisplayCell, cell: Cell | None, wher
 
 
 def premium_charts(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> dict[str, Drawing]:
-    """Return by group a small chart for each language: its premium under each tokenizer, on one logarithmic axis."""
+    """Return by group a chart of its premium under each tokenizer, all on one logarithmic axis."""
     width, row, top, left, right = _SMALL
     cells = _cells(tables, names, languages)
     ends = 1.0, *_ends(cells)
@@ -89,7 +89,6 @@ def _point(drawing: Drawing, row: tuple[str, float], shown: DisplayCell, cell: C
 
 
 def _cells(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> _Cells:
-    """Return the cells by tokenizer and language."""
     return {(name, s.group): tables.cell(s.metric, s.corpus, s.group, name) for s in languages for name in names}
 
 
@@ -103,7 +102,7 @@ def _interval(cell: Cell, axis: Axis) -> tuple[float | None, float | None]:
 
 
 def _ends(cells: _Cells) -> list[float]:
-    """Return premiums and ends of intervals; an end of 0 has no place on a logarithmic axis."""
+    """Return premiums and ends of intervals; 0 has no place on a logarithmic axis."""
     return [end for cell in cells.values() if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
 
 

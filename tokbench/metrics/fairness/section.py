@@ -50,7 +50,7 @@ _COLUMNS: Final = {
     Role.INEQUALITY: "",
     Role.PREMIUM_RANGE: "",
 }
-"""The columns of the table, each with a few words below its name."""
+"""Words below each column's name."""
 _BEFORE: Final = "Tokens for the same text, the reference language being 1. Where tokens are paid for, a "
 _BEHIND: Final = (
     " is a relative price; where they are made one after the other, a relative time; and its inverse is what is left "
@@ -64,7 +64,6 @@ _FRONT: Final = (
 _CURVES: Final = "The straight line: every language costs the same. Gini:"
 _DEAREST: Final = 3
 _MANY: Final = 40
-"""More small charts than this are packed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +72,23 @@ class Premiums:
 
     corpus: str
     reference: str
-    """The language that has premium 1."""
+    """The language with premium 1."""
     tokenizers: Sequence[str]
-    """Those that have any premium, the lowest mean first."""
+    """Tokenizers with any premium, the lowest mean first."""
     columns: Mapping[Role, Series]
-    """The metrics of the whole corpus."""
     languages: Sequence[Series]
-    """Premiums by language."""
+    """By language."""
     groups: Sequence[Series]
-    """The same, and then by slice."""
+    """By language, then by slice."""
     bars: Mapping[str, Drawing]
-    """By tokenizer, the bars of its premiums."""
     charts: Mapping[str, Drawing]
-    """By group, a small chart for each language but the reference."""
+    """By group, but the reference."""
     lorenz: Drawing | None
-    """The Lorenz curves; ``None`` if no tokenizer has a premium for every language."""
+    """``None`` if no tokenizer has a premium for every language."""
     gini: Mapping[str, str]
-    """The Gini coefficient of each tokenizer that has a curve, in the order of the curves."""
+    """By tokenizer with a curve, in the order of the curves."""
     front: Scatter | None
-    """Compression against inequality; ``None`` with fewer than two tokenizers."""
+    """``None`` with fewer than two tokenizers."""
     left_out: str
     """A sentence on the tokenizers that are not shown; empty if all are."""
 
@@ -200,7 +197,6 @@ def _dearest(name: str, languages: Sequence[Series]) -> str:
 
 
 def _by_group(tables: CellTables, premiums: Premiums) -> list[Node]:
-    """Return the premiums of all groups as a table."""
     names, corpus = premiums.tokenizers, premiums.corpus
     rows = [
         Row([series.group, *(MeasuredCell(cell=series.cells[name], interval=True) for name in names)])
@@ -257,7 +253,7 @@ def _lorenz(premiums: Premiums) -> list[Node]:
 
 
 def fairness_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the premiums by tokenizer and by group, the curves of Lorenz, and compression against inequality."""
+    """Yield premiums by tokenizer and by group, Lorenz curves, and compression against inequality."""
     for section in all_premiums(tables):
         premium = f"{section.corpus}: premium", f"the tokens of {section.reference} are 1"
         for name, drawing in section.bars.items():

@@ -7,45 +7,41 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """The cause why a text did not come back, in the order in which a change is tested for them."""
+    """The causes of losses, in the order of tests."""
 
     DECODER = "decoder"
-    """The bytes of the ids are those of the text, and ``decode`` makes another text of them."""
+    """The ids have the text's bytes, but ``decode`` returns another text."""
     UNKNOWN = "unknown"
-    """The unknown token stands there, as it decodes."""
+    """The unknown token, as it decodes, replaced text."""
     NFC = "nfc"
-    """The text came back in that normal form (Unicode Standard Annex #15)."""
+    """The text was normalized (Unicode Standard Annex #15)."""
     NFD = "nfd"
-    """The text came back in that normal form."""
     WHITESPACE = "whitespace"
-    """White space (or U+2581, by which SentencePiece writes it) was added, removed, collapsed or replaced by other
-    white space, the dummy prefix among it."""
+    """White space (or SentencePiece's U+2581) was added, removed, collapsed or replaced; also the dummy prefix.
+    """
     CONTROL = "control"
     """Control, format, private-use or unassigned characters, or a U+FFFD of the text, were removed."""
     NFKC = "nfkc"
     """Compatibility characters were replaced, such as a ligature by its letters."""
     NFKD = "nfkd"
-    """Compatibility characters were replaced, and characters with marks were taken apart."""
+    """Compatibility characters were replaced, and marks separated from letters."""
     ACCENTS = "accents"
     """Nonspacing marks were removed."""
     CASING = "casing"
-    """Capitals and small letters were not kept apart."""
     INVALID_BYTES = "invalid_bytes"
-    """U+FFFD came back, or the text had a lone surrogate, which is no Unicode text."""
+    """The output has U+FFFD, or the text had a lone surrogate, which is not Unicode text."""
     SPECIAL_TOKEN = "special_token"  # noqa: S105 - no password
-    """Text that spells a special token is gone."""
+    """Text that spells a special token is missing."""
     OTHER = "other"
-    """None of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossContext:
-    """The facts about a tokenizer and the ids of one document that help to find a cause."""
+    """Facts about a tokenizer and the ids of one document."""
 
     unknown: str | None = None
-    """The text that the unknown token decodes to; ``None`` if the document has no unknown token."""
+    """What the unknown token decodes to; ``None`` if the document has none."""
     special: tuple[str, ...] = ()
-    """The names of the special tokens that the tokenizer lists. Common names (``<s>``, ``[CLS]``, ``<|…|>`` and the
-    like) count as special for every tokenizer."""
+    """Listed by the tokenizer. Common names (``<s>``, ``[CLS]``, ``<|…|>``) count for every tokenizer."""
     data: bytes | None = None
-    """The bytes of the document's ids, without the dummy prefix; ``None`` if the tokenizer does not tell them."""
+    """The bytes of the ids, without the dummy prefix; ``None`` if not known."""

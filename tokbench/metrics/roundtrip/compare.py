@@ -1,4 +1,4 @@
-"""Compares a document with what came back: the place and the cause of each difference."""
+"""Compares a document with its decoded text: the place and the cause of each difference."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _UNEXPLAINED: Final = (Cause.OTHER,)
 _UNKNOWN: Final = (Cause.UNKNOWN,)
 _NEAR: Final = 4
 _MOST_EXPLAINED: Final = 50
-"""So many changed stretches of a document are explained; the cause of the document is that of the first."""
+"""The most changed stretches of a document that are explained."""
 
 _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
 class TextDifference(NamedTuple):
-    """The difference between a document and what came back."""
+    """The difference between a document and its decoded text."""
 
     cause: Cause
-    """The cause of the first difference."""
+    """Of the first difference."""
     causes: frozenset[Cause]
-    """The causes of all differences, ``cause`` among them."""
+    """Of all differences."""
     position: int
-    """The number of code points before the first difference."""
+    """Code points before the first difference."""
     lost_spaces: int
-    """White-space code points of the text that did not come back."""
+    """White-space code points that are missing from the decoded text."""
 
 
 def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
-    r"""Return the cause why a text did not come back; :func:`compare` says how it is found.
+    r"""Return the cause of a loss, as :func:`compare` finds it.
 
     >>> cause_of("naïve 東京", "naïve  ⁇ ", LossContext(unknown=" ⁇ ")).value
     'unknown'
@@ -70,12 +70,9 @@ def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Caus
 def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
     """Return the place and causes of the differences of two texts, which must not be equal.
 
-    If the bytes of the ids are those of the text, the decoder is at fault. If one rewriting explains the whole
-    document (it makes both sides equal: normalization, white space, control characters, accents, casing, in
-    the order of :class:`Cause`), it is the cause. Else the document is compared with what came back, and each
-    changed stretch is tested by itself: first for the unknown token, then for the fewest rewritings that
-    explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
-    its first changed stretch, and where several rewritings explain this together, the first in the order.
+    If the ids have the text's bytes, the cause is the decoder. Else it is the one rewriting that makes both sides equal
+    (in the order of :class:`Cause`). Else each changed stretch is tested for the unknown token, the fewest rewritings
+    together, invalid bytes, and special tokens; the first cause of the first stretch is the document's.
 
     >>> change = compare("Déjà vu ?", "deja vu?")
     >>> change.cause.value, sorted(cause.value for cause in change.causes), change.position, change.lost_spaces
@@ -95,20 +92,19 @@ def compare(text: str, back: str, context: LossContext = LossContext()) -> TextD
 
 
 def _laid(text: str, back: str) -> str:
-    """Return the text, decomposed if ``back`` is decomposed, as jamo are."""
+    """Decompose the text if ``back`` is decomposed, as jamo are."""
     if is_normalized("NFC", back) or not is_normalized("NFD", back):
         return text
     return normalize("NFD", text)
 
 
 def _decomposed_first(text: str, laid: str, start: int) -> bool:
-    """Return ``True`` if decomposing changed the text before ``start``, and not only the character at ``start``."""
+    """Tell whether decomposing changed the text before ``start``, and not only the character there."""
     first = first_difference(text, laid)
     return first + len(normalize("NFD", text[first])) <= start
 
 
 def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
-    """Return the causes of one changed stretch, in the order of tests."""
     unknown = None if context.unknown is None else context.unknown.strip()
     if unknown and came.count(unknown) > gone.count(unknown):
         return _UNKNOWN
@@ -124,7 +120,7 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
 
 
 class _Changes(NamedTuple):
-    """The start of the first changed stretch, the causes of each, and the number of lost white-space characters."""
+    """The first changed stretch, the causes of each, and the lost white-space characters."""
 
     start: int
     causes: list[tuple[Cause, ...]]
@@ -132,10 +128,9 @@ class _Changes(NamedTuple):
 
 
 def _changes(text: str, back: str, context: LossContext) -> _Changes:
-    """Return the changed stretches of a shortest edit, the first 50 of them with their causes.
+    """Explain the first 50 changed stretches of a shortest edit.
 
-    A shortest edit may cut one change in two where a character happens to be equal. So a stretch without a cause is
-    tested again together with a near neighbour.
+    An edit may cut one change in two at an equal character: a stretch without a cause is retried with its neighbour.
     """
     text, back, names = _with_stand_ins(text, back, context)
     table = str.maketrans(names)
@@ -167,10 +162,7 @@ def _changes(text: str, back: str, context: LossContext) -> _Changes:
 
 
 def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:
-    """Replace the unknown token and each lost special token by one character, and return both sides and these names.
-
-    Otherwise single letters of these names would match letters of the words around them.
-    """
+    """Replace each name by one character, so that its letters do not match other words."""
     free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
     names: dict[str, str] = {}
     if context.unknown and context.unknown.strip() and context.unknown.strip() not in text:
@@ -185,7 +177,7 @@ def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, st
 
 
 def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
-    """Return the names of special tokens that are in the text more often than in what came back, in any spelling."""
+    """Return special tokens that the text has more often, in any spelling."""
     names = dict.fromkeys(_names(special).findall(text))
     one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
     return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
@@ -197,6 +189,6 @@ def _squeezed(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
-    """Return a pattern that finds the names of special tokens, the longest at each place."""
+    """Match the longest special token at each place."""
     known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
     return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

@@ -16,16 +16,16 @@ _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
 _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
-"""Changes of up to this many characters are remembered, as they are likely to come again: ``I`` became ``i``."""
+"""Characters of the longest change that is cached: short ones are likely to repeat."""
 
 _SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
-"""The rewritings, in the order in which they are tried; NFC and NFKC stand for NFD and NFKD too."""
+"""In the order of tests; NFC and NFKC include NFD and NFKD."""
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def explain_by_one(text: str, back: str) -> Cause | None:
-    r"""Return the first rewriting that alone explains the change from ``text`` to ``back``.
+    r"""Return the first rewriting that alone explains the change.
 
     >>> explain_by_one("Ångström", "ångström"), explain_by_one("e\u0301", "é"), explain_by_one("é", "x")
     (<Cause.CASING: 'casing'>, <Cause.NFC: 'nfc'>, None)
@@ -35,7 +35,7 @@ def explain_by_one(text: str, back: str) -> Cause | None:
 
 
 def explain(text: str, back: str) -> tuple[Cause, ...]:
-    """Return the fewest rewritings that together explain a change, in the order of tests; nothing if no rewritings do.
+    """Return the fewest rewritings that together explain a change, in the order of tests.
 
     >>> [cause.value for cause in explain("CAFÉ !", "cafe!")]
     ['whitespace', 'accents', 'casing']
@@ -83,7 +83,7 @@ def _fold(text: str, causes: Sequence[Cause]) -> str:
 
 
 def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Return the causes with the normal form that came back; return nothing if ``back`` gained accents or controls."""
+    """Add the normal form of ``back``; return nothing if ``back`` gained accents or controls."""
     names = []
     for cause in causes:
         name: Cause | None = cause

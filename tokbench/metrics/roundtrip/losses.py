@@ -1,4 +1,4 @@
-"""The documents that did not come back, counted by cause, with the first of each."""
+"""The lossy documents, counted by cause, with the first of each."""
 
 from __future__ import annotations
 
@@ -26,23 +26,21 @@ _BEFORE, _AFTER = 12, 24
 
 
 class Example(NamedTuple):
-    """The first difference in a document that does not come back; examples compare by place in the corpus."""
+    """The first difference in a lossy document; examples compare by place in the corpus."""
 
     group: str
-    """The document's group."""
     number: int
     """The number of documents of the group before it."""
     origin: str
-    """The place where a person finds the document."""
+    """Where a person finds the document."""
     position: int
     """Characters before the first difference."""
     expected: str
-    """The text there, with a little context."""
+    """With a little context."""
     got: str
-    """The same place in the text that came back."""
+    """The same place in the decoded text."""
 
     def shown(self) -> LossExample:
-        """Return what a report shows of the example."""
         return LossExample(origin=self.origin, position=self.position, expected=self.expected, got=self.got)
 
 
@@ -50,11 +48,11 @@ class Losses(NamedTuple):
     """Lossy documents."""
 
     by_cause: Counter[Cause]
-    """Documents by the cause of their first difference; they add up to the lossy documents."""
+    """By the cause of the first difference; they add up to the lossy documents."""
     taking_part: Counter[Cause]
-    """Documents in which a cause takes part, wherever it does."""
+    """By each cause that occurs anywhere in a document."""
     first: dict[Cause, Example]
-    """By cause, the first document in ``by_cause``."""
+    """The first document of each cause in ``by_cause``."""
 
     def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
         first = dict(self.first)
@@ -81,7 +79,6 @@ class Losses(NamedTuple):
         )
 
     def summary(self) -> LossSummary | None:
-        """Return what a report shows of the losses, or ``None`` if nothing is lost."""
         if not self.by_cause:
             return None
         causes = [
@@ -98,12 +95,7 @@ class Losses(NamedTuple):
 
 
 def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
-    """Return the losses of a shard, and int64[d], the white-space code points that each document lost.
-
-    Args:
-        encoded: the shard.
-        lossy: the documents that do not come back; nothing is done for the others.
-    """
+    """Return the losses of the ``lossy`` documents, and int64[d], white-space code points that each document lost."""
     losses = Losses(Counter(), Counter(), {})
     lost_spaces = np.zeros(len(encoded.shard), dtype=np.int64)
     if not lossy:
@@ -126,7 +118,7 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
 
 
 def _data(encoded: EncodedShard, k: int, ids: NDArray[np.uint32]) -> bytes | None:
-    """Return the bytes of the ids of a document; ``None`` if they are not known, or cannot be those of its text."""
+    """Return ``None`` if the bytes are not known, or cannot be the text's."""
     tokenizer = encoded.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         return None

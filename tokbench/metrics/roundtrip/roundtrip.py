@@ -1,4 +1,4 @@
-"""The family ``roundtrip``: the share of text that is decoded as it was, and counts of what is lost."""
+"""The family ``roundtrip``: the share of text that round-trips, and counts of losses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
     ),
     "loss_other": ((Cause.OTHER,), "none of the other causes explains it", ""),
 }
-"""By metric: the causes whose documents it counts, its formula, and a remark. Each cause belongs to one metric."""
+"""By metric: causes, formula, and a remark. Each cause belongs to one metric."""
 
 VALUES: Final = (
     Metric(
@@ -173,7 +173,7 @@ VALUES: Final = (
 
 
 class RoundTripState(NamedTuple):
-    """The sums, the losses, and ``has_unknown``: ``True`` if the tokenizer has an unknown token."""
+    """The sums, the losses, and whether the tokenizer has an unknown token."""
 
     sums: Sums
     has_unknown: bool
@@ -194,12 +194,12 @@ class RoundTripState(NamedTuple):
 
 
 class RoundTrip(SummedMetric):
-    """Compares every document with what comes back."""
+    """Compares every document with its decoded text."""
 
     state = RoundTripState
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
-        """Return the sums of one shard. Distances and causes are computed for lossy documents only."""
+        """Compute distances and causes for lossy documents only."""
         shard = encoded.shard
         distances = np.zeros(len(shard), dtype=np.int64)
         lossy = np.flatnonzero(~encoded.exact).tolist()
@@ -222,7 +222,6 @@ class RoundTrip(SummedMetric):
         return RoundTripState(sums, unk_id is not None, losses)
 
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
-        """Return ratios of sums, and the number of documents by cause."""
         values: dict[str, Measured | NotApplicable] = {
             "roundtrip_exact": state.sums.share("exact", "documents"),
             "lost_characters": state.sums.share("lost characters", "characters"),
@@ -240,7 +239,6 @@ class RoundTrip(SummedMetric):
         return values
 
     def loss(self, state: RoundTripState) -> LossSummary | None:
-        """Return the number of lossy documents, by cause, and the first of each."""
         return state.losses.summary()
 
 

@@ -1,7 +1,6 @@
 """The timed metric ``appending``: the time until an engine knows the ids of a text that grows.
 
-A server of a conversation, an editor and a stream have text that is appended to. The family ``drift`` counts the ids at
-the end that an append changes; to find them out, an engine encodes the text again, unless it keeps what it has seen.
+The family ``drift`` counts the ids that an append changes; to find them, an engine without a cache encodes all again.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from tokbench.metrics.speed.slices import TimedSlice
 from tokbench.plugin import Metric, MetricFamily, Tokenizer
 
 STEPS: Final = 16
-"""Appends to each text."""
 
 APPENDS: Final = Metric(
     id="appends_per_s",
@@ -56,13 +54,11 @@ def _encode_each(tokenizer: Tokenizer, texts: list[str]) -> None:
 
 
 class _Appended(Raced):
-    """A tokenizer that encodes a text after each append."""
-
     once: ClassVar[str] = APPENDS.id
     returns = "lists"
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield the call that encodes each text while it grows; the ids of the whole go into the digest after that."""
+        """Only the ids of the whole text go into the digest."""
         texts = [so_far for text in part.texts for so_far in grown(text)]
         yield self.once, partial(_encode_each, self.tokenizer, texts)
         for text in part.texts:

@@ -11,21 +11,21 @@ from typing import Final
 from tokbench.metrics.speed.timing import median_spread
 
 _NOISY: Final = 0.05
-"""A note names tokenizers whose relative spread is above this."""
+"""Notes name tokenizers with a larger relative spread."""
 
 _DRIFT: Final = 0.05
-"""A note says so if the machine changes its speed by more than this from the first half of the rounds to the second."""
+"""Notes report a larger change between the first and second half of the rounds."""
 
 _LEAST_ROUNDS: Final = 6
 _BUSY: Final = 0.5
-"""A machine is busy if its load average is above this share of its cores, and above 1.5: one process is the run."""
+"""A higher load average per core, above 1.5 in all, is busy: one process is the run."""
 
 
 def machine_notes(family: str, root: Path = Path("/")) -> list[str]:
-    """Return what of the machine spoils timings, with advice; what the system does not tell is left out.
+    """Return what of the machine spoils timings, with advice, as far as the system reports it.
 
     Args:
-        family: the name of the metric family, with which the notes begin.
+        family: the beginning of each note.
         root: the folder that has ``proc`` and ``sys``.
 
     >>> machine_notes("speed", Path("/no/such/folder"))
@@ -71,11 +71,7 @@ def _read(path: Path) -> str:
 
 
 def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Yield a note if rounds differ much.
-
-    Args:
-        speeds: by tokenizer, a speed for each round.
-    """
+    """Yield a note if rounds differ much; ``speeds`` by tokenizer and round."""
     spreads = {name: median_spread(values).relative for name, values in speeds.items()}
     shaky = [name for name, relative in spreads.items() if relative > _NOISY]
     if shaky:
@@ -87,10 +83,10 @@ def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
 
 
 def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Yield a note if all tokenizers together became faster or slower from the first half of the rounds to the second.
+    """Yield a note if all tokenizers became faster or slower between the halves of the rounds.
 
     Args:
-        speeds: by tokenizer, a speed for each round, in the order of time.
+        speeds: by tokenizer, for each round in the order of time.
 
     >>> list(drift_note({"a": [100, 100, 100, 80, 80, 80]}))[0][:69]
     'the machine became 20 % slower from the first half of the rounds to t'

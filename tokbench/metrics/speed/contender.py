@@ -1,4 +1,4 @@
-"""A tokenizer that takes part in timings, the turns that several take, and the cells of what was found."""
+"""A tokenizer that takes part in timings, the turns of several, and the cells of the results."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple, TypeVar
 from tokbench.plugin import WHOLE, Cell, Failure, Status, TimedText, Tokenizer, WarmsUp, attempt, doing
 
 LEAST_ROUNDS: Final = 6
-"""With fewer values their median has no interval; see :func:`.timing.median_interval`."""
+"""A median of fewer values has no interval: :func:`.timing.median_interval`."""
 
 
 class Place(NamedTuple):
-    """The place and the unit of a cell; the fields are those of :class:`tokbench.plugin.Cell`."""
+    """The place and the unit of a cell, as in :class:`tokbench.plugin.Cell`."""
 
     tokenizer: str
     corpus: str
@@ -26,13 +26,13 @@ class Place(NamedTuple):
     def with_value(
         self, value: float, interval: tuple[float | None, float | None], count: int, of: str, needs: str = ""
     ) -> Cell:
-        """Return the cell of a value; without an interval it says that the values behind it are too few.
+        """Return a cell; without an interval it says that the values are too few.
 
         Args:
             value: the value.
             interval: its ends.
             count: the number of values behind it.
-            of: what these are, such as ``rounds``.
+            of: what they are, such as ``rounds``.
             needs: how many an interval needs, in words.
 
         >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").reason
@@ -45,11 +45,11 @@ class Place(NamedTuple):
     def of_rounds(
         self, value: float, interval: tuple[float | None, float | None], count: int, of: str = "rounds"
     ) -> Cell:
-        """Return the cell of the median over rounds, or over something else that comes one by one."""
+        """Return a cell of a median."""
         return self.with_value(value, interval, count, of, f"it needs {LEAST_ROUNDS}")
 
     def without_value(self, reason: str, status: Status = Status.NOT_APPLICABLE) -> Cell:
-        """Return the cell that says why there is no value.
+        """Return a cell with the reason.
 
         >>> Place("t", "c", "*", "m", "s").without_value("loading reads no text").status.value
         'not_applicable'
@@ -70,30 +70,26 @@ class Contender:
     """A tokenizer that is timed on a text, until it fails."""
 
     name: str
-    """Its name."""
     tokenizer: Tokenizer
-    """A fresh copy of it."""
+    """A fresh copy."""
     text: TimedText
-    """The text."""
     failure: Failure | None = None
-    """The reason why it has no value; ``None`` as long as all goes well."""
 
     @property
     def where(self) -> str:
-        """The place of its timings in words, for messages about a crash."""
+        """The place in words, for messages about a crash."""
         return f"on corpus {self.text.corpus}"
 
     def place(self, metric: str, unit: str) -> Place:
-        """Return the place of one of its cells."""
         return Place(self.name, self.text.corpus, self.text.group, metric, unit)
 
     def get_ready(self) -> None:
-        """Let the tokenizer do what it does once, such as compiling."""
+        """Do what happens once, such as compiling."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
 
     def guarded(self, step: Callable[[], None]) -> None:
-        """Do a step if the tokenizer has not failed yet; it fails if the step raises."""
+        """Do a step unless the tokenizer has failed; an exception of the step is its failure."""
         if self.failure is None:
             with doing("timing", tokenizer=self.name, place=self.where):
                 outcome = attempt(step)
@@ -104,14 +100,14 @@ C = TypeVar("C", bound=Contender)
 
 
 def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C], None]) -> None:
-    """Let each contender do a step, in random order, on a heap that was just cleaned up."""
+    """Do each contender's step in random order, after a garbage collection."""
     gc.collect()
     for contender in order.sample(contenders, len(contenders)):
         contender.guarded(lambda contender=contender: step(contender))  # type: ignore[misc]
 
 
 def text_name(text: TimedText) -> str:
-    """Return the name of a text for notes: the corpus, and the group if it is not the whole.
+    """Return the corpus, and the group if it is not the whole.
 
     >>> text_name(TimedText("pud", True, 0, [], "en"))
     'pud, en'

@@ -11,10 +11,7 @@ from tokbench.plugin import WHOLE, Cell, Status, TimedOutcome, TimedText, Tokeni
 
 
 class FreshCopies:
-    """Copies of tokenizers that have not seen the text for which they are asked.
-
-    The groups of a corpus have no text in common, so that one set of copies serves them all: making copies of large
-    vocabularies takes longer than timing them.
+    """Copies of tokenizers that have not seen the text: one set for all groups, which share no text.
 
     >>> from tokbench.plugin import TimedText
     >>> copies = FreshCopies({"a": [1]})  # any object will do
@@ -28,7 +25,6 @@ class FreshCopies:
         self._for_groups: tuple[str, Mapping[str, Tokenizer]] | None = None
 
     def for_text(self, text: TimedText) -> Mapping[str, Tokenizer]:
-        """Return a copy of each tokenizer by name."""
         if text.group != WHOLE and self._for_groups and self._for_groups[0] == text.corpus:
             return self._for_groups[1]
         copies = {}
@@ -41,10 +37,7 @@ class FreshCopies:
 
 
 def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
-    """Return one outcome of those of several processes: each process counts as one value.
-
-    A value is the geometric mean over processes. A cell that has no value in one process has none at all.
-    """
+    """Return geometric means over processes. A cell without a value in one process has none at all."""
     places = dict.fromkeys((c.tokenizer, c.corpus, c.group, c.metric) for one in outcomes for c in one.cells)
     known = [{(c.tokenizer, c.corpus, c.group, c.metric): c for c in one.cells} for one in outcomes]
     cells = [_mean([one[place] for one in known if place in one], len(outcomes)) for place in places]
@@ -57,7 +50,7 @@ def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
 
 
 def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
-    """Return the notes of all processes; of those that differ in their numbers alone, the first.
+    """Return the notes of all processes; of notes that differ only in numbers, the first.
 
     >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
     ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']
@@ -79,7 +72,6 @@ def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _mean(cells: Sequence[Cell], processes: int) -> Cell:
-    """Return the mean of one cell over processes, or the first cell without a value."""
     absent = next((cell for cell in cells if cell.value is None), None)
     if absent is not None:
         return absent

@@ -1,8 +1,7 @@
-"""The timed metric ``counting``: the speed of finding the number of tokens, which every tokenizer can tell.
+"""The timed metric ``counting``: the speed of finding the number of tokens, for every tokenizer.
 
-An engine that counts without ids is timed through its own count, all others by encoding. So all give the same, and
-those that give no ids are compared with those that do. It is apart from ``speed``, because a text that was encoded a
-moment ago may be in a cache.
+An engine with a count of its own is timed through it, all others by encoding. Separate from ``speed``, because a text
+that was just encoded may be in a cache.
 """
 
 from __future__ import annotations
@@ -37,14 +36,11 @@ COUNT_RATIO: Final = Metric(
 
 
 class _Counted(Raced):
-    """A tokenizer that counts."""
-
     once: ClassVar[str] = COUNT.id
     same: ClassVar[str] = "counts"
     returns = "counts"
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield the call that counts; the counts go into the digest after that."""
         yield self.once, partial(count_batch, self.tokenizer, part.texts)
         self.digest.update(count_batch(self.tokenizer, part.texts).tobytes())
 

@@ -33,9 +33,7 @@ from tokbench.plugin import (
 
 _DOCUMENT_WORDS: Final = 200
 _BATCH: Final = 200
-"""Documents of one call at most."""
 _DOCUMENT_BYTES: Final = 1_700
-"""About the size of a document."""
 
 
 class FootprintOptions(Options):
@@ -84,7 +82,7 @@ VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
 
 
 class Footprint(NamedTuple):
-    """The findings of one process; bytes are ``None`` where the system does not tell them."""
+    """The findings of one process; bytes are ``None`` where the system does not report them."""
 
     load_s: float
     loaded: int | None
@@ -92,7 +90,7 @@ class Footprint(NamedTuple):
 
 
 def _texts(n_bytes: int) -> Iterator[list[str]]:
-    """Yield batches of documents of random words in four scripts, about ``n_bytes`` together."""
+    """Yield batches of random words in four scripts, about ``n_bytes`` together."""
     source = random.Random(1)  # noqa: S311 - no secret
     letters = (
         "abcdefghijklmnopqrstuvwxyz",
@@ -119,7 +117,6 @@ class Footprints:
         self.steps: Sequence[str] = [f"process {k}" for k in range(1, options.processes + 1)]
 
     def measure(self, _step: str, load: Callable[[], Tokenizer]) -> Iterator[Footprint]:
-        """Yield the findings of this process; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         before = resident_memory()
         start = time.perf_counter()
         tokenizer = load()
@@ -142,7 +139,6 @@ class Footprints:
     def finish(
         self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]
     ) -> TimedOutcome:
-        """Make cells of the findings; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         cells, notes, failures = [], [], []
         for name, steps in by_tokenizer.items():
             failed = next((step.failure for step in steps.values() if step.failure), None)

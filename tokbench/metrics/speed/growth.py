@@ -1,8 +1,7 @@
-"""The isolated metric ``growth``: how the time of encoding grows with hostile texts.
+"""The isolated metric ``growth``: how the time of encoding grows with stress tests.
 
-A text of a million spaces, or of one letter, is a single chunk for most pre-tokenizers. Some engines then take time
-that grows with the square of its length, or crash. Every tokenizer is given each shape in sizes from 1 KB to 1 MB, in
-a process that may die or be ended. That costs the cell of the shape, and nothing else.
+A million spaces are a single chunk for most pre-tokenizers; some engines need quadratic time, or crash. Each shape
+is encoded in sizes from 1 KB to 1 MB, in a process that may die: that costs only the shape's cell.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ _LETTERS: Final[Mapping[ShapeName, str]] = {
     "mixed scripts": _SCRIPTS,
 }
 _SIZES: Final = tuple(1000 * 4**k for k in range(6))
-"""From 1 KB to 1 MB, in bytes."""
+"""In bytes."""
 
 _REPEATS: Final = 5
 _REPEAT_SECONDS: Final = 0.05
-"""A size is timed again, on another text, as long as all its times together are less than this."""
+"""A size is repeated, on other texts, up to this total time."""
 
 _WORKS_HERE: Final = 0.05
-"""An engine that uses less CPU time than this share of the time on the clock waits for something."""
+"""An engine with a smaller share of CPU time waits for something."""
 
 _LINEAR: Final = 1.2
 _QUADRATIC: Final = 1.6
@@ -96,7 +95,7 @@ SPEED = Metric(
 
 
 def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
-    """Return a text of a shape, of about ``n_bytes`` in UTF-8.
+    """Return about ``n_bytes`` of UTF-8.
 
     >>> hostile_text("one emoji", 8, seed=1)
     '\U0001f600\U0001f600'
@@ -112,11 +111,10 @@ class Line(NamedTuple):
     """A straight line through the logarithms of sizes and times."""
 
     exponent: float
-    """Its slope."""
+    """The slope."""
     low: float | None
-    """The lower end of the 95 % interval of the slope; ``None`` with fewer than six sizes."""
+    """The 95 % interval of the slope; ``None`` with fewer than six sizes."""
     high: float | None
-    """The upper end."""
 
     @property
     def word(self) -> str:
@@ -131,17 +129,17 @@ class Line(NamedTuple):
 
 
 class TimedSize(NamedTuple):
-    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU."""
+    """Size in bytes, seconds on the clock and of the CPU."""
 
     n_bytes: int
     wall: float
     cpu: float
     detour: bool = False
-    """``True`` if the library could not encode it, and the backend went around that."""
+    """The library could not encode it, and the backend worked around that."""
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
-    """Return the line of the CPU seconds, or of the clock if the engine works elsewhere than in this process.
+    """Fit the CPU seconds, or the clock's if the engine works outside of this process.
 
     >>> line_of([TimedSize(10**k, 10.0**k, 0.0) for k in (3, 4, 5)]).word
     'linear'
@@ -151,7 +149,7 @@ def line_of(sizes: Sequence[TimedSize]) -> Line:
 
 
 def fit_line(points: Sequence[tuple[int, float]]) -> Line:
-    """Return the line of least squares through the logarithms of size and seconds, of three points or more.
+    """Fit least squares through the logarithms of size and seconds of at least three points.
 
     >>> fit_line([(1000, 0.001), (4000, 0.016), (16000, 0.256)]).exponent.__round__(3)
     2.0
@@ -168,7 +166,7 @@ def fit_line(points: Sequence[tuple[int, float]]) -> Line:
 
 
 class Growth:
-    """Times hostile texts of growing size."""
+    """Times stress tests of growing size."""
 
     fresh = False
 
@@ -179,7 +177,6 @@ class Growth:
         self.seconds: float | None = options.seconds
 
     def measure(self, step: str, load: Callable[[], Tokenizer]) -> Iterator[TimedSize]:
-        """Yield a time for each size, from the smallest on; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         tokenizer = load()
         tokenizer.encode("Warm up on a text that is not hostile: 12 words, and a line break.\n")
         shape = next(name for name in _LETTERS if name == step)
@@ -189,7 +186,7 @@ class Growth:
             yield timed
 
     def _time(self, tokenizer: Tokenizer, shape: ShapeName, size: int) -> TimedSize:
-        """Time some texts, each a character shorter than the one before, and return the one with the least time."""
+        """Return the fastest of some texts, each a character shorter than the one before."""
         repeats: list[TimedSize] = []
         while len(repeats) < _REPEATS and sum(repeat.wall for repeat in repeats) < _REPEAT_SECONDS:
             text = hostile_text(shape, size, self._options.seed + len(repeats))
@@ -204,7 +201,6 @@ class Growth:
     def finish(
         self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]
     ) -> TimedOutcome:
-        """Make cells of the times; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
         outcome = TimedOutcome([], [])
         failures = []
         for name, by_shape in by_tokenizer.items():
@@ -230,14 +226,13 @@ class Growth:
 
     @staticmethod
     def _reason(sizes: Sequence[TimedSize]) -> str:
-        """Return what is to be known of a value: that it is not that of the library alone."""
         first = next((size for size in sizes if size.detour), None)
         if first is None:
             return ""
         return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
 
     def _failed(self, answers: StepAnswers) -> tuple[str, str]:
-        """Return ``crash`` or ``hang``, and the reason: at which size it came, and the growth until then."""
+        """Return ``crash`` or ``hang``, and the reason: the size, and the growth until then."""
         assert answers.failure
         done = answers.answers
         if not done and not answers.failure.timed_out:
@@ -257,7 +252,7 @@ def _detours(tokenizer: Tokenizer) -> int:
 
 
 def _size_text(n_bytes: int) -> str:
-    """Return a size in words.
+    """Write a size.
 
     >>> _size_text(4000), _size_text(1_024_000)
     ('4 KB', '1.0 MB')
@@ -266,7 +261,7 @@ def _size_text(n_bytes: int) -> str:
 
 
 def _sentence(words: Sequence[tuple[str, str]]) -> str:
-    """Return which growth was found on which shapes.
+    """Join shapes with equal growth.
 
     >>> _sentence([("linear", "spaces"), ("hang", "digits"), ("linear", "one letter")])
     'linear on spaces, one letter; hang on digits'

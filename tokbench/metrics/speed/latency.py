@@ -1,8 +1,7 @@
 """The timed metric ``latency``: documents of four sizes, one at a time and in a batch.
 
-A service that answers requests encodes one text at a time, and the slowest answers matter to it; a data pipeline
-encodes batches. Rankings differ between the two, and between short and long documents. Every document is seen once by
-a copy of each tokenizer that is made for its size, so that no answer comes from a cache of documents.
+A service encodes one text at a time, a data pipeline batches. Each document is encoded once by a copy of the
+tokenizer made for its size, so that no answer comes from a cache.
 """
 
 from __future__ import annotations
@@ -97,8 +96,6 @@ VALUES: Final = tuple(
 
 
 class _Round(NamedTuple):
-    """The documents of one round: those that are encoded one at a time, and those of the batch."""
-
     single: list[str]
     batch: list[str]
 
@@ -108,9 +105,8 @@ class _Timed(Contender):
     """A tokenizer on documents of one size."""
 
     size: SizeName = "1 KB"
-    """The size."""
     seconds: list[float] = field(default_factory=list)
-    """Of each document that was encoded one at a time."""
+    """Of each document, one at a time."""
     single: list[float] = field(default_factory=list)
     """MB/s in each round, one document at a time."""
     batch: list[float] = field(default_factory=list)
@@ -118,18 +114,16 @@ class _Timed(Contender):
 
     @property
     def where(self) -> str:
-        """The size and the corpus."""
         return f"documents of {self.size} of {self.text.corpus}"
 
     def warm_up(self, texts: Sequence[str]) -> None:
-        """Let it see text that is not timed."""
+        """Encode text that is not timed."""
         self.get_ready()
         for text in texts:
             self.tokenizer.encode(text)
         encode_batch(self.tokenizer, list(texts))
 
     def time(self, part: _Round) -> None:
-        """Time the documents of a round."""
         took = time_each(self.tokenizer, part.single)
         self.seconds += took
         self.single.append(_size(part.single) / sum(took) / 1e6)
@@ -138,7 +132,7 @@ class _Timed(Contender):
 
 
 def time_each(tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:
-    """Return the seconds that each text takes, encoded by itself."""
+    """Return the seconds of each text, encoded by itself."""
     encode, clock = tokenizer.encode, time.perf_counter_ns
     durations = []
     for text in texts:
@@ -172,13 +166,11 @@ class Latency:
 
     @property
     def by_group(self) -> bool:
-        """See :class:`tokbench.measuring.metric.TimesGroups`."""
         return self._options.by_group
 
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
-        """Time every tokenizer on every corpus; see :class:`tokbench.measuring.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes("latency")), []
         copies = {size: FreshCopies(tokenizers) for size in self._options.sizes}
         for text in texts:
@@ -197,7 +189,7 @@ class Latency:
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
-        """Time documents of a size in rounds of shuffled order, and return the rounds."""
+        """Time rounds in shuffled order, and return them."""
         options = self._options
         warm = documents_of_size(data[:_WARM_BYTES], min(_BYTES[size], _WARM_BYTES // 4), 20)
         rest = data[_WARM_BYTES:] if len(data) > 2 * _WARM_BYTES else data[len(data) // 10 :]
@@ -217,7 +209,6 @@ class Latency:
 
 
 def _cells(timed: _Timed, size: SizeName, rounds: Sequence[_Round]) -> Iterator[Cell]:
-    """Yield the cells of a tokenizer and a size, or the reason why there are none."""
     for metric in VALUES:
         mode, key = metric.id.split("_")[:2]
         if key != _key(size):
@@ -245,7 +236,7 @@ def _percentile_cell(place: Place, values: Sequence[float], name: str, size: Siz
 
 
 def _notes(timed: Sequence[_Timed], rounds: Sequence[_Round], size: SizeName) -> Iterator[str]:
-    """Yield what a reader must know: drift, and the cost of the harness where it is more than 1 %."""
+    """Yield drift, and the cost of the harness where it is more than 1 %."""
     sound = [contender for contender in timed if not contender.failure]
     if not rounds or not sound:
         return

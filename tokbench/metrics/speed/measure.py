@@ -1,10 +1,9 @@
 """The timed metric ``speed``: times all tokenizers in turn, in rounds of shuffled order.
 
-It times the calls that the other metrics use, on one thread: encoding the documents of a slice into two arrays, and
-decoding the arrays. Rounds are interleaved because the speed of a machine drifts: on a busy two-core machine, timing A
-and then B was seen to be 50 % wrong, and shuffled rounds 2 %. The first tokenizer is timed twice in every round; the
-difference between its two timings is the noise floor. All tokenizers are timed as fresh copies, because the originals
-have seen the text already and may have it in a cache.
+It times encoding the documents of a slice into two arrays, and decoding the arrays, on one thread. Rounds are
+interleaved because a machine's speed drifts (in turn: 50 % wrong on a busy two-core machine; shuffled rounds: 2 %).
+The first tokenizer is timed twice in every round: the difference is the noise floor. All tokenizers are fresh
+copies, without a cache of the text.
 """
 
 from __future__ import annotations
@@ -113,31 +112,28 @@ RATIO = Metric(
 
 @dataclass
 class Raced(Contender):
-    """A tokenizer on one text, with the repetitions of each call and its speed in each round, by metric."""
+    """A tokenizer on one text, with repetitions and speeds by metric."""
 
     once: ClassVar[str] = VALUES[0].id
-    """The value that is timed once a round, because a text that was seen before may come from a cache."""
+    """The value that is timed once a round, as a repeated text may come from a cache."""
     same: ClassVar[str] = "ids"
-    """The answer of the calls, of which the digest is made."""
+    """What the digest is made of."""
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
-    """Seconds that encoding took in all rounds."""
+    """Seconds of encoding in all rounds."""
     cpu: float = 0.0
-    """Seconds of processor time that all threads used meanwhile."""
+    """Seconds of all threads' processor time meanwhile."""
 
     @property
     def returns(self) -> str:
-        """The shape of what its engine hands over."""
+        """The shape of the engine's output."""
         return output_of(self.tokenizer)
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield the calls to time, by metric.
-
-        The ids to decode are made after encoding was timed, because encoding must not see a text twice.
-        """
+        """Yield calls by metric; ids are made after encoding was timed, because encoding must not see a text twice."""
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
         encoded = encode()
@@ -146,11 +142,11 @@ class Raced(Contender):
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def amount(self, part: TimedSlice) -> float:
-        """Return how much work one call of a slice is: MB of UTF-8."""
+        """Return the MB of UTF-8."""
         return part.n_bytes / 1e6
 
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
-        """Warm the tokenizer up, and find the repetitions of decoding."""
+        """Warm up, and find the repetitions of decoding."""
         self.get_ready()
         for value, call in self.calls(part):
             if value == self.once:  # encoding is never repeated: a text seen twice may come from a cache
@@ -160,7 +156,6 @@ class Raced(Contender):
                 self.loops[value] = calibrate(call, min_time)
 
     def time(self, part: TimedSlice) -> None:
-        """Time each call once, and keep its speed."""
         for value, call in self.calls(part):
             begun, used = time.perf_counter(), time.process_time()
             took = seconds(call, self.loops[value])
@@ -172,23 +167,21 @@ class Raced(Contender):
 
 
 class _AsLists:
-    """A tokenizer that hands over arrays, asked for lists: what those are compared with that have nothing else."""
+    """Lists of a tokenizer with arrays, to compare with tokenizers that only have lists."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.vocab_size, self.encode, self.decode = tokenizer.vocab_size, tokenizer.encode, tokenizer.decode
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode into lists, and make arrays of them."""
         return from_lists([self.encode(text) for text in texts])
 
 
 class RacedAsLists(Raced):
-    """A reference that is timed a second time, through its lists, for the ratios of tokenizers that return lists."""
+    """A reference that is timed a second time, through its lists."""
 
     returns = "lists"
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield the call of encoding alone."""
         yield self.once, partial(encode_batch, self.tokenizer, part.texts)
 
 
@@ -200,7 +193,7 @@ class Speed:
     ratio: ClassVar[Metric] = RATIO
     raced: ClassVar[type[Raced]] = Raced
     as_lists: ClassVar[bool] = True
-    """``True`` if the shape of what an engine hands over decides what it is compared with."""
+    """Whether the shape of the output decides what an engine is compared with."""
 
     def __init__(self, options: SpeedOptions) -> None:
         self._options = options
@@ -208,22 +201,18 @@ class Speed:
 
     @property
     def by_group(self) -> bool:
-        """See :class:`tokbench.measuring.metric.TimesGroups`."""
         return self._options.by_group
 
     @property
     def processes(self) -> int:
-        """See :class:`tokbench.measuring.metric.RepeatsInProcesses`."""
         return self._options.processes
 
     def refer(self, same_as: Mapping[str, str]) -> None:
-        """See :class:`tokbench.measuring.metric.RefersToOthers`."""
         self._same_as = same_as
 
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
-        """Time every tokenizer on every corpus; see :class:`tokbench.measuring.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes(self.name)), []
         copies = FreshCopies(tokenizers)
         controls = FreshCopies(dict(list(tokenizers.items())[:1]))
@@ -245,7 +234,6 @@ class Speed:
         return outcome._replace(failures=failures)
 
     def combine(self, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
-        """See :class:`tokbench.measuring.metric.RepeatsInProcesses`."""
         return combined(self.name, outcomes)
 
     def _rounds(
@@ -274,7 +262,7 @@ class Speed:
         return _notes(contenders, control)
 
     def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
-        """Return the references that return arrays while a tokenizer that is set beside them returns lists."""
+        """Return the references with arrays that are compared with a tokenizer with lists."""
         pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
         returns = {name: output_of(tokenizer) for name, tokenizer in tokenizers.items()}
         return {
@@ -284,7 +272,6 @@ class Speed:
         }
 
     def _ratio(self, contender: Raced, contenders: Sequence[Raced]) -> Iterator[Cell]:
-        """Yield the cell of the ratio to the reference, if there is one."""
         name = self._options.reference or self._same_as.get(contender.name, "")
         if not name or name == contender.name:
             return
@@ -317,7 +304,6 @@ def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:
 
 
 def _without_value(place: Place, contender: Raced) -> Cell:
-    """Return the cell of a tokenizer that failed; a group with too little text is not a failure."""
     assert contender.failure
     small = contender.text.group != WHOLE and not contender.loops
     if small and not contender.failure.traceback:
@@ -331,7 +317,6 @@ def _cell(place: Place, values: Sequence[float]) -> Cell:
 
 
 def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
-    """Return notes that a reader of the speeds must know."""
     notes = []
     sound = [contender for contender in contenders if not contender.failure]
     speeds = {contender.name: contender.speeds[contender.once] for contender in sound}

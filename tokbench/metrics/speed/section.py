@@ -43,7 +43,7 @@ _EXPLANATION: Final = (
 
 
 def speed_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if no metric of the run is timed."""
+    """Return ``None`` if no metric of the run is timed."""
     if not tables.timed:
         return None
     panes = list(speed_panes(tables))
@@ -60,13 +60,13 @@ def speed_document(tables: CellTables) -> Section | None:
 
 
 def speed_notes(results: Results) -> list[str]:
-    """Return the notes of the run that are about speeds: they begin with the name of a timed family."""
+    """Return the notes that begin with the name of a timed family."""
     families = tuple(metric.family for metric in results.metrics.values() if metric.timed)
     return [note for note in results.notes if note.startswith(families)]
 
 
 def speed_panes(tables: CellTables) -> Iterator[Pane]:
-    """Yield a table for each corpus and family that is timed, and one for each metric with numbers by group."""
+    """Yield a table for each corpus and timed family, and one for each metric by group."""
     timed = [name for name in tables.metrics if tables.metric(name).timed]
     families = dict.fromkeys(tables.metric(name).family for name in timed)
     for corpus in tables.corpora:
@@ -104,7 +104,7 @@ def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequ
 
 
 def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
-    """Yield the rows: those that return the same together, of these the fastest first, with its vocabulary's others."""
+    """Keep tokenizers with equal output together, the fastest first, with its vocabulary's others."""
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
     vocabularies = {name: other or name for name, other in declared.items() if other or name in declared.values()}
@@ -127,7 +127,6 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
 
 
 def _numbers(tables: CellTables, column: Series, name: str) -> list[TableCell]:
-    """Return a number, its interval and its rounds."""
     shown, cell = column.cells[name], tables.cell(column.metric, column.corpus, column.group, name)
     interval = TextCell(line=shown.interval or "none", look="soft")
     rounds = TextCell(line="none", look="none")

@@ -10,27 +10,21 @@ from typing import Final, NamedTuple
 from tokbench.plugin import TimedText
 
 MAX_PIECE: Final = 4_096
-"""Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
+"""In characters; longer documents are cut, at a line end if there is one."""
 
 _PIECES_PER_SLICE: Final = 4
-"""Every slice has about this many pieces at least; documents of a small corpus are cut shorter for it."""
+"""At least, about: documents of a small corpus are cut shorter for it."""
 
 
 class TimedSlice(NamedTuple):
     """Documents that are timed together."""
 
     texts: list[str]
-    """The documents."""
     n_bytes: int
-    """The size of the documents in UTF-8 bytes."""
 
 
 def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
-    """Return ``count`` slices of about equal size, in which documents of all groups are mixed.
-
-    If the corpus is larger than ``max_bytes``, documents are chosen by hash. If there are fewer pieces than slices,
-    fewer slices are returned.
-    """
+    """Return ``count`` slices, or fewer, of about equal size, with mixed groups; over ``max_bytes``, choose by hash."""
     pieces = _shuffled(text, max_bytes, max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count))), seed)
     bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
     sizes = [0] * len(bins)
@@ -42,7 +36,7 @@ def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Ti
 
 
 def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
-    """Return about ``max_bytes`` of a corpus, pieces of all groups mixed, one to a line or more; in UTF-8.
+    """Return about ``max_bytes`` of UTF-8, pieces of all groups mixed, one to a line or more.
 
     >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
     [b'one', b'two']
@@ -51,9 +45,7 @@ def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
 
 
 def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
-    """Return at most ``most`` texts that follow one another in ``data``, each of ``size`` bytes or up to 3 fewer.
-
-    No character is cut: a text ends before the one that would not fit.
+    """Return at most ``most`` consecutive texts of ``data``, each of ``size`` bytes or up to 3 fewer; cut no character.
 
     >>> documents_of_size("añb".encode(), 2, 9)
     ['a', 'ñ']
@@ -72,7 +64,7 @@ def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
 
 
 def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
-    """Return the pieces of a text in random order; of a larger one those that a hash chooses."""
+    """Return pieces in random order; of a larger text, chosen by hash."""
     share = min(1.0, max_bytes / max(1, text.n_bytes))
     pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
     random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret

@@ -1,7 +1,6 @@
 """The timed metric ``threads``: the speed of several threads that share one tokenizer, and their efficiency.
 
-Each thread takes the next documents that nobody has taken, so that none waits for another. Engines that hold Python's
-global interpreter lock gain nothing from threads, and this shows it.
+Each thread takes the next waiting documents. Engines that hold Python's global interpreter lock gain nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from tokbench.plugin import (
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
 _LEAST_BYTES: Final = 1_000_000
-"""With less text for each thread, starting work is felt, and a note says so."""
+"""With less text for each thread, starting work is measurable, and a note says so."""
 
 
 class ThreadOptions(Options):
@@ -87,27 +86,25 @@ VALUES: Final = (
 
 @dataclass
 class _Threaded(Contender):
-    """A tokenizer on one corpus, with its MB/s in each round, by the number of threads."""
+    """A tokenizer on one corpus; MB/s in each round by number of threads."""
 
     speeds: dict[int, list[float]] = field(default_factory=dict)
 
     @property
     def where(self) -> str:
-        """The corpus, and that it is timed in threads."""
         return f"in threads, on corpus {self.text.corpus}"
 
     @property
     def safe(self) -> bool:
-        """``True`` if it says that threads may share it."""
+        """Whether threads may share it."""
         return isinstance(self.tokenizer, ThreadSafe) and self.tokenizer.thread_safe is True
 
     def warm_up(self, part: TimedSlice) -> None:
-        """Let it see text that is not timed."""
+        """Encode text that is not timed."""
         self.get_ready()
         encode_batch(self.tokenizer, part.texts)
 
     def time(self, pool: ThreadPoolExecutor, count: int, part: TimedSlice) -> None:
-        """Time one slice with a number of threads, which the pool has running."""
         jobs = iter(_jobs(part.texts))
 
         def work(_: int) -> None:
@@ -119,7 +116,7 @@ class _Threaded(Contender):
 
 
 def _jobs(texts: Sequence[str]) -> list[list[str]]:
-    """Return texts in lists of about 64 KB, at least one.
+    """Return lists of about 64 KB, at least one.
 
     >>> [len(job) for job in _jobs(["x" * 40_000] * 3)]
     [2, 1]
@@ -146,7 +143,6 @@ class Threads:
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
-        """Time every tokenizer on every corpus; see :class:`tokbench.measuring.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes("threads")), []
         copies = FreshCopies(tokenizers)
         for text in texts:
@@ -171,7 +167,7 @@ class Threads:
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
-        """Time all numbers of threads in every round, in shuffled order, each on text of its own."""
+        """Time all numbers of threads in every round, in shuffled order, each on its own text."""
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
         with ThreadPoolExecutor(self._counts[-1]) as pool:
             list(pool.map(lambda _: None, range(self._counts[-1])))  # starts them

@@ -15,10 +15,7 @@ from tokbench.plugin import student_t
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Stop garbage collection while the block lasts, as :mod:`timeit` does.
-
-    Existing objects are frozen, so that a collection by hand between two timings takes almost no time.
-    """
+    """Pause garbage collection, as :mod:`timeit` does; freeze objects, so that an explicit collection is fast."""
     enabled = gc.isenabled()
     gc.collect()
     gc.freeze()
@@ -32,7 +29,7 @@ def quiet() -> Iterator[None]:
 
 
 def seconds(call: Callable[[], object], loops: int) -> float:
-    """Return the seconds of one call, as the mean of ``loops`` calls in a row."""
+    """Return the mean of ``loops`` calls in a row."""
     start = time.perf_counter_ns()
     for _ in range(loops):
         call()
@@ -40,7 +37,7 @@ def seconds(call: Callable[[], object], loops: int) -> float:
 
 
 def calibrate(call: Callable[[], object], min_time: float) -> int:
-    """Call once to warm up; then return the number of calls in a row that take at least ``min_time`` seconds."""
+    """Warm up; return the number of calls in a row that take at least ``min_time`` seconds."""
     call()
     loops = 1
     while True:
@@ -52,28 +49,27 @@ def calibrate(call: Callable[[], object], min_time: float) -> int:
 
 
 LEAST_PROCESSES: Final = 5
-"""With fewer processes their mean has no interval."""
+"""A mean of fewer processes has no interval."""
 
 _TAIL: Final = 0.025
 _LARGE: Final = 500
-"""From this number of values on, probabilities are computed by logarithms."""
+"""From this number of values on, probabilities use logarithms."""
 
 
 class MedianSpread(NamedTuple):
-    """A median, or the mean of processes, with its interval and spread."""
+    """A median with its interval and spread."""
 
     median: float
-    """The median, or the mean."""
+    """Or the mean of processes."""
     low: float | None
-    """The lower end of its interval of at least 95 %; ``None`` with too few values."""
+    """The 95 % interval; ``None`` with too few values."""
     high: float | None
-    """The upper end."""
     relative: float
-    """1.4826 x the median absolute deviation / the median: a standard deviation that a few outliers cannot move."""
+    """1.4826 × median absolute deviation / median: a standard deviation that a few outliers cannot move."""
 
 
 def median_spread(values: Sequence[float]) -> MedianSpread:
-    """Return median, interval and relative spread of some values.
+    """Return median, interval and spread.
 
     >>> median_spread([10, 11, 9, 10, 12, 10, 30])
     MedianSpread(median=10, low=9, high=30, relative=0.14826)
@@ -85,9 +81,7 @@ def median_spread(values: Sequence[float]) -> MedianSpread:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
-    """Return the narrowest interval of order statistics that covers the median with 95 % at least.
-
-    It lies symmetrically; see :func:`quantile_interval`.
+    """Return the narrowest symmetric interval of order statistics that covers the median with at least 95 %.
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     (2, 9)
@@ -98,10 +92,10 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None
 
 
 def quantile_interval(values: Sequence[float], share: float) -> tuple[float, float] | tuple[None, None]:
-    """Return an interval of order statistics that covers a quantile with 95 % at least; ``None`` with too few values.
+    """Return an interval of order statistics that covers a quantile with at least 95 %; ``None`` with too few values.
 
-    The quantile q lies below the k-th smallest of n values with probability P(B(n, q) < k), whatever the distribution
-    (Conover, Practical Nonparametric Statistics, 3.2). Each side is missed with 2.5 % at most.
+    The k-th smallest of n is above the quantile q with probability P(B(n, q) < k), whatever the distribution (Conover,
+    Practical Nonparametric Statistics, 3.2). Each side is missed with at most 2.5 %.
 
     >>> quantile_interval(range(1, 1001), 0.95)
     (936, 964)
@@ -123,7 +117,7 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
 
 
 def _binomial(n: int, k: int, share: float) -> float:
-    """Return the probability of k among n, by logarithms, so that nothing overflows."""
+    """Return the probability of k among n by logarithms, to avoid overflow."""
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 
@@ -139,10 +133,9 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def mean_of_processes(values: Sequence[float]) -> MedianSpread:
-    """Return the geometric mean of the values of some processes, with its 95 % interval: Student's t on logarithms.
+    """Return the geometric mean of at least five processes, with Student's t interval (95 %) of logarithms.
 
-    With fewer than five processes there is no interval. The relative spread is the standard deviation of the
-    logarithms. The source of the formula is Student, The probable error of a mean, Biometrika 6 (1908).
+    Spread: the standard deviation of the logarithms. Student, The probable error of a mean, Biometrika 6 (1908).
 
     >>> [round(end, 2) for end in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
     [99.99, 98.05, 101.97, 0.02]
@@ -156,7 +149,7 @@ def mean_of_processes(values: Sequence[float]) -> MedianSpread:
 
 
 def harness_seconds() -> float:
-    """Return the seconds that taking one time costs: the median over many timings of a call that does nothing.
+    """Return the cost of taking one time: the median over many timings of an empty call.
 
     >>> 0 < harness_seconds() < 0.001
     True
@@ -169,7 +162,7 @@ def _nothing() -> None:
 
 
 def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:
-    """Return the difference between two measurements of the same thing: abs(median of the paired ratios - 1).
+    """Return |median of the paired ratios - 1| of two measurements of the same thing.
 
     >>> round(noise_floor([1.0, 1.0, 1.0], [1.02, 1.03, 0.9]), 3)
     0.02

@@ -20,7 +20,7 @@ from tokbench.plugin import (
 
 
 def tradeoff_document(tables: CellTables) -> Section | None:
-    """Return the section, which is for formats with charts; ``None`` if no metric of the run is timed."""
+    """Return ``None`` if no metric of the run is timed."""
     if not tables.timed:
         return None
     charts = [chart for corpus in tables.corpora if (chart := scatter(tables, corpus))]
@@ -39,7 +39,7 @@ def tradeoff_document(tables: CellTables) -> Section | None:
 
 
 def tradeoff_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield compression against speed, by corpus."""
+    """Yield a chart for each corpus."""
     for corpus in tables.corpora:
         if chart := scatter(tables, corpus):
             yield Chart(f"speed-{corpus}", chart.drawing, tuple(chart.backends))

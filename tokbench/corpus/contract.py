@@ -11,7 +11,7 @@ from tokbench.tokenizers.options import Options
 
 
 class Gold(NamedTuple):
-    """The words that people marked in one text; positions are in code points.
+    """Words that people marked in one text; positions are in code points.
 
     >>> Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))  # "cats!"
     Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))
@@ -20,41 +20,39 @@ class Gold(NamedTuple):
     words: tuple[tuple[int, int], ...]
     """``(start, end)`` of each word, in order and without overlap."""
     punctuation: tuple[bool, ...]
-    """For each word, ``True`` if it is punctuation."""
     morphemes: tuple[int, ...] | None = None
-    """The positions inside words where one morpheme ends and the next begins, rising; ``None`` if nobody marked
-    morphemes."""
+    """The positions inside words where one morpheme ends and the next begins, rising; ``None`` if not marked."""
 
 
 class Document(NamedTuple):
     """One text."""
 
     text: str
-    """The text, which is valid Unicode: it has no lone surrogates."""
+    """Without lone surrogates."""
     group: str
-    """The language, programming language or other part of the corpus to which it belongs."""
+    """The language or other part of the corpus."""
     key: str
-    """Its name inside its group; translations of one another have the same key."""
+    """Unique in its group; translations share it."""
     origin: str
-    """The place where a person finds it, such as ``en.txt:12``."""
+    """Such as ``en.txt:12``."""
     gold: Gold | None = None
-    """The words that people marked in it; either all documents of a corpus have them, or none."""
+    """All documents of a corpus have it, or none."""
     parallel_key: str = ""
-    """The name that it shares with its translations; empty if that is its key."""
+    """The name shared with translations; empty if that is the key."""
     line_end: str = ""
-    """The line ends that follow it in its file: tokenizers are trained with them, and measured without."""
+    """The line ends that follow it in its file; only training uses them."""
 
 
 class Source(Protocol):
-    """An opened corpus. It can be read any number of times, and gives the same documents each time.
+    """An opened corpus: every reading gives the same documents.
 
-    It may also have ``notes``, strings that a reader of the results must know, and :class:`HasFiles`. A run sets
-    ``document_limit`` of a source that has it: the bytes of the longest document, which reading must not go beyond.
+    It may also have ``notes`` for readers of the results, :class:`HasFiles`, and ``document_limit``, set by a run: the
+    bytes of the longest document that it may read.
     """
 
     @property
     def licence(self) -> str:
-        """The licence of the texts; empty if it is not known."""
+        """Empty if not known."""
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents in a fixed order.
@@ -66,14 +64,11 @@ class Source(Protocol):
 
 @runtime_checkable
 class HasFiles(Protocol):
-    """A source whose documents rest on its options and on some files, and on nothing else.
-
-    A later run does not read these files again as long as path, size, time and inode of each are the same.
-    """
+    """A source that depends only on its options and files; unchanged files are not read again by later runs."""
 
     @property
     def files(self) -> Sequence[Path]:
-        """All files, in the order in which they are read; none if they are copies that every run makes anew."""
+        """In reading order; none if every run makes new copies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +80,5 @@ class CorpusSpec:
     summary: str
     """One line for ``tokbench list``."""
     open: Callable[[Any], Source]
-    """``open(options) -> Source``; raises :class:`~tokbench.foundation.errors.InputError` if there is no such
-    corpus."""
+    """Raises :class:`~tokbench.foundation.errors.InputError` if the corpus does not exist."""
     options: type[Options] = Options
-    """The options class."""

@@ -25,21 +25,21 @@ from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import HasNotes
 
 _USUAL: Final = (str, str, str, str, NoneType, str, str)
-"""The types of the fields of most documents; there are so many that a look at them must be quick."""
+"""The types of most documents' fields, for a quick check."""
 
 _HASHED_BYTES: Final = 1 << 14
-"""Bytes of documents that are joined, and a document counts one more."""
+"""Joined bytes per hash call."""
 
 _DOCUMENT_BYTES: Final = 256
 _GOLD_WORD_BYTES: Final = 160
-"""About the memory that a document takes besides its text, and each of its gold words."""
+"""Memory of a document besides its text, and of each gold word, about."""
 
 _PROGRESS_BYTES: Final = 4 << 20
 """Bytes between two calls of a survey's progress."""
 
 
 def fingerprint(text: str) -> int:
-    """Return 64 bits of a hash of a text, by which documents are distinguished.
+    """Return 64 bits of a hash, which identifies a document.
 
     >>> fingerprint("a")
     4681665781835383343
@@ -52,7 +52,7 @@ def _mark(data: bytes) -> bytes:
 
 
 def _memory(document: Document) -> int:
-    """Return about how many bytes of memory a document takes."""
+    """Estimate in bytes."""
     words = len(document.gold.words) if document.gold else 0
     return sys.getsizeof(document.text) + _DOCUMENT_BYTES + words * _GOLD_WORD_BYTES
 
@@ -63,8 +63,6 @@ def _shared_key(document: Document) -> str:
 
 class DocumentHash:
     r"""The sha256 of group, key and text of documents, in order.
-
-    Documents are joined before they are hashed, because a call for each would cost more than the hash.
 
     >>> one = DocumentHash()
     >>> document = Document("né", "fr", "7", "c:7")
@@ -79,7 +77,7 @@ class DocumentHash:
         self._bytes = 0
 
     def add(self, document: Document, data: bytes) -> None:
-        """Add the next document, whose text in UTF-8 is ``data``."""
+        """Add the next document; ``data`` is its text in UTF-8."""
         head = f"{document[1]}\0{document[2]}\0".encode()
         if document.line_end.strip("\n"):  # CRLF, or blanks in an empty line; how many lines end is in the keys
             head = document.line_end.encode() + head
@@ -100,13 +98,12 @@ class DocumentHash:
         self._bytes = 0
 
     def hexdigest(self) -> str:
-        """Return the hash of the documents so far."""
         self._flush()
         return self._digest.hexdigest()
 
 
 class _FirstDocuments:
-    """Takes the first documents of each group, counts and hashes them; without a limit it takes all and keeps nothing.
+    """Hashes the first documents of each group, or all without a limit.
 
     >>> first = _FirstDocuments(1)
     >>> first.take(Document("a", "en", "1", "c:1"), b"a"), first.take(Document("b", "en", "2", "c:2"), b"b")
@@ -122,7 +119,7 @@ class _FirstDocuments:
         self.digest = DocumentHash()
 
     def take(self, document: Document, data: bytes) -> bool:
-        """Return ``True`` if the document, whose text in UTF-8 is ``data``, is among the first of its group."""
+        """Tell whether the document is among the first of its group."""
         if self._limit is None:
             return True
         if self._taken[document.group] >= self._limit:
@@ -134,7 +131,7 @@ class _FirstDocuments:
 
 
 class _KeptDocuments:
-    """Keeps documents in memory as long as they take no more than ``room`` bytes, and then none.
+    """Keeps documents in at most ``room`` bytes of memory, or none.
 
     >>> kept = _KeptDocuments(1)
     >>> kept.add(Document("a", "en", "1", "c:1"))
@@ -148,7 +145,6 @@ class _KeptDocuments:
         self.n_bytes = 0
 
     def add(self, document: Document) -> None:
-        """Keep one more, or none at all if that is too much."""
         if self.documents is None:
             return
         self.documents.append(document)
@@ -162,25 +158,24 @@ class Survey:
     """The summary of a corpus, from one pass over it."""
 
     sha256: str = ""
-    """The hash of group, key and text of all documents, in order: whoever trains on them knows them by it."""
+    """Of group, key and text of all documents, in order."""
     limited_sha256: str = ""
-    """The same without the documents that a limit leaves out; equal to ``sha256`` without a limit."""
+    """Without the documents beyond a limit."""
     documents: int = 0
-    """The number of documents that ``limited_sha256`` covers."""
+    """In ``limited_sha256``."""
     bytes: int = 0
-    """Their size in UTF-8."""
+    """In UTF-8."""
     evaluated_bytes: int = 0
-    """The size of the part that is evaluated."""
     groups: dict[str, int] = field(default_factory=dict)
-    """The number of evaluated documents of each group, in order of appearance."""
+    """Evaluated documents by group, in order of appearance."""
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
-    """The fingerprints (uint64) of the evaluated documents, by group."""
+    """Fingerprints by group."""
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    """The fingerprints of the documents that training may see."""
+    """Fingerprints of documents for training."""
     first: tuple[int, str] = (0, "")
-    """With a limit, how many documents are evaluated, and their hash."""
+    """With a limit: how many documents are evaluated, and their hash."""
     excerpts: dict[str, list[Excerpt]] = field(default_factory=dict)
-    """By group, excerpts of a few documents that are evaluated."""
+    """By group, of evaluated documents."""
 
 
 def _numbers(marks: bytearray) -> NDArray[np.uint64]:
@@ -188,11 +183,11 @@ def _numbers(marks: bytearray) -> NDArray[np.uint64]:
 
 
 class Reading:
-    """The texts of one reading of some corpora, for the code of tokenizers: it ends early rather than fail.
+    """The texts of one reading of some corpora; on an error it ends early.
 
     Args:
         readings: by corpus, its documents.
-        with_groups: write the group before each text; :func:`group_and_text` takes them apart.
+        with_groups: write the group before each text, for :func:`group_and_text`.
 
     >>> reading = Reading({"c": iter([Document("one", "en", "1", "c:1"), Document("two", "en", "2", "c:2")])})
     >>> list(reading), reading.failures
@@ -203,7 +198,7 @@ class Reading:
         self._readings = readings
         self._with_groups = with_groups
         self.failures: dict[str, Failure] = {}
-        """By corpus, why its text could not be read, or is not that of the survey."""
+        """By corpus: unreadable, or changed since the survey."""
 
     def __iter__(self) -> Iterator[str]:
         for name, documents in self._readings.items():
@@ -219,7 +214,7 @@ class Reading:
 
 
 def group_and_text(line: str) -> tuple[str, str]:
-    """Return the group and the text of a line that a :class:`Reading` with groups gave.
+    """Split a line of a :class:`Reading` with groups.
 
     >>> group_and_text("2:enhat")
     ('en', 'hat')
@@ -231,17 +226,11 @@ def group_and_text(line: str) -> tuple[str, str]:
 class Corpus:
     """A source under its name in a run.
 
-    With ``holdout``, a share of the documents is kept from training, and only that share is evaluated. Without it, all
-    documents are used for both. A hash of the text decides for each document, so the decision never changes, and copies
-    of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
-    so that they stay together.
+    With ``holdout``, a share of the documents is only evaluated, and never trained on; else all are used for both. A
+    hash of the text decides, or of the key that translations share. With ``limit``, only the first documents of each
+    group are evaluated. A document of more than ``document_limit`` bytes is refused.
 
-    With ``limit``, at most so many documents of each group are evaluated: the first ones. Training reads all its text.
-    A document of more than ``document_limit`` bytes is refused.
-
-    The survey may keep the documents in memory. What is not kept is read again each time, and hashed on the way: a
-    reading that gives other documents ends with an error. So no number rests on text with another hash than the
-    results say.
+    Readings are hashed: documents that differ from the survey end them with an error.
     """
 
     def __init__(
@@ -259,7 +248,6 @@ class Corpus:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
-        """About how much memory the documents take that the survey kept."""
         self._first = (0, "")
         self.name = name
         self.source = source
@@ -272,10 +260,10 @@ class Corpus:
         self.document_limit = document_limit
 
     def evaluation(self) -> Iterator[Document]:
-        """Return the documents that are evaluated.
+        """Return the evaluated documents.
 
         Raises:
-            InputError: while reading: a file cannot be read, or the text is not that of the survey.
+            InputError: while reading: a file cannot be read, or the text has changed since the survey.
         """
         documents = (
             document for document in self._documents() if not self.holdout or self.held_out(document, self.holdout)
@@ -283,7 +271,7 @@ class Corpus:
         return documents if self.limit is None else self._limited(documents)
 
     def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
-        """Yield the first documents of each group, and read no further than the last of them."""
+        """Read no further than the last document needed."""
         first = _FirstDocuments(self.limit)
         for document in documents:
             if first.take(document, document.text.encode()):
@@ -294,23 +282,13 @@ class Corpus:
             raise self.changed()
 
     def training(self) -> Iterator[Document]:
-        """Return the documents for training.
-
-        Raises:
-            InputError: while reading: a file cannot be read, or the text is not that of the survey.
-        """
+        """Return the documents for training; raises as :meth:`evaluation` does."""
         return (
             document for document in self._documents() if not self.holdout or not self.held_out(document, self.holdout)
         )
 
     def training_text(self) -> Iterator[Document]:
-        """Return the documents for training a tokenizer: lines and paragraphs end as they do in their file.
-
-        In a parallel corpus they are sentences, which have no line ends.
-
-        Raises:
-            InputError: as in :meth:`training`.
-        """
+        """Return the documents for training with the line ends of their file; parallel sentences have none."""
         if self.parallel:
             return self.training()
         return (
@@ -319,18 +297,14 @@ class Corpus:
         )
 
     def shards(self) -> Iterator[Shard]:
-        """Return the evaluated documents in shards.
-
-        Raises:
-            InputError: while reading: a file cannot be read, or the text is not that of the survey.
-        """
+        """Return the evaluated documents in shards."""
         documents = self.evaluation()
         if self.parallel:
             documents = (document._replace(key=_shared_key(document)) for document in documents)
         return shards(self.name, documents, by_key=self.parallel)
 
     def _documents(self) -> Iterator[Document]:
-        """Yield all documents: those that the survey kept, or else those of the source, compared with the survey's."""
+        """Yield kept documents, or read and compare them with the survey."""
         if self._kept is not None:
             yield from self._kept
             return
@@ -342,20 +316,19 @@ class Corpus:
             raise self.changed()
 
     def _read(self) -> Iterator[Document]:
-        """Yield the documents of the source, of plain values."""
         for document in self.source.documents():
             usual = type(document) is Document and tuple(map(type, document)) == _USUAL
             yield document if usual else plain(document, Document, "a document")
 
     def _encoded(self, document: Document) -> bytes:
-        """Return the text of a document in UTF-8; raise InputError if it is too long."""
+        """Return UTF-8; raise InputError if it is too long."""
         data = document.text.encode()
         if len(data) > self.document_limit:
             raise too_long(document.origin, self.document_limit)
         return data
 
     def changed(self) -> InputError:
-        """Return the error that says that the text is no longer that of the survey."""
+        """Return the error for text that has changed since the survey."""
         return InputError(
             f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
             "which was found at the start; run again when nothing writes to its files, or if nothing does, touch them: "
@@ -366,12 +339,13 @@ class Corpus:
         """Read all documents once.
 
         Args:
-            progress: is called now and then with the bytes read so far.
-            room: the documents are kept if they take no more than so many bytes of memory.
+            progress: called now and then with the bytes read so far.
+            room: documents are kept if they take at most so many bytes of memory.
 
         Raises:
             InputError: a file cannot be read, a document is too long, the corpus or one of its parts is empty, groups
-                of a parallel corpus have different keys, or only some documents have gold words.
+            of a
+                parallel corpus have different keys, or only some documents have gold words.
         """
         survey, first = Survey(), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
@@ -426,15 +400,15 @@ class Corpus:
         return survey
 
     def resume(self, survey: Survey) -> None:
-        """Take a survey that was made of these documents: every reading is compared with it from now on."""
+        """Compare every later reading with a survey of these documents."""
         self._sha256, self._first = survey.sha256, survey.first
 
     def release(self) -> None:
-        """Give up the documents that the survey kept; from now on they are read again."""
+        """Free the kept documents: from now on they are read again."""
         self._kept, self.kept_bytes = None, 0
 
     def held_out(self, document: Document, share: float) -> bool:
-        """Tell whether a document is among a share of all, which a hash of its text chooses, or of its shared key."""
+        """Tell by hash whether a document is among a share of all."""
         return fingerprint(_shared_key(document) if self.parallel else document.text) < share * 2**64
 
     def _check(
@@ -451,7 +425,6 @@ class Corpus:
             raise InputError([Problem("", self._not_parallel(first, group, keys)) for group in different])
 
     def _not_parallel(self, first: str, group: str, keys: Mapping[str, list[str]]) -> str:
-        """Return a message that names the first documents of two groups that are not translations of one another."""
         pairs = zip_longest(keys[first], keys[group])
         at = next(k for k, (one, other) in enumerate(pairs) if one != other)
         one, other = self._origin(first, at), self._origin(group, at)
@@ -464,7 +437,6 @@ class Corpus:
         )
 
     def _origin(self, group: str, at: int) -> str:
-        """Return the place and the key of the document of a group with this number."""
         mine = (document for document in self._read() if document.group == group)
         document = next(islice(mine, at, None), None)
         return f"{document.origin} (key {_shared_key(document)!r})" if document else "no more documents"

@@ -1,4 +1,4 @@
-"""The limit on the size of a document, so that a packed file of two megabytes cannot take all memory."""
+"""The limit on the size of a document, which bounds memory."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from typing import Final
 from tokbench.foundation.errors import InputError, Problem
 
 DOCUMENT_LIMIT: Final = 256 * 10**6
-"""Bytes in UTF-8 that a document may have, if the configuration does not say otherwise."""
+"""Bytes in UTF-8."""
 
 
 def too_long(where: str, most: int) -> InputError:
-    """Return the error about a document that has more than ``most`` bytes.
-
-    Args:
-        where: the file and line where it begins.
-        most: the limit in bytes.
+    """Return the error about a document that begins at ``where`` and has more than ``most`` bytes.
 
     >>> print(too_long("a.txt.gz:7", 256 * 10**6))
     a.txt.gz:7: a document of more than 256 MB; cut it into smaller ones, or allow more with 'limits: {document: 512MB}'

@@ -1,4 +1,4 @@
-"""Excerpts of documents that are shown as tokens: a few of each group, chosen by a hash of their text."""
+"""Excerpts that are shown as tokens: a few documents of each group, chosen by hash."""
 
 from __future__ import annotations
 
@@ -8,37 +8,32 @@ from typing import Final, NamedTuple
 from tokbench.corpus.contract import Document
 
 MOST_EXCERPTS: Final = 3
-"""The number of documents of a group whose excerpts are kept."""
+"""Documents per group."""
 
 LONGEST_EXCERPT: Final = 160
-"""Characters of an excerpt."""
+"""In characters."""
 
 _NEAR: Final = 40
-"""Characters within which the end of a line, a space or the letter of a mark is looked for."""
+"""Characters to search for a line end, a space or a mark's letter."""
 
 
 NO_BOUND: Final = b"\xff" * 9
-"""A value above all hashes."""
+"""Above all hashes."""
 
 
 class Excerpt(NamedTuple):
     """A part of a document that is shown."""
 
     mark: str
-    """The hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken."""
+    """The document's hash, hexadecimal; the smallest of a group are shown."""
     origin: str
-    """The place where a person finds the document."""
     text: str
-    """The excerpt, at most 160 characters."""
     whole: bool
-    """``True`` if it is the whole document."""
+    """Whether it is the whole document."""
 
 
 class Excerpts:
-    """Chooses documents of each group: those with the smallest hashes, wherever they stand.
-
-    A hash prefers no document, and nobody can choose a text for it. Translations of one another have a hash in common,
-    so that all groups of a parallel corpus show the same sentences.
+    """Chooses the documents with the smallest hashes of each group; translations share a hash.
 
     >>> chosen = Excerpts()
     >>> for number, mark in enumerate((b"9", b"1", b"5", b"3")):
@@ -50,11 +45,10 @@ class Excerpts:
     def __init__(self) -> None:
         self._kept: dict[str, dict[bytes, Excerpt]] = {}
         self.bounds: dict[str, bytes] = {}
-        """By group, the hash from which on no document of it is taken any more; a group that has fewer documents than
-        are kept is not there."""
+        """By full group, the hash from which on documents are ignored."""
 
     def add(self, document: Document, mark: bytes) -> None:
-        """Look at the next document; of two with one hash the first counts."""
+        """Of two documents with one hash the first counts."""
         if mark >= self.bounds.get(document.group, NO_BOUND):
             return
         kept = self._kept.setdefault(document.group, {})
@@ -66,16 +60,15 @@ class Excerpts:
             self.bounds[document.group] = max(kept)
 
     def of(self, group: str) -> list[Excerpt]:
-        """Return the excerpts of a group, the smallest hash first."""
+        """Return the smallest hash first."""
         return [excerpt for _, excerpt in sorted(self._kept.get(group, {}).items())]
 
     def all(self) -> dict[str, list[Excerpt]]:
-        """Return the excerpts by group."""
         return {group: self.of(group) for group in self._kept}
 
 
 def _excerpt(document: Document, mark: bytes) -> Excerpt:
-    """Return a part of a document: from a line on that the hash chooses, because first lines are often a licence."""
+    """Begin at a line that the hash chooses: first lines are often a licence."""
     text = document.text
     start = int.from_bytes(mark, "big") % (len(text) - LONGEST_EXCERPT) if len(text) > 2 * LONGEST_EXCERPT else 0
     if start:
@@ -85,9 +78,7 @@ def _excerpt(document: Document, mark: bytes) -> Excerpt:
 
 
 def cut_excerpt(text: str, start: int = 0) -> str:
-    r"""Return at most 160 characters of a text, from a character on; no mark is parted from its letter.
-
-    It ends after the end of a line or a space, if there is one near. Of more than 40 marks in a row some may be parted.
+    r"""Return at most 160 characters from ``start``, up to a line end or space nearby; keep up to 40 marks on a letter.
 
     >>> cut_excerpt("a word " * 100)[-12:]
     'rd a word a '
@@ -104,7 +95,7 @@ def cut_excerpt(text: str, start: int = 0) -> str:
 
 
 def _whole(text: str, at: int) -> int:
-    """Return the place, or the one before it where a letter or an emoji begins whose marks stand there."""
+    """Move back to the letter or emoji of marks."""
     for _ in range(_NEAR):
         if not 0 < at < len(text) or not _goes_on(text, at):
             break

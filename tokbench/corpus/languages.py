@@ -1,4 +1,4 @@
-"""Facts about languages: ``languages.tsv`` and ``language_names.tsv`` beside this file name their sources."""
+"""Facts about languages; ``languages.tsv`` and ``language_names.tsv`` name their sources."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 FACETS: Final = ("script", "family", "resource class")
-"""The properties by which languages are grouped into slices."""
+"""Properties by which languages are grouped into slices."""
 
 _SCRIPTS: Final = {
     "arab": "Arabic", "beng": "Bengali", "cyrl": "Cyrillic", "deva": "Devanagari", "guru": "Gurmukhi", "hans": "Han",
     "hant": "Han", "hebr": "Hebrew", "latn": "Latin", "mong": "Mongolian", "tibt": "Tibetan",
 }  # fmt: skip
-"""ISO 15924 codes of scripts that share a language with another."""
+"""ISO 15924 codes."""
 
 _FOUR = 4
 
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 
 _PROGRAMS: Final = frozenset("ada as asm bas bin cs ext lua mak man mk ml new pl pro sas sc src ts".split())
-"""Codes of languages that are also file endings of programs; alone they do not make a corpus one of languages."""
+"""Codes of languages that are also file endings of programs: alone they do not mean languages."""
 
 
 class Language(NamedTuple):
-    """The properties of a language; each is empty if it is not known."""
+    """Properties; empty if not known."""
 
     name: str
-    """The English name."""
+    """In English."""
     script: str
-    """The usual script."""
+    """The usual one."""
     family: str
-    """The widest language family that is accepted."""
+    """The widest that is accepted."""
     resource_class: str
     """``0`` to ``5``, by Joshi et al. 2020."""
 
     def facet(self, name: str) -> str:
-        """Return the value of one of :data:`FACETS`."""
+        """Return one of :data:`FACETS`."""
         return {"script": self.script, "family": self.family, "resource class": self.resource_class}[name]
 
 
 class Slice(NamedTuple):
-    """The groups whose languages have the same value of a facet; ``value`` is empty if it is not known."""
+    """Groups with the same value of a facet; ``value`` is empty if not known."""
 
     facet: str
     value: str
@@ -53,7 +53,7 @@ class Slice(NamedTuple):
 
 @cache
 def _table() -> dict[str, Language]:
-    """Return the languages by each of their codes."""
+    """Return languages by each code."""
     table = {}
     for line in Path(__file__).with_name("languages.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -64,9 +64,7 @@ def _table() -> dict[str, Language]:
 
 
 def find_language(group: str) -> Language | None:
-    """Return the language of a group that is named by its ISO 639-1 or 639-3 code; ``None`` if it is not known.
-
-    A subtag after the code may name a script.
+    """Find a group by its ISO 639-1 or 639-3 code, with or without a script.
 
     >>> find_language("hi").name, find_language("zho-CN").script, find_language("srp_Latn").script
     ('Hindi', 'Han', 'Latin')
@@ -80,7 +78,7 @@ def find_language(group: str) -> Language | None:
 
 
 def is_language(name: str) -> bool:
-    """Tell whether a name is the code of a language, with a script or a country or without.
+    """Tell whether a name is a language code, with or without script or country.
 
     >>> [is_language(name) for name in ("de", "zho-CN", "srp_Latn", "es-419", "it_works", "notes")]
     [True, True, True, True, False, False]
@@ -90,21 +88,14 @@ def is_language(name: str) -> bool:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return English names by code; codes of scripts have four letters."""
+    """Return names by code; scripts have four letters."""
     lines = Path(__file__).with_name("language_names.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return {code.lower(): name for *codes, name in rows for code in codes if code != "-"}
 
 
 def language_names(groups: Iterable[str]) -> dict[str, str]:
-    """Return the English names of those groups that are named by the code of a language.
-
-    Codes are those of ISO 639-1 and 639-3, with subtags as in ``srp_Latn``. The script is added where two groups are of
-    one language. There are no names unless at least half of the groups are codes, so that ``cs`` is Czech among
-    languages, and nothing among programming languages.
-
-    Args:
-        groups: the names of all groups of a corpus.
+    """Return English names, and scripts where groups share a language, if at least half of the groups are codes.
 
     >>> language_names(["hi", "srp_Cyrl", "srp_Latn", "other"])
     {'hi': 'Hindi', 'srp_Cyrl': 'Serbian, Cyrillic', 'srp_Latn': 'Serbian, Latin'}
@@ -126,13 +117,13 @@ def _name(code: str) -> str:
 
 
 def _script(tags: Sequence[str], *, alone: bool) -> str:
-    """Return the script among the subtags of a code, with a comma, or an empty string."""
+    """Return a comma and the script, or nothing."""
     scripts = [] if alone else [_names()[tag] for tag in tags[1:] if len(tag) == _FOUR and tag in _names()]
     return f", {scripts[0]}" if scripts else ""
 
 
 def slices(groups: Iterable[str]) -> list[Slice]:
-    """Return slices of the groups by each facet. Groups whose value is not known form the last slice of a facet.
+    """Return slices by facet; the last one of a facet has the unknown values.
 
     >>> [tuple(part) for part in slices(["en", "tlh"]) if part.facet == "script"]
     [('script', 'Latin', ('en',)), ('script', '', ('tlh',))]

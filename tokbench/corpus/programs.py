@@ -59,9 +59,7 @@ zig: zig
 
 
 def programming_language(ending: str) -> str:
-    """Return the programming language of files with an ending, without its dot; an empty string if none is known.
-
-    Languages have the names of their tree-sitter grammars. Formats of data that stand beside programs are among them.
+    """Return the tree-sitter grammar or data format of a file ending without its dot; empty if not known.
 
     >>> programming_language("py"), programming_language("H"), programming_language("txt")
     ('python', 'c', '')
@@ -71,6 +69,5 @@ def programming_language(ending: str) -> str:
 
 @cache
 def _languages() -> dict[str, str]:
-    """Return the languages by ending."""
     lines = (line.partition(":") for line in _ENDINGS.strip().splitlines())
     return {ending: language for language, _, endings in lines for ending in endings.split()}

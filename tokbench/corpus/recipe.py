@@ -1,4 +1,4 @@
-"""The instructions by which any process reads a corpus whose text is in files."""
+"""Instructions for reading a corpus from files in any process."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from tokbench.tokenizers.options import Options
 
 @dataclass(frozen=True)
 class CorpusRecipe:
-    """The instructions by which any worker reads a corpus whose text is in files."""
+    """The arguments of a corpus, for any worker."""
 
     name: str
-    """The corpus."""
     source: str
-    """The name of the source that opens it."""
     options: Options
-    """The options of the source."""
     holdout: float
-    """See :class:`~tokbench.corpus.corpus.Corpus`, as for the three that follow."""
+    """These four: see :class:`~tokbench.corpus.corpus.Corpus`."""
     parallel: bool
     limit: int | None
     document_limit: int

@@ -25,49 +25,42 @@ from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
 T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
-"""A shard is complete when it has this many characters, so memory does not grow with the corpus."""
+"""A shard is complete with this many characters."""
 
 _LEAST: Final = 4
-"""From one part in so many of its size on, a shard ends where the hash of a document says so."""
+"""From 1 / 4 of its size on, a shard may end at a document's hash."""
 
 _ENDS: Final = 4
-"""So many ends are expected in a text of the size of a shard."""
+"""Expected ends in a shard's size."""
 
 _LONG: Final = 1 << 26
-"""A shard of more bytes, which is one document, keeps nothing that families share: each finds it again."""
+"""A larger shard, of one document, caches nothing."""
 
 BUCKET_BITS: Final = 5
 BUCKETS: Final = 1 << BUCKET_BITS
-"""The number of jackknife groups into which documents are divided by hash where each id is counted in each of them."""
+"""Jackknife groups for counts of ids."""
 
 
 class ShardMark(NamedTuple):
-    """All that is needed of a shard whose states are known: see the attributes of :class:`Shard`."""
+    """What is needed of a shard whose states are known, as in :class:`Shard`."""
 
     key: tuple[str, str, int]
-    """The identity of the shard among all shards of a run."""
     documents: int
-    """The number of its documents."""
     total_bytes: int
-    """The number of their bytes."""
     digest: str
-    """The hash of its documents."""
     place_digest: str
-    """The hash of their place."""
 
     @property
     def corpus(self) -> str:
-        """The corpus of the documents."""
         return self.key[0]
 
     @property
     def group(self) -> str:
-        """The group of the documents."""
         return self.key[1]
 
 
 class ShardPlace(NamedTuple):
-    """The place of a shard, see :class:`Shard`."""
+    """The place of a shard, as in :class:`Shard`."""
 
     corpus: str
     first: int
@@ -78,8 +71,8 @@ class ShardPlace(NamedTuple):
 class Shard:
     """Documents of one group.
 
-    The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when
-    one of them is asked for: what was computed without them holds wherever the same documents stand.
+    ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. The shard notices when one is read:
+    results without them hold wherever the same documents are.
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
@@ -88,24 +81,19 @@ class Shard:
         )
         self._place_read = False
         self.group = group
-        """The group of the documents."""
         self.parallel = by_key
-        """``True`` if the groups are translations: document ``first + k`` is then the same text in each group."""
+        """Whether the groups are translations: document ``first + k`` is the same text in each group."""
         self.texts = [document.text for document in documents]
-        """The text of each document."""
         encoded = [text.encode("utf-8") for text in self.texts]
         hashed = [key.encode("utf-8") for key in self._place.keys] if by_key else encoded
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
-        """int64[d], the code points of each document."""
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
-        """int64[d], the UTF-8 bytes of each document."""
         hashes = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents))
         self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
-        """int64[d], the key of the sampling unit of each document, by the hash of its key where keys are shared by
-        translations, else of its text."""
+        """int64[d], the sampling unit: the hash of a key that translations share, else of the text."""
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
-        """The words that people marked; ``None`` if the corpus has no gold words."""
+        """``None`` if the corpus has no gold words."""
         self._cached: dict[Hashable, tuple[Any, bool]] = {}
 
     def __len__(self) -> int:
@@ -126,22 +114,18 @@ class Shard:
 
     @property
     def corpus(self) -> str:
-        """The corpus of the documents."""
         return self._read_place().corpus
 
     @property
     def first(self) -> int:
-        """The number of documents of the group in earlier shards."""
         return self._read_place().first
 
     @property
     def keys(self) -> list[str]:
-        """The key of each document."""
         return self._read_place().keys
 
     @property
     def origins(self) -> list[str]:
-        """The origin of each document."""
         return self._read_place().origins
 
     def _read_place(self) -> ShardPlace:
@@ -150,26 +134,22 @@ class Shard:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """The identity of the shard among all shards of a run."""
         return self._place.corpus, self.group, self._place.first
 
     @property
     def documents(self) -> int:
-        """The number of documents."""
         return len(self.texts)
 
     @property
     def total_bytes(self) -> int:
-        """The UTF-8 bytes of all documents."""
         return int(self.n_bytes.sum())
 
     @property
     def mark(self) -> ShardMark:
-        """All that is needed of the shard once its states are known."""
         return ShardMark(self.key, self.documents, self.total_bytes, self.digest, self.place_digest)
 
     def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
-        """Return the result of ``make``, and ``True`` if it rests on the place of the shard.
+        """Return the result of ``make``, and whether it depends on the place of the shard.
 
         >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
         >>> shard.watched(lambda: len(shard.texts)), shard.watched(lambda: shard.origins)
@@ -183,7 +163,7 @@ class Shard:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of all that the documents are, without their place: group, texts, unit keys and gold words."""
+        """The hash of group, texts, unit keys and gold words, without the place."""
         joined = "".join(self.texts).encode()
         head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.unit_keys.tolist()]
         digest = hashlib.sha256(json.dumps(head).encode())
@@ -196,47 +176,44 @@ class Shard:
 
     @cached_property
     def place_digest(self) -> str:
-        """The hash of the place of the shard."""
         return hashlib.blake2b(json.dumps(self._place).encode(), digest_size=32).hexdigest()
 
     @cached_property
     def byte_offsets(self) -> NDArray[np.int64]:
-        """int64[d + 1], the byte at which each document begins when all are joined; the last entry is the end."""
+        """int64[d + 1], where each document begins in the joined bytes, and the end."""
         return np.concatenate([[0], np.cumsum(self.n_bytes)])
 
     @property
     def data(self) -> bytes:
-        """The UTF-8 bytes of all documents, joined, see :meth:`cached`."""
+        """The joined UTF-8 bytes."""
         return self.cached("data", lambda: "".join(self.texts).encode())
 
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
-        """int64[d], the number of code points of each document that have the Unicode property White_Space."""
+        """int64[d], code points with the Unicode property White_Space."""
         white = white_bytes(self.data, only_first=True)  # not kept: it takes a byte for each byte of the text
         places = pairwise(self.byte_offsets.tolist())
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
-        """int64[bytes + 1], the number of bytes before each position that are not white space, all documents joined."""
+        """int64[bytes + 1], the bytes before each position that are not white space."""
         before = np.zeros(self.total_bytes + 1, dtype=np.int64)
         np.cumsum(~white_bytes(self.data), out=before[1:])
         return before
 
     @property
     def clusters(self) -> Clusters:
-        """The grapheme clusters of all documents, see :meth:`cached`; a byte of memory for each byte of text."""
+        """Grapheme clusters, in a byte of memory for each byte of text."""
         return self.cached("clusters", lambda: find_clusters(self.texts))
 
     @property
     def is_long(self) -> bool:
-        """``True`` if the text is so long that :meth:`cached` keeps nothing, so that there is memory for the text."""
+        """Whether :meth:`cached` keeps nothing, to save memory."""
         return self.total_bytes > _LONG
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, computed once for all tokenizers and kept under ``key``.
-
-        A long document of more than 67 million bytes keeps nothing, and it is computed each time.
+        """Compute once for all tokenizers, unless a document has more than 67 million bytes.
 
         >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
         >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
@@ -251,7 +228,7 @@ class Shard:
         return value  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
-        """Return the words of the shard in a unit, see :meth:`cached`.
+        """Return words.
 
         Raises:
             InputError: the unit needs gold words, and the corpus has none.
@@ -267,20 +244,19 @@ class Shard:
 
     @cached_property
     def sampled(self) -> Placed:
-        """The sampling units of the documents, and the unit of each document."""
+        """The sampling units, and the unit of each document."""
         return SampleUnits.of(self.unit_keys)
 
     @property
     def buckets(self) -> NDArray[np.int64]:
-        """int64[d], the jackknife group of each document, 0 … BUCKETS - 1."""
         return self.unit_keys % BUCKETS
 
 
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
-    """Yield shards of a stream of documents, each of one group, in the order in which they are complete.
+    """Yield complete shards, each of one group.
 
-    A shard ends where it has ``size`` characters. From a quarter of them on it ends where the hash of a document says
-    so. An edit then moves the ends of the shards near it, and the shards after these are those of before.
+    From a quarter of ``size`` characters on, a shard ends where a document's hash says so: an edit moves only nearby
+    ends.
     """
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}
@@ -304,5 +280,5 @@ def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: in
 
 
 def _is_end(text: str, size: int) -> bool:
-    """Tell whether a shard may end with a document; a long one is an end more often than a short one."""
+    """Tell whether a shard may end here: more often after a long document."""
     return zlib.crc32(text.encode()) * size < (len(text) + 1) * _ENDS << 32

@@ -11,14 +11,13 @@ from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import GivenOptions, Options
 
 TrainProgress = Callable[[int, int], None]
-"""A trainer calls it with the number of steps done and of steps in all, as often as it likes."""
+"""Called with the steps done and the steps in all, as often as a trainer likes."""
 
 
 class GroupedText:
-    """Training text whose documents have groups, such as languages, for a trainer that treats these apart.
+    """Training text whose documents have groups, such as languages; a trainer may ignore them.
 
-    A run gives all trainers such text. A trainer that does not care goes through the documents as through any others.
-    Like all training text it can be gone through once, one way or the other, if ``documents`` can.
+    It can be iterated once, one way or the other, unless ``documents`` can be iterated again.
 
     Args:
         documents: the group and the text of each document.
@@ -33,12 +32,12 @@ class GroupedText:
 
     @property
     def once(self) -> bool:
-        """True if the documents can be gone through only once."""
+        """Whether the documents can be iterated only once."""
         return isinstance(self._documents, Iterator)
 
     @classmethod
     def of(cls, texts: Mapping[str, Iterable[str]]) -> GroupedText:
-        """Return the texts of several groups, one group after the other.
+        """Put one group after the other.
 
         >>> list(GroupedText.of({"en": ["hat"], "de": ["Hut", "Bart"]}).grouped())
         [('en', 'hat'), ('de', 'Hut'), ('de', 'Bart')]
@@ -49,7 +48,6 @@ class GroupedText:
         return (text for _, text in self._documents)
 
     def grouped(self) -> Iterator[tuple[str, str]]:
-        """Return the group and the text of each document."""
         return iter(self._documents)
 
 
@@ -67,16 +65,15 @@ class FileKind:
     """
 
     ending: str
-    """The end of the name, such as ``.tiktoken``; ``/`` stands for folders."""
+    """The end of the name, such as ``.tiktoken``; ``/`` for folders."""
     option: str = "path"
     """The option of ``load`` that takes the file."""
     marks: str = ""
-    """A regular expression that matches the first bytes; such a kind goes before those that look at the name alone."""
+    """A regular expression for the first bytes; such a kind precedes kinds with a name alone."""
     refusal: str = ""
-    """The reason why the backend does not load such files after all: it is said to the user."""
+    """Shown to the user: why the backend does not load such files after all."""
 
     def fits(self, name: str, head: bytes) -> bool:
-        """Return whether a file of this name, with these first bytes, is of this kind."""
         return name.endswith(self.ending) and bool(re.match(self.marks.encode(), head, re.DOTALL))
 
 
@@ -113,47 +110,44 @@ class BackendSpec:
     summary: str
     """One line for ``tokbench list``."""
     load: Load | None = None
-    """``load(options) -> Tokenizer``; ``None`` if the backend cannot load."""
+    """``load(options) -> Tokenizer``; ``None`` if it cannot load."""
     load_options: type[Options] = Options
-    """The options class of ``load``."""
     train: Train | None = None
-    """``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if the backend cannot train. The
-    documents can be iterated once. In a run they are a :class:`GroupedText`, which also tells their groups."""
+    """``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if it cannot train. The documents
+    can be iterated once; in a run they are a :class:`GroupedText`.
+    """
     train_options: type[Options] = Options
-    """The options class of ``train``."""
     min_vocab_size: int = 1
-    """The smallest ``vocab_size`` that training accepts."""
+    """For training."""
     nested: bool | Callable[[Any], bool] = False
-    """``True`` if training to a smaller size gives the first merges of training to a larger one, or a function of the
-    options of ``train`` that tells it. A study of sizes then cuts one vocabulary instead of training many. Where the
-    function says no, no vocabulary is cut, even if it lists merges."""
+    """Whether training to a smaller size gives the first merges of a larger one, or a function of the ``train`` options
+    that says so: a study of sizes then cuts one vocabulary. If false, none is cut, even if it lists merges.
+    """
     baseline: bool = False
-    """``True`` for a bound, such as one token for each byte: reports show it for proportion, and it is never the best
-    of a column."""
+    """A bound, such as one token for each byte: never ranked."""
     requires: tuple[str, ...] = ()
-    """The distributions that must be installed; without them the backend is listed as unavailable."""
+    """Distributions that must be installed; else the backend is listed as unavailable."""
     install: str = ""
     """The command that installs them; empty for ``pip install`` and their names."""
     repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
-    """By the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values that
-    prevent it; reports show those that a tokenizer does not have."""
+    """By cause of a loss (see the family ``roundtrip``), the options of ``train`` that prevent it; reports show them.
+    """
     main: str = ""
-    """The option of ``load`` that the value of ``backend:value`` sets; empty if there is none."""
+    """The option of ``load`` that ``backend:value`` sets; empty if there is none."""
     train_main: str = ""
-    """The option of ``train`` that it sets where a tokenizer is trained; empty if there is none."""
+    """The option of ``train`` that it sets; empty if there is none."""
     files: tuple[FileKind, ...] = ()
-    """The files that it loads where a user names nothing but the file."""
+    """Files that it loads by name alone."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
-    """By the published name, such as ``gpt-4o``, the options that load the vocabulary that has it."""
+    """By published name, such as ``gpt-4o``, the options that load it."""
     verified: Mapping[str, str] = field(default_factory=dict)
-    """By the published name, the source that it gave the ids of; names that no backend lists here are shown as
-    *unverified*."""
+    """By published name, the source whose ids it reproduced; others are shown as *unverified*."""
     local: Callable[[Any], bool] = _always
-    """Tells of options of ``load`` whether all that they need is on this machine, so that no network is needed."""
+    """Tells whether ``load`` options need no network."""
     precedence: int = 0
-    """The greatest goes first where several backends load the same published name or file."""
+    """The greatest goes first where several backends load the same name or file."""
     adapts: bool = False
-    """``True`` if what it loads can be adapted, see :class:`~tokbench.tokenizers.contract.Adapts`."""
+    """Whether loaded tokenizers have :class:`~tokbench.tokenizers.contract.Adapts`."""
 
     def is_nested(self, options: Options) -> bool:
         """Tell whether training with these options gives the merges of every smaller size first.

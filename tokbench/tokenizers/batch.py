@@ -32,9 +32,9 @@ _NO_IDS: Final = np.empty(0, dtype=np.uint32)
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
-    """Return the ids of all texts: by the tokenizer's own batch call, else one by one.
+    """Encode by the tokenizer's own batch call, else one by one.
 
-    A copy of the process that the tokenizer made with ``os.fork`` ends here, so that copies do not make copies.
+    A child that the tokenizer forked exits here.
 
     Raises:
         ContractError: ids that are not integers.
@@ -52,10 +52,10 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
 
 
 def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return int64[d], the number of tokens of each text: by the tokenizer's own count, else by encoding.
+    """Count by the tokenizer's own call, else by encoding.
 
     Raises:
-        ContractError: what it returns are not as many counts as there are texts.
+        ContractError: it does not return a count for each text.
 
     >>> import tokbench
     >>> count_batch(tokbench.load("utf8_bytes"), ["né", ""]).tolist()
@@ -70,7 +70,7 @@ def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Return lists of ids as two flat arrays.
+    """Join lists of ids.
 
     Raises:
         ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
@@ -90,15 +90,15 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
 
 
 def _has_truth(listed: Sequence[object], ids: NDArray[Any]) -> bool:
-    """Tell whether ``True`` or ``False`` is among would-be ids: NumPy takes them for 1 and 0 among numbers."""
+    """Tell whether a bool is among would-be ids: NumPy reads it as 1 or 0."""
     return any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist())
 
 
 def vocab_size_of(tokenizer: Tokenizer) -> int:
-    """Return the size of a vocabulary, checked.
+    """Return the checked size.
 
     Raises:
-        ContractError: it is not an integer from 1 to 2**32, the number of ids that fit into 32 bits.
+        ContractError: it is not an integer from 1 to 2**32.
 
     >>> import tokbench
     >>> vocab_size_of(tokbench.load("utf8_bytes"))
@@ -111,9 +111,7 @@ def vocab_size_of(tokenizer: Tokenizer) -> int:
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
-    """Return the texts of all documents: by the tokenizer's own batch call, else one by one.
-
-    The batch call gets arrays that cannot be written to: what follows works on the same ids.
+    """Decode by the tokenizer's own batch call, which gets read-only arrays, else one by one.
 
     Raises:
         ContractError: what it returns is not text.
@@ -140,7 +138,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
-    """Return the bytes of some ids.
+    """Return the bytes of ids.
 
     Raises:
         ContractError: what it returns is not bytes.
@@ -157,7 +155,7 @@ def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
 
 
 def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
-    """Return int64[n], where each token of a text ends, in bytes.
+    """Return where each token ends, in bytes.
 
     Raises:
         ContractError: what it returns are not such places.
@@ -173,7 +171,7 @@ def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
 
 
 def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield copies without end, each with caches of its own; or the tokenizer itself if it cannot be copied.
+    """Yield copies without end, each with its own caches; the tokenizer itself if it cannot be copied.
 
     >>> import tokbench
     >>> tokenizer = tokbench.load("utf8_bytes")
@@ -188,16 +186,11 @@ def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
 
 
 def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> Encoded:
-    """Return an answer as arrays of uint32 and int64, after a look whether it keeps sentence 2 of the contract.
-
-    Args:
-        encoded: the answer of ``encode_batch``.
-        documents: how many texts it was given.
-        vocab_size: every id must be below it.
+    """Return an answer as arrays of uint32 and int64, checked against sentence 2 of the contract.
 
     Raises:
-        ContractError: arrays that are not flat or not of integers, an id out of range, or offsets that do not cut
-            ``ids`` into ``documents`` parts.
+        ContractError: arrays that are not flat or not of integers, an id not below ``vocab_size``, or offsets that do
+            not cut ``ids`` into ``documents`` parts.
     """
     ids, offsets = encoded
     for name, array in (("ids", ids), ("offsets", offsets)):
@@ -231,10 +224,7 @@ def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
 
 
 def from_buffers(buffers: Sequence[bytes]) -> Encoded:
-    r"""Return the ids of an engine's own buffers as one array, without making lists.
-
-    Args:
-        buffers: for each document its ids, 4 bytes each, little-endian.
+    r"""Join an engine's buffers without making lists: the ids of each document, 4 bytes each, little-endian.
 
     >>> ids, offsets = from_buffers([b"\x07\0\0\0\x08\0\0\0", b"", b"\x09\0\0\0"])
     >>> ids.tolist(), offsets.tolist()
@@ -245,7 +235,7 @@ def from_buffers(buffers: Sequence[bytes]) -> Encoded:
 
 
 def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Return the ids of lists as one array.
+    """Join lists of ids.
 
     >>> ids, offsets = from_lists([[7, 8], [], [9]])
     >>> ids.tolist(), offsets.tolist()
@@ -257,10 +247,7 @@ def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
 
 
 def check_id(token_id: int, vocab_size: int) -> None:
-    """Refuse an id that is not in ``range(vocab_size)``.
-
-    Raises:
-        ValueError: it is not.
+    """Raise ValueError for an id that is not in ``range(vocab_size)``.
 
     >>> check_id(256, 256)
     Traceback (most recent call last):
@@ -271,13 +258,13 @@ def check_id(token_id: int, vocab_size: int) -> None:
 
 
 def check_span(lowest: int, highest: int, vocab_size: int) -> None:
-    """Refuse many ids as :func:`check_id` does, by the lowest and the highest of them."""
+    """Check many ids by their lowest and highest."""
     check_id(lowest, vocab_size)
     check_id(highest, vocab_size)
 
 
 def check_ids(ids: Sequence[int], vocab_size: int) -> None:
-    """Refuse the ids of a document, as :func:`check_id` does.
+    """Check each id as :func:`check_id` does.
 
     >>> check_ids([0, 255], 256), check_ids([], 256)
     (None, None)
@@ -287,10 +274,7 @@ def check_ids(ids: Sequence[int], vocab_size: int) -> None:
 
 
 def valid_unicode(text: str) -> str:
-    r"""Return the text with every lone surrogate replaced by U+FFFD, and otherwise unchanged.
-
-    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it, too. Decoding gives U+FFFD, and the round trip
-    counts as lossy.
+    r"""Replace every lone surrogate by U+FFFD, as tiktoken does; the round trip is then lossy.
 
     >>> valid_unicode("a\ud83d b") == "a\ufffd b"
     True

@@ -104,7 +104,7 @@ class Tokenizer(Protocol):
 
     @property
     def vocab_size(self) -> int:
-        """Number of ids; every id is in ``range(vocab_size)``."""
+        """Number of ids."""
 
     def encode(self, text: str, /) -> Sequence[int]:
         """Return the ids of ordinary text.
@@ -117,14 +117,12 @@ class Tokenizer(Protocol):
         """Return the text of ids, with U+FFFD where their bytes are not UTF-8.
 
         Raises:
-            ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
+            ValueError: an id is not in ``range(vocab_size)``; may be a ``BackendError``.
         """
 
 
 class Encoded(NamedTuple):
     """The ids of several documents in two flat arrays.
-
-    All measurements work on these arrays, never on lists of ids.
 
     >>> import numpy as np
     >>> two = Encoded(np.array([7, 8, 9], dtype=np.uint32), np.array([0, 2, 3]))
@@ -133,40 +131,33 @@ class Encoded(NamedTuple):
     """
 
     ids: NDArray[np.uint32]
-    """uint32[n], the ids of all documents, one after the other."""
+    """uint32[n], document after document."""
     offsets: NDArray[np.int64]
-    """int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``."""
+    """int64[d + 1]; document ``k`` has ``ids[offsets[k]:offsets[k + 1]]``."""
 
 
 class Offsets(NamedTuple):
     """The ids of one document and where each token ends."""
 
     ids: Sequence[int]
-    """The ids, as ``encode`` gives them."""
     ends: Sequence[int]
-    """For each id, the number of UTF-8 bytes of the text before the end of its token; they never fall."""
+    """UTF-8 bytes of the text before the end of each token; they never fall."""
 
 
 @runtime_checkable
 class EncodesBatch(Protocol):
-    """Capability: encodes many documents straight into arrays, on one thread.
-
-    Without it, tokbench calls ``encode`` for each document.
-    """
+    """Capability: encodes many documents straight into arrays, on one thread."""
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Return the ids of all texts: the same as ``encode`` gives for each."""
+        """Return for each text the ids of ``encode``."""
 
 
 @runtime_checkable
 class DecodesBatch(Protocol):
-    """Capability: decodes many documents from arrays, on one thread; a run hands over arrays that are read-only.
-
-    Without it, tokbench calls ``decode`` for each document.
-    """
+    """Capability: decodes many documents from arrays, on one thread; a run hands over arrays that are read-only."""
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Return the texts of all documents: the same as ``decode`` gives for each."""
+        """Return for each document the text of ``decode``."""
 
 
 @runtime_checkable
@@ -181,7 +172,7 @@ class HasTokenBytes(Protocol):
     """
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id, as ``decode`` gives them; no bytes for an id that stands for no text.
+        """Return the bytes of one id, as ``decode`` gives them; empty for an id without text.
 
         Raises:
             ValueError: the id is not in ``range(vocab_size)``.
@@ -194,7 +185,7 @@ class HasDummyPrefix(Protocol):
 
     @property
     def dummy_prefix(self) -> bytes:
-        """The bytes: ``b" "`` for most SentencePiece models, or ``b""``."""
+        """``b" "`` for most SentencePiece models, or ``b""``."""
 
 
 @runtime_checkable
@@ -202,7 +193,7 @@ class EncodesWithOffsets(Protocol):
     """Capability: says where in the text each token ends, even if the model normalizes the text."""
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Return the ids of one text, and the byte positions at which their tokens end."""
+        """Return the ids of one text, and where their tokens end."""
 
 
 @runtime_checkable
@@ -211,7 +202,7 @@ class HasUnknown(Protocol):
 
     @property
     def unk_id(self) -> int | None:
-        """The id of the unknown token; ``None`` if this vocabulary has no such token."""
+        """``None`` if this vocabulary has no unknown token."""
 
 
 @runtime_checkable
@@ -226,10 +217,9 @@ class HasSpecialTokens(Protocol):
 
     @property
     def special_ids(self) -> Mapping[str, int]:
-        """The ids by name. Ordinary text never gives them, so leave out an unknown token that text may give.
+        """The ids by name: control tokens, without an unknown token that text may give.
 
-        Control tokens are special. User-defined pieces, and added tokens that their file does not call special, are
-        tokens of ordinary text.
+        User-defined pieces, and added tokens that their file does not call special, are ordinary.
         """
 
 
@@ -254,17 +244,17 @@ class EncodesWithSpecial(Protocol):
 
     @property
     def special_ids(self) -> Mapping[str, int]:
-        """The ids by name, as for :class:`HasSpecialTokens`."""
+        """As for :class:`HasSpecialTokens`."""
 
     def encode_with_special(self, text: str, /, *, allowed_special: Collection[str] | Literal["all"]) -> Sequence[int]:
-        """Return the ids of a text: one for each allowed name that it spells, and those of ordinary text for the rest.
+        """Return one id for each allowed name that the text spells, and the ids of ordinary text for the rest.
 
         Args:
             text: the text.
             allowed_special: names of ``special_ids``, or ``"all"`` of them.
 
         Raises:
-            ValueError: there is no special token of an allowed name; or as for ``encode``.
+            ValueError: an allowed name is not a special token; or as for ``encode``.
         """
 
 
@@ -272,10 +262,8 @@ class EncodesWithSpecial(Protocol):
 class HasMerges(Protocol):
     """Capability: lists the merges of its BPE vocabulary in order of rank.
 
-    The order must be such that encoding with the first ``k`` merges gives the ids of a tokenizer that has only these
-    ``k`` merges. So the ids of every smaller vocabulary follow from the ids of the whole one. Finding out whether the
-    merges are in such an order may take seconds. If they are not, ``merges`` raises an error that is an
-    AttributeError.
+    Encoding with the first ``k`` merges must give the ids of a tokenizer with only these ``k`` merges. Checking this
+    order may take seconds. If it fails, ``merges`` raises an error that is an AttributeError.
 
     >>> class Letters:
     ...     merges = ((104, 105), (128, 33))  # hi, hi!
@@ -287,18 +275,18 @@ class HasMerges(Protocol):
     def merges(self) -> Sequence[tuple[int, ...]]:
         """The ids of the parts of each merge: two, or more for a token that is only found by looking up a whole chunk.
 
-        The merge makes the lowest id with the bytes of all parts, special ids aside. A token that is looked up whole
-        has as its parts the tokens into which the merges before it encode its bytes.
+        The merge makes the lowest id with the bytes of all parts, special ids aside. The parts of a looked-up token are
+        the tokens into which the merges before it encode its bytes.
         """
 
 
 @runtime_checkable
 class ClaimsLossless(Protocol):
-    """Capability: says whether every Unicode text comes back exactly from encoding and decoding."""
+    """Capability: says whether every Unicode text round-trips exactly."""
 
     @property
     def lossless(self) -> bool:
-        """``True`` only if ``decode(encode(text)) == text`` for every text without lone surrogates."""
+        """Whether ``decode(encode(text)) == text`` for every text without lone surrogates."""
 
 
 @runtime_checkable
@@ -307,7 +295,7 @@ class ThreadSafe(Protocol):
 
     @property
     def thread_safe(self) -> bool:
-        """``True`` only if several threads may encode and decode at the same time, by any of its methods."""
+        """Whether several threads may encode and decode at the same time, by any of its methods."""
 
 
 @runtime_checkable
@@ -316,7 +304,7 @@ class HasNotes(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """The notes, in sentences: for example, how much of the training text the trainer left out.
+        """Sentences: for example, how much of the training text the trainer left out.
 
         A note that begins with ``caution: `` is shown wherever the tokenizer's numbers are.
         """
@@ -328,7 +316,7 @@ class ComparesFile(Protocol):
 
     @property
     def file_faults(self) -> Mapping[int, str]:
-        """By id, the fault: the library gives it to another token than the file does, or two tokens have it."""
+        """Faults by id: the library has it at another token than the file, or two tokens have it."""
 
 
 @runtime_checkable
@@ -343,12 +331,12 @@ class HasIdentity(Protocol):
 
     @property
     def identity(self) -> str:
-        """A digest of all else that decides the ids; empty if it is not known: nothing is then kept in the store."""
+        """A digest of all else that decides the ids; if empty (not known), nothing is stored."""
 
 
 @runtime_checkable
 class NamesEngine(Protocol):
-    """Capability: names the engine that encodes; without it, the packages that its backend needs stand for it.
+    """Capability: names the engine that encodes; by default, the packages that its backend needs.
 
     >>> class Letters:
     ...     encoded_by = "compiled (numba 0.68.1)"
@@ -358,7 +346,7 @@ class NamesEngine(Protocol):
 
     @property
     def encoded_by(self) -> str:
-        """The name of the engine that encodes batches after ``warm_up``, with its version."""
+        """The engine and version that encodes batches after ``warm_up``."""
 
 
 @runtime_checkable
@@ -373,23 +361,23 @@ class DescribesStages(Protocol):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """By stage, its settings as text: equal texts of one backend encode alike in this stage.
+        """Settings by stage, as text: with equal texts of one backend the stage is the same.
 
-        Usual names are ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``,
-        ``decoding`` and ``chat template``.
+        Usual names: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``,
+        ``decoding``, ``chat template``.
         """
 
 
 @runtime_checkable
 class Saves(Protocol):
-    """Capability: can be saved to one file, from which ``load`` of the same backend reads it back."""
+    """Capability: can be saved to one file, which ``load`` of the same backend reads."""
 
     @property
     def file_suffix(self) -> str:
-        """The end of the file's name, such as ``.tiktoken``."""
+        """Such as ``.tiktoken``."""
 
     def save(self, path: Path, /) -> None:
-        """Write the tokenizer to the file ``path``."""
+        """Write one file."""
 
 
 @runtime_checkable
@@ -398,22 +386,22 @@ class Exports(Protocol):
 
     @property
     def exports(self) -> Mapping[str, str]:
-        """By the name of the format, the end of the file's name: ``{"tiktoken": ".tiktoken"}``."""
+        """File endings by format: ``{"tiktoken": ".tiktoken"}``."""
 
     def export(self, name: str, path: Path, /) -> None:
-        """Write the tokenizer in the format ``name`` to ``path``; some formats make ``path`` a folder."""
+        """Write the tokenizer in the format ``name``; some formats make ``path`` a folder."""
 
 
 @runtime_checkable
 class CountsDetours(Protocol):
     """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way.
 
-    The metric ``growth`` says so beside its numbers.
+    The metric ``growth`` says so.
     """
 
     @property
     def detours(self) -> int:
-        """The number of such texts so far."""
+        """Such texts so far."""
 
 
 @runtime_checkable
@@ -421,22 +409,22 @@ class WarmsUp(Protocol):
     """Capability: prepares for much text, by compiling or loading what would slow the first calls down."""
 
     def warm_up(self) -> None:
-        """Prepare; tokbench calls this before it times anything, and before it encodes a corpus of megabytes."""
+        """Prepare; called before anything is timed, and before a corpus of megabytes is encoded."""
 
 
 class Adaptation(NamedTuple):
-    """A tokenizer that was fitted to a text, and what each step was worth."""
+    """A tokenizer that was fitted to a text, and the effect of each step."""
 
     tokenizer: Tokenizer
-    """The tokenizer; ids that it shares with the one before stand for the same bytes."""
+    """Ids that it shares with the original have the same bytes."""
     n_bytes: int
-    """The size of the text, UTF-8."""
+    """UTF-8 bytes of the text."""
     removed: Sequence[int]
-    """The ids that are gone, in the order in which they went."""
+    """The removed ids in order."""
     tokens_removing: Sequence[int]
-    """The number of ids of the text before, and after each removal."""
+    """Ids of the text before, and after each removal."""
     tokens_adding: Sequence[int]
-    """The number of ids of the text before the first merge that was added, and after each."""
+    """Ids of the text before the first added merge, and after each."""
 
 
 @runtime_checkable
@@ -450,9 +438,8 @@ class Adapts(Protocol):
 
         Args:
             documents: the text.
-            add: the number of tokens to add.
-            remove: the number of tokens to remove, those first that the text uses least; ``None`` for all that it
-                does not need.
+            add: how many tokens.
+            remove: how many tokens, the least used first; ``None`` for all that the text does not need.
             progress: called with (tokens added, tokens to add).
         """
 

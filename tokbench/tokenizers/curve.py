@@ -1,18 +1,14 @@
 """Computes the tokens of a text at every vocabulary size of a BPE, exactly, from its ids at one size.
 
-The merges of BPE are ordered by rank, and each makes an id of ids that exist before. So the encoder fires merges in
-rising order of rank, and encoding with the first ``k`` merges is the first part of encoding with all of them. The
-tokens of a text with ``k`` merges follow from its tokens with all merges:
+Merges are ordered by rank, and each makes an id of ids that exist before: encoding with the first ``k`` merges is the
+first part of encoding with all of them. So, without encoding again:
 
-1. Count the ids of the text: how often each was *emitted*.
-2. From the last merge to the first, add the count of what a merge made to its parts. Each id then has the
-   number of times it was *built*, whether it was emitted or went into a longer one.
-3. Each firing of a merge makes one token of two. With ``k`` merges, the number of tokens is the number of units
-   (bytes) minus the firings of the first ``k`` merges.
+1. Count how often each id was *emitted*.
+2. From the last merge to the first, add the count of what a merge made to its parts: how often each id was *built*.
+3. Each firing of a merge makes one token of two: tokens with ``k`` merges = units (bytes) - firings of the first ``k``.
 
-No text is encoded twice. The result is exact if every merge makes an id that no other merge makes, from ids that exist
-by then, and if the pre-tokenization does not depend on the size. :class:`~tokbench.tokenizers.merges.MergeOrder`
-refuses other merges.
+Exact if every merge makes an id of its own from earlier ids, and the pre-tokenization does not depend on the size.
+:class:`~tokbench.tokenizers.merges.MergeOrder` refuses other merges.
 """
 
 from __future__ import annotations
@@ -44,7 +40,7 @@ class Curve:
     def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
         self.order = order
         self.built = counts.astype(np.int64)
-        """int64[vocab_size], how often each id was built on the way, or was there as a unit."""
+        """int64[vocab_size], how often each id was built, or there as a unit."""
         for _, makers, parts in reversed(order.levels):
             times = self.built[makers]
             some = np.flatnonzero(times)  # a short text builds few of the tokens
@@ -52,18 +48,18 @@ class Curve:
 
     @cached_property
     def fired(self) -> NDArray[np.int64]:
-        """int64[m], how often each merge fires."""
+        """int64[m], firings of each merge."""
         return self.built[self.order.made]
 
     @cached_property
     def tokens(self) -> NDArray[np.int64]:
-        """int64[m + 1], the number of tokens with 0, 1, … m merges."""
+        """int64[m + 1], tokens with 0, 1, … m merges."""
         units = int(self.built.sum() - self.fired.sum())
         saved = self.fired * (np.diff(self.order.offsets) - 1)
         return units - np.concatenate([[0], np.cumsum(saved)])
 
     def counts_at(self, merges: int) -> NDArray[np.int64]:
-        """Return int64[vocab_size], how often each id occurs with the first ``merges`` merges."""
+        """Return int64[vocab_size], the count of each id with the first ``merges`` merges."""
         ranks, made, rank_of_part, parts, times = self._firing
         counts = self.built.copy()
         counts[made[np.searchsorted(ranks, merges) :]] = 0
@@ -73,10 +69,7 @@ class Curve:
 
     @cached_property
     def _firing(self) -> tuple[NDArray[np.int64], ...]:
-        """Return the merges that fire, which are few in a short text.
-
-        Five int64 arrays: their ranks and the ids they make; of each part the rank of its merge, its id, and the times.
-        """
+        """Return only merges that fire: ranks, ids made; for each part its merge's rank, its id, the times."""
         order = self.order
         ranks = np.flatnonzero(self.fired)
         used = np.flatnonzero(self.fired[order.rank_of_part])
@@ -87,8 +80,7 @@ class Curve:
     def entropy(self) -> NDArray[np.float64]:
         r"""float64[m + 1], Shannon entropy of the unigram distribution in bits, with 0, 1, … m merges.
 
-        With counts c and n tokens, H = log2 n - Σ c log2 c / n; a merge changes the counts of what it makes and
-        of its parts, so all sizes cost one pass over the merges.
+        H = log2 n - Σ c log2 c / n with counts c and n tokens; a merge changes few counts, so one pass does all sizes.
         """
         order, fired = self.order, self.fired
         # Every use of an id by a merge takes its count down: the uses in order of id, then of rank.
@@ -109,9 +101,7 @@ class Curve:
 
 
 def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
-    """Return int64[vocab_size], the number of tokens that each id becomes with only the first ``merges`` merges.
-
-    The tokens of any text at this size are the sum over its ids.
+    """Return int64[vocab_size], the tokens that each id becomes with only the first ``merges`` merges.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> [tokens_of_each(order, k)[257].item() for k in (0, 1, 2)]
@@ -130,13 +120,11 @@ def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def cut_ids(order: MergeOrder, text: Encoded, merges: int) -> Encoded:
-    """Return the ids of documents as a vocabulary with the first merges alone gives them.
-
-    Each id that a later merge makes is taken apart into the ids that it was made of, as :class:`Curve` counts it.
+    """Return the ids that a vocabulary with only the first merges gives: split what later merges make.
 
     Args:
         order: the merges.
-        text: the ids of the documents, encoded with all merges.
+        text: the ids with all merges.
         merges: how many merges are kept.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])

@@ -1,6 +1,6 @@
-"""Capabilities that show what an engine itself does: its spans in the text, its streams of ids, its counts.
+"""Capabilities that show what an engine itself does: its spans, streams and counts.
 
-They go with :mod:`tokbench.tokenizers.contract`, which has their sentences.
+:mod:`tokbench.tokenizers.contract` has their sentences.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ __all__ = ["CountsAlone", "CountsTokens", "DecodesStream", "EncodesChat", "Names
 
 
 NO_IDS: Final = "it counts tokens and gives no ids"
-"""The reason why much does not apply to a tokenizer that counts alone."""
+"""Why much does not apply to a tokenizer that counts alone."""
 
 
 class TokenSpans(NamedTuple):
-    """The ids of one document, and the part of the text that the engine itself reports for each."""
+    """The ids of one document, and the spans of the engine."""
 
     ids: Sequence[int]
-    """The ids, as ``encode`` gives them."""
     starts: Sequence[int]
-    """For each id, the code points of the text before its part."""
+    """Code points before each span."""
     ends: Sequence[int]
-    """For each id, the code points of the text before the end of its part."""
+    """Code points before the end of each span."""
 
 
 @runtime_checkable
@@ -43,7 +42,7 @@ class ReportsSpans(Protocol):
     """
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Return the ids of one text, and the spans of the engine, with nothing mended.
+        """Return the ids of one text, and the unchanged spans of the engine.
 
         Raises:
             ValueError: as for ``encode``.
@@ -63,12 +62,12 @@ class DecodesStream(Protocol):
     """
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Yield the text that the engine shows after each id, mostly none or a few characters, and that for the end.
+        """Yield what the engine shows after each id, mostly no or few characters, and at the end.
 
-        An engine that has no call for the end, and keeps what is left, yields an empty string there.
+        An engine without a call for the end yields an empty string there.
 
         Raises:
-            ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
+            ValueError: an id is not in ``range(vocab_size)``; may be a ``BackendError``.
         """
 
 
@@ -85,12 +84,11 @@ class EncodesChat(Protocol):
     """
 
     def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> Sequence[int]:
-        """Return the ids of a conversation, special tokens of the template among them.
+        """Return the ids of a conversation, with the template's special tokens.
 
         Args:
-            messages: the messages with ``role`` and ``content``, and with whatever else the template reads, such as
-                ``tool_calls``.
-            reply: open the reply of the assistant at the end, where the template has a mark for that.
+            messages: with ``role`` and ``content``, and what else the template reads, such as ``tool_calls``.
+            reply: open the assistant's reply at the end, where the template has a mark for that.
 
         Raises:
             ValueError: the template refuses the conversation.
@@ -128,14 +126,13 @@ class NamesOutput(Protocol):
 
     @property
     def returns(self) -> Literal["arrays", "lists"]:
-        """``arrays`` if ids come in buffers, or ``lists`` if each is a Python integer, from which arrays are made."""
+        """``arrays`` if ids come in buffers, or ``lists`` if each is a Python integer."""
 
 
 def output_of(tokenizer: Any) -> str:
-    """Return what the engine of a tokenizer hands over: ``arrays``, ``lists`` or ``counts``.
+    """Return ``arrays``, ``lists`` or ``counts``; by default ``arrays`` if it encodes batches, else ``lists``.
 
-    Speeds are compared among tokenizers that hand over the same. One that says nothing hands over arrays if it encodes
-    batches, else lists.
+    Speeds are compared among tokenizers with the same output.
 
     >>> import tokbench
     >>> output_of(tokbench.load("utf8_bytes"))
@@ -149,10 +146,9 @@ def output_of(tokenizer: Any) -> str:
 
 
 class CountsAlone:
-    """Base of a tokenizer that counts tokens and gives no ids: it has ``vocab_size`` and ``count_batch``.
+    """Base of a tokenizer that only counts tokens: it has ``vocab_size`` and ``count_batch``.
 
-    Whatever needs ids or text that comes back does not apply to it, and reports say so. Tokens, bytes per token and
-    tokens per word are measured as of any other.
+    Tokens, bytes per token and tokens per word are measured; whatever needs ids does not apply.
 
     >>> class Letters(CountsAlone):
     ...     vocab_size = 128
@@ -165,20 +161,12 @@ class CountsAlone:
     """
 
     def encode(self, text: str, /) -> Sequence[int]:
-        """Refuse: there are no ids.
-
-        Raises:
-            NoIds: always.
-        """
+        """Raise NoIds."""
         del text
         raise NoIds(NO_IDS)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Refuse: there are no ids.
-
-        Raises:
-            NoIds: always.
-        """
+        """Raise NoIds."""
         del ids
         raise NoIds(NO_IDS)
 

@@ -12,7 +12,7 @@ from tokbench.tokenizers import contract
 
 
 def _members(protocol: type) -> dict[str, str]:
-    """Return the first line of every method and attribute of a protocol, by name, those of its bases first."""
+    """Return the first source line of every method and attribute, by name."""
     lines = {}
     for base in reversed(protocol.__mro__):
         for name, member in vars(base).items() if getattr(base, "_is_protocol", False) else ():
@@ -24,7 +24,7 @@ def _members(protocol: type) -> dict[str, str]:
 
 
 def missing_members(made: object, kind: str, protocol: type) -> str:
-    """Return what an object of a plugin lacks, and how to write it; an empty string if it lacks nothing.
+    """Return what an object of a plugin lacks, and how to write it; empty if nothing.
 
     Args:
         made: what the plugin returned.
@@ -70,18 +70,14 @@ _MEMBERS: Final[Mapping[str, tuple[type, Any]]] = {
     "lossless": (contract.ClaimsLossless, bool),
     "thread_safe": (contract.ThreadSafe, bool),
 }
-"""By member that has a value, the capability that has it, and its type."""
+"""Capability and type of each member that has a value."""
 
 
 def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> Mapping[str, Any]:
-    """Return the optional members that a tokenizer has, as plain values.
-
-    Args:
-        tokenizer: the tokenizer.
-        vocab_size: its number of ids.
+    """Return the optional members of a tokenizer as plain values.
 
     Raises:
-        ContractError: the value of one is of another type, or an id that is none.
+        ContractError: a value has another type, or an id is out of range.
 
     >>> class Letters:
     ...     vocab_size, encode, decode = 128, str.encode, bytes.decode

@@ -16,14 +16,14 @@ from tokbench.tokenizers.contract import HasMerges, HasSpecialTokens, HasTokenBy
 
 
 class MergeOrder:
-    """Merges in order of rank: each makes an id that no other merge makes, from ids that exist by then.
+    """Merges in order of rank: each makes an id of its own from ids that exist by then.
 
     Args:
-        vocab_size: the size of the vocabulary; every id is smaller.
-        merges: for each merge, the ids of its parts, and then the id that it makes. A merge has two parts; more only
-            for a token that is found by looking up a whole chunk. Ids that no merge makes are units, such as bytes.
-        base: the number of units that are ordinary tokens; default: all ids that no merge makes. With the first ``k``
-            merges the vocabulary has ``base + k`` ids.
+        vocab_size: every id is smaller.
+        merges: the ids of the parts, then the id made. More than two parts only for a token that is found by looking
+            up a whole chunk. Ids that no merge makes are units, such as bytes.
+        base: the units that are ordinary tokens; default: all. With the first ``k`` merges the vocabulary has
+            ``base + k`` ids.
 
     Raises:
         ContractError: an id is made twice, or of one that does not exist by then, or is out of range.
@@ -49,7 +49,7 @@ class MergeOrder:
         self.parts = np.delete(flat, ends - 1)
         """int64[p], the ids of all parts, merge after merge."""
         self.offsets = np.concatenate([[0], np.cumsum(lengths - 1)])
-        """int64[m + 1]; merge ``r`` has the parts ``parts[offsets[r]:offsets[r + 1]]``."""
+        """int64[m + 1]; merge ``r`` has ``parts[offsets[r]:offsets[r + 1]]``."""
         self.base = vocab_size - len(self.made) if base is None else base
         self._check(flat)
 
@@ -72,11 +72,9 @@ class MergeOrder:
             )
 
     def __len__(self) -> int:
-        """Number of merges."""
         return len(self.made)
 
     def parts_of(self, rank: int) -> tuple[int, ...]:
-        """Return the ids of the parts of a merge."""
         return tuple(self.parts[self.offsets[rank] : self.offsets[rank + 1]].tolist())
 
     @cached_property
@@ -88,12 +86,12 @@ class MergeOrder:
 
     @cached_property
     def rank_of_part(self) -> NDArray[np.int64]:
-        """int64[p], the rank of the merge to which each part belongs."""
+        """int64[p], the rank of each part's merge."""
         return np.repeat(np.arange(len(self.made)), np.diff(self.offsets))
 
     @cached_property
     def by_use(self) -> NDArray[np.int64]:
-        """int64[p], the numbers of the parts in the order of their ids, the uses of an id in the order of ranks."""
+        """int64[p], the numbers of the parts in the order of ids, then of ranks."""
         return np.argsort(self.parts, kind="stable")  # the parts come in the order of ranks
 
     @cached_property
@@ -110,10 +108,7 @@ class MergeOrder:
 
     @cached_property
     def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For each depth, from 1 on: int64[n], the ids that are made there; and two int64[q] over their parts.
-
-        The first of the two has the id that each part is a part of, in the order of the ids, and the second the part.
-        """
+        """For each depth from 1 on: the ids made there; and for their parts, sorted by id, the made id and the part."""
         by_depth = np.argsort(self.depth, kind="stable")
         borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
         levels = []
@@ -127,10 +122,10 @@ class MergeOrder:
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the bytes of each id; no bytes for special tokens.
+    """Return the bytes of each id; empty for special tokens.
 
     Raises:
-        ContractError: the tokenizer does not tell the bytes of its ids.
+        ContractError: the tokenizer does not give the bytes of its ids.
 
     >>> import tokbench
     >>> ordinary_tokens(tokbench.load("utf8_bytes"))[97:100]
@@ -147,7 +142,7 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
 
     Args:
         tokenizer: the tokenizer.
-        tokens: what :func:`ordinary_tokens` returns, where it is known already.
+        tokens: its :func:`ordinary_tokens`, if known.
 
     Raises:
         ContractError: it lists no merges, they are not in order, or a merge makes bytes that no id has.

@@ -12,14 +12,13 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 GivenOptions = dict[str, Any]
-"""Options as they were written, before they are checked."""
+"""Unchecked options."""
 
 
 class Options(BaseModel):
-    """Base of every options class: it refuses unknown keys and checks values, and it cannot be changed later.
+    """Base of every options class: it refuses unknown keys, checks values, and is frozen.
 
-    Each field is one key in the configuration file. Messages and lists show its type, default and description. A path
-    of the type :data:`tokbench.plugin.LocalPath` is relative to the folder of the configuration file.
+    Each field is one key in the configuration file; messages and lists show its type, default and description.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -47,7 +46,7 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
 
 
 def local_path(text: str, base: Path) -> Path:
-    """Return the path that a text names: relative to a folder, with the values of environment variables and of ``~``.
+    """Resolve a text relative to a folder, with environment variables and ``~``.
 
     Raises:
         ValueError: an environment variable is not set.
@@ -59,7 +58,7 @@ def local_path(text: str, base: Path) -> Path:
 
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]
-"""A path relative to the folder of the configuration file it stands in; ``${NAME}`` is an environment variable."""
+"""A path relative to the folder of its configuration file; ``${NAME}`` is an environment variable."""
 
 
 def _resolve_unless_address(value: Any, info: ValidationInfo) -> Any:
@@ -75,7 +74,7 @@ def _path_or_address(value: Path | str) -> Path | str:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+]*://")
 
 FilesPath = Annotated[str | Path, BeforeValidator(_resolve_unless_address), AfterValidator(_path_or_address)]
-"""A :data:`LocalPath`, or a string that is the address of files elsewhere, such as ``s3://bucket/*.txt``."""
+"""A :data:`LocalPath`, or an address of files elsewhere, such as ``s3://bucket/*.txt``."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class _NameOf:
 
 
 TokenizerName = Annotated[str, _NameOf("tokenizer")]
-"""The name of a tokenizer of the configuration. A name that does not exist is refused with its place."""
+"""The name of a tokenizer of the configuration; an unknown name is refused with its place."""
 
 CorpusName = Annotated[str, _NameOf("corpus")]
 """The name of a corpus of the configuration."""
@@ -96,7 +95,7 @@ GroupName = Annotated[str, _NameOf("group")]
 
 
 def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield every name to which some options refer: its kind, the name, and the path of the option.
+    """Yield kind, name and path of the option for every name in some options.
 
     >>> class Example(Options):
     ...     reference: TokenizerName

@@ -1,4 +1,4 @@
-"""Loops over the bytes and words of a text, compiled. Importing this file needs numba."""
+"""Compiled loops over bytes and words. Importing this file needs numba."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character h
 
 @inlined
 def _code(codes: Any, at: Any) -> tuple[Any, Any]:
-    """Return the code point of the character at a place of a text in UTF-8, and how many bytes it has."""
+    """Return a code point of UTF-8, and its number of bytes."""
     first = np.int64(codes[at])
     if first < _TWO:
         return first, 1
@@ -32,14 +32,14 @@ def _code(codes: Any, at: Any) -> tuple[Any, Any]:
 
 @inlined
 def _emit(edges: Any, count: Any, start: Any, end: Any) -> Any:
-    """Write a segment, and count it if it is a word: if it has a place where the word starts."""
+    """Write a segment; count it if it has a place where the word starts."""
     edges[count], edges[count + 1] = start, end
     return count + 2 if start >= 0 else count
 
 
 @inlined
 def _end_of_ascii(codes: Any, at: Any) -> Any:
-    """Return the first place from ``at`` on with a byte beyond ASCII, or the size of the text."""
+    """Return the first byte beyond ASCII, or the size."""
     size, place = np.uint64(len(codes)), np.uint64(at)  # unsigned: numba looks whether a signed index is negative
     while place + _WIDE < size:
         some = np.uint8(0)
@@ -55,7 +55,6 @@ def _end_of_ascii(codes: Any, at: Any) -> Any:
 
 @inlined
 def _is_inside(codes: Any, at: Any, first: Any, last: Any, table: Any, bits: Any) -> Any:
-    """Return 1 if a byte of a stretch of ASCII is inside a word, else 0."""
     in_word, _, sides, shift = bits[:4]
     here = table[codes[at]]
     before = table[codes[at - 1]] if at > first else np.uint16(0)
@@ -64,7 +63,6 @@ def _is_inside(codes: Any, at: Any, first: Any, last: Any, table: Any, bits: Any
 
 
 def _edges_of_masks() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the places of the bits of every mask of eight bits, and how many bits it has."""
     places, counts = np.zeros((256, 8), np.uint8), np.zeros(256, np.int64)
     for mask in range(256):
         bits = [place for place in range(8) if mask >> place & 1]
@@ -80,11 +78,7 @@ _LAST: Final = np.uint64(_STEP - 1)
 
 @inlined
 def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks: Any, edges: Any, count: Any) -> Any:
-    """Write the words of a stretch of ASCII, see ``_plain_words`` of :mod:`.uax29`; return how many edges there are.
-
-    Eight bytes are taken at a time, of which the table of masks makes a word of bits. Their edges are written without
-    asking how many there are: no branch to mispredict.
-    """
+    """Write the words of ASCII; return the number of edges. Eight bytes at a time, without branches to mispredict."""
     inside, at, count = np.uint64(0), np.int64(first), np.uint64(count)
     while at + _STEP < last:
         here = np.uint64(at)  # unsigned: numba looks whether a signed index is negative
@@ -119,7 +113,7 @@ def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks
 
 @inlined
 def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edges: Any, count: Any) -> Any:
-    """Write the words of a stretch by the rules for all characters, see ``word_breaks`` of :mod:`.uax29`."""
+    """Write words by the rules for all characters, as ``word_breaks`` of :mod:`.uax29`."""
     _, alike, sides, shift, middles, hebrew, apostrophe, regional = bits[:8]
     space, joiner, pictograph, newline, attached, written = bits[8:]
     end = first
@@ -168,18 +162,14 @@ def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edg
 
 @compiled
 def word_edges(codes: Any, table: Any, bits: Any) -> Any:
-    """Return where words begin and end by UAX #29.
+    """Return int64[2 * w], the start and end of each word by UAX #29.
 
-    Most text is ASCII for long stretches, for which a short loop does. Each byte beyond ASCII is in a stretch from the
-    space or line feed before it to the next, where all rules are applied.
+    ASCII has a short loop; all rules apply between the spaces or line feeds around other bytes.
 
     Args:
         codes: uint8[n], the text in UTF-8.
-        table: uint16[0x110000], what the rules ask about each code point; for text in ASCII uint16[256] will do.
-        bits: what the bits of the table mean.
-
-    Returns:
-        int64[2 * w], the start and the end of each word.
+        table: uint16[0x110000], the bits of each code point; uint16[256] for ASCII.
+        bits: what the bits mean.
     """
     size = len(codes)
     edges = np.empty(2 * size + _STEP, np.int64)  # the system gives this memory only where something is written
@@ -204,17 +194,7 @@ def word_edges(codes: Any, table: Any, bits: Any) -> Any:
 
 @compiled
 def places_after(rising: Any, values: Any) -> Any:
-    """Return for each value how many numbers of a rising array are not above it: ``searchsorted`` from the right.
-
-    It goes through both arrays side by side. It begins again from the start where a value is below the one before.
-
-    Args:
-        rising: int64[m].
-        values: int64[n], which should rise, too.
-
-    Returns:
-        int64[n].
-    """
+    """Return for each value ``searchsorted`` from the right: both arrays in one pass, restarted where values fall."""
     places = np.empty(len(values), np.int64)
     at, size = np.uint64(0), np.uint64(len(rising))  # unsigned: numba looks whether a signed index is negative
     previous = np.int64(0)

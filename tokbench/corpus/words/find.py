@@ -32,7 +32,7 @@ _PATTERNS: Final[dict[Unit, str]] = {
 }
 
 _PIECE: Final = 1 << 22
-"""Characters; only a document that is longer than a shard is searched in several pieces."""
+"""Characters; a longer document is searched in pieces."""
 
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,
@@ -42,16 +42,14 @@ _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
 
 
 class Spans(NamedTuple):
-    """Spans of text, such as words, in UTF-8 bytes of a shard's documents joined end to end."""
+    """Spans of text, such as words, in UTF-8 bytes of joined documents."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    """int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``, inside one document."""
+    """int64[s]; span ``k`` is ``[starts[k], ends[k])``, inside one document."""
     documents: NDArray[np.int64]
-    """int64[s], the document of each span."""
 
     def where(self, chosen: NDArray[Any]) -> Spans:
-        """Return the spans that a mask or an array of indices chooses."""
         return Spans(self.starts[chosen], self.ends[chosen], self.documents[chosen])
 
 
@@ -66,21 +64,11 @@ def _compiled(unit: Unit) -> regex.Pattern[str]:
 
 
 def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None = None) -> Spans:
-    """Return the words of several documents.
-
-    Args:
-        texts: the documents.
-        unit: what a word is.
-        n_bytes: int64[d], the bytes of each document in UTF-8, where they are known already.
-
-    All documents are searched as one text with a line feed between them, which no word of any unit crosses: searching
-    one long text takes half the time of many short ones. Gold words are not searched but given, to
-    :func:`tokbench.corpus.words.gold.gold_words`.
+    """Return the words of several documents; ``n_bytes`` are their sizes in UTF-8, if known.
 
     A syllable is a Hangul block; a Chinese or Yi character; in Tibetan the text between two tshegs; in Burmese a
-    consonant and everything up to the next consonant that is not closed by an asat and has none stacked below; in
-    Vietnamese the text between spaces. A number counts as one syllable, and so does a word in a script that shows no
-    syllables.
+    consonant up to the next that is not closed by an asat and has none stacked below; in Vietnamese the text between
+    spaces. A number, or a word in another script, is one syllable. Gold words are not searched.
 
     >>> words = find_words(["It's 3.5 km,", "né?"], "uax29")
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
@@ -105,11 +93,7 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
 
 
 def _spans(text: str, unit: Unit, size: int = _PIECE) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return int64[w] twice, the start and the end of each word of a text, in bytes.
-
-    A long text is searched in pieces of about ``size`` characters that end with a line feed, so that the memory which
-    the search needs does not grow with the text.
-    """
+    """Return starts and ends in bytes; pieces that end with a line feed bound memory."""
     starts, ends, before, begin = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0
     while begin < len(text):
         end = text.find("\n", begin + size) + 1 or len(text)

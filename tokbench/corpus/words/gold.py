@@ -1,4 +1,4 @@
-"""Gold words of several documents, in bytes of the documents joined end to end."""
+"""Gold words in bytes of joined documents."""
 
 from __future__ import annotations
 
@@ -13,27 +13,22 @@ from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.positions import byte_positions
 
 GOLD_UNITS: Final = frozenset({"gold", "gold_nonpunct"})
-"""The units that only a corpus with gold words has."""
 
 
 class GoldWords(NamedTuple):
-    """The words that people marked."""
+    """Words that people marked."""
 
     words: Spans
-    """The places of the words."""
     punctuation: NDArray[np.bool_]
-    """bool[w], ``True`` for words that are punctuation."""
     morphemes: NDArray[np.int64] | None
-    """int64[m], the bytes inside words where one morpheme ends and the next begins, rising; ``None`` if nobody marked
-    morphemes."""
+    """int64[m], bytes inside words where a morpheme ends; ``None`` if not marked."""
 
     def unit(self, name: str) -> Spans:
-        """Return the words of one of the gold units."""
         return self.words if name == "gold" else self.words.where(~self.punctuation)
 
 
 def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
-    """Return the gold words of several documents, converted from code points to bytes of the joined documents.
+    """Convert code points to bytes of the joined documents.
 
     >>> one = Gold(words=((0, 4), (5, 6)), punctuation=(False, True), morphemes=(2,))
     >>> marked = gold_words(["né s !", "né s !"], [one, one])

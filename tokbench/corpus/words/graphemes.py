@@ -1,8 +1,7 @@
-"""Finds extended grapheme clusters, what a reader takes for one character, by the rules of UAX #29.
+"""Finds extended grapheme clusters by the rules of UAX #29 on arrays.
 
-The rules are those of the version in :data:`.unicode_tables.GRAPHEME_RULES`, computed on arrays. Source of the rules,
-whose numbers stand beside them: https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules. The class of
-each character is that of ``regex``.
+Rules: version :data:`.unicode_tables.GRAPHEME_RULES` of
+https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules; character classes: ``regex``.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ _CLASSES: Final = (
     *("Other", "CR", "LF", "Control", "Extend", "ZWJ", "Regional_Indicator", "Prepend", "SpacingMark"),
     *("L", "V", "T", "LV", "LVT"),
 )
-"""The values of the property Grapheme_Cluster_Break; the place of each is in the lowest four bits of a character."""
+"""Grapheme_Cluster_Break; the place is the lowest four bits."""
 
 _ASCII: Final = 0x80
 _PIECE: Final = 1 << 20
-"""Characters that are looked at together."""
+"""Characters per piece."""
 
 _WIDTH: Final = 4
 _EXTEND, _ZWJ, _REGIONAL = (np.uint16(_CLASSES.index(name)) for name in ("Extend", "ZWJ", "Regional_Indicator"))
@@ -47,13 +46,13 @@ _PATTERNS: Final = (
 
 @cache
 def _table() -> NDArray[np.uint16]:
-    """Return the class of every code point and what else the rules ask about it."""
+    """Return the class and other bits of every code point."""
     return bit_table(_PATTERNS, int(_PICTOGRAPH))
 
 
 @cache
 def _pairs() -> NDArray[np.bool_]:
-    """Return bool[256], ``True`` where no boundary parts two neighbours, at 16 × the first class + the second."""
+    """Return where no boundary is between neighbours, at 16 × first class + second."""
     table = np.zeros((1 << _WIDTH, 1 << _WIDTH), dtype=np.bool_)
 
     def join(before: str, after: str) -> None:
@@ -71,9 +70,7 @@ def _pairs() -> NDArray[np.bool_]:
 
 
 def grapheme_spans(text: str) -> NDArray[np.int64]:
-    r"""Return int64[g, 2], the start and end of each grapheme cluster of a text, white space left out, in code points.
-
-    A mark behind white space stands for itself.
+    r"""Return start and end in code points, without white space; a mark after white space counts.
 
     >>> text = "né\u0301 🇫🇮👩\u200d🚀"
     >>> [text[start:end] for start, end in grapheme_spans(text)]
@@ -90,11 +87,7 @@ def grapheme_spans(text: str) -> NDArray[np.int64]:
 
 
 def cluster_breaks(kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
-    """Return bool[n], ``True`` for every code point of a text that begins a grapheme cluster: rules GB1 to GB999.
-
-    Args:
-        kinds: uint16[n], the entry of each code point in the table.
-    """
+    """Return where clusters begin (GB1 to GB999); ``kinds`` are entries of the table."""
     some = np.bitwise_or.reduce(kinds)
     classes = kinds & _CLASS
     breaks = np.ones(len(kinds), dtype=np.bool_)
@@ -121,21 +114,16 @@ def cluster_breaks(kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
 
 
 class Clusters(NamedTuple):
-    """The grapheme clusters of several documents, white space left out, in one byte of memory for each of the text."""
+    """Grapheme clusters without white space, in one byte of memory for each of the text."""
 
     counts: NDArray[np.int64]
-    """int64[d], the number of clusters of each document."""
+    """int64[d]."""
     inside: NDArray[np.bool_]
-    """bool[n + 1], ``True`` for the positions strictly inside a cluster, in UTF-8 bytes of the documents joined end to
-    end."""
+    """bool[n + 1], positions strictly inside a cluster, in joined UTF-8 bytes."""
 
 
 def find_clusters(texts: Sequence[str], size: int = _PIECE) -> Clusters:
-    r"""Return the grapheme clusters of some documents.
-
-    Args:
-        texts: the documents. No cluster crosses from one to the next.
-        size: characters that are looked at together. A longer document is cut behind line feeds.
+    r"""Find clusters in pieces of ``size`` characters, cut after line feeds.
 
     >>> clusters = find_clusters(["n\u0303 a", "\r\n", "é"])
     >>> clusters.counts.tolist(), np.flatnonzero(clusters.inside).tolist()
@@ -169,7 +157,7 @@ def find_clusters(texts: Sequence[str], size: int = _PIECE) -> Clusters:
 
 
 def _cluster_bytes(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return int64[g] twice, the start and the end of each grapheme cluster of a text, in bytes."""
+    """Return starts and ends in bytes."""
     if text.isascii():  # every character is a cluster, but for a carriage return and its line feed, which are white
         starts = np.flatnonzero(np.frombuffer(text.encode().translate(_ascii_ink()), dtype=np.bool_))
         return starts, starts + 1
@@ -181,7 +169,7 @@ def _cluster_bytes(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @cache
 def _ascii_ink() -> bytes:
-    """Return a table for ``bytes.translate``: 0 for white space in ASCII, 1 for all other bytes."""
+    """For ``bytes.translate``: 0 for white space in ASCII, else 1."""
     bits = bits_of("".join(map(chr, range(_ASCII))), _PATTERNS)
     ink: bytes = ((bits & _WHITE) == 0).tobytes()
     return ink + bytes(256 - _ASCII)

@@ -1,4 +1,4 @@
-"""Finds words by the boundaries and dictionaries of ICU, if PyICU is installed."""
+"""Finds words by ICU's boundaries and dictionaries, if PyICU is installed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
-"""The last code point that is a single code unit in UTF-16."""
+"""The last code point of one UTF-16 unit."""
 
 
 @cache
 def icu_works() -> bool:
-    """Return ``True`` if PyICU is installed and finds its ICU."""
+    """Tell whether PyICU finds its ICU."""
     try:
         import icu  # noqa: F401
     except ImportError:  # not there, or built against an ICU that is gone
@@ -23,7 +23,7 @@ def icu_works() -> bool:
 
 
 def icu_version() -> str:
-    """Return the version of ICU and its dictionaries; an empty string if PyICU is not installed."""
+    """Return ICU's version; empty without PyICU."""
     if not icu_works():
         return ""
     import icu
@@ -32,7 +32,7 @@ def icu_version() -> str:
 
 
 def icu_unicode_version() -> str:
-    """Return the version of Unicode that ICU supports; an empty string if PyICU is not installed."""
+    """Return ICU's version of Unicode; empty without PyICU."""
     if not icu_works():
         return ""
     import icu
@@ -41,11 +41,7 @@ def icu_unicode_version() -> str:
 
 
 def icu_spans(text: str) -> NDArray[np.int64]:
-    """Return int64[w, 2], the start and end of each word, in code points.
-
-    A word is a segment whose rule status is not that of spaces and punctuation (``UBRK_WORD_NONE``). One set of
-    rules, the root locale's, serves all languages: the script chooses the dictionary.
-    """
+    """Return starts and ends in code points, of segments other than ``UBRK_WORD_NONE``, by the root locale."""
     import icu
 
     boundaries = icu.BreakIterator.createWordInstance(icu.Locale.getRoot())

@@ -1,4 +1,4 @@
-"""Finds morae of Japanese from the readings of the dictionary of SudachiPy, if it is installed."""
+"""Finds morae of Japanese from the readings of SudachiPy's dictionary, if installed."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from sudachipy import Tokenizer
 
 MORAE_OF: Final = frozenset({"ja", "jpn"})
-"""The languages that are counted in morae, by their codes."""
+"""Codes of languages."""
 
 _LONGEST: Final = 10_000
-"""The number of characters that are analysed at a time; the library accepts at most 49,149 bytes."""
+"""Characters per call; the library accepts at most 49,149 bytes."""
 
 _SMALL: Final = frozenset("ァィゥェォャュョヮ")
 _NO_SOUND: Final = frozenset({"補助記号", "空白"})
-"""Parts of speech: punctuation and other signs, and white space."""
+"""Parts of speech: punctuation, white space."""
 
 _PIECE: Final = re.compile(rf"[^\n。]{{1,{_LONGEST}}}。?")
 
 
 @cache
 def morae_work() -> bool:
-    """Return ``True`` if SudachiPy and its dictionary are installed."""
+    """Tell whether SudachiPy and its dictionary are installed."""
     try:
         _analyser()
     except ImportError:
@@ -46,9 +46,7 @@ def _analyser() -> Tokenizer:
 
 
 def morae(reading: str) -> int:
-    """Return the number of morae of a reading in kana: one for each kana, small vowels and glides aside.
-
-    A long vowel's second half (ー), a doubled consonant (ッ) and a closing nasal (ン) are one each.
+    """Count each kana but small vowels and glides; also ー, ッ and ン.
 
     >>> morae("トウキョウ"), morae("がっこう"), morae("ティーチャー"), morae("シンブン")
     (4, 4, 4, 4)
@@ -61,10 +59,9 @@ def _to_katakana(char: str) -> str:
 
 
 def mora_spans(text: str) -> NDArray[np.int64]:
-    """Return int64[m, 2], for each mora the start and end of its word, in code points.
+    """Return for each mora the span of its word in code points.
 
-    The morae of a word in kanji have no places of their own, so each has the place of the word. Numbers are read digit
-    by digit; what the dictionary cannot read has a mora for each letter.
+    Numbers are read by digits; unreadable words have a mora for each letter.
     """
     spans = [span for piece in _PIECE.finditer(text) for span in _of_piece(piece.group(), piece.start())]
     return np.array(spans, dtype=np.int64).reshape(-1, 2)

@@ -12,14 +12,14 @@ _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
 
 def byte_positions(text: str) -> NDArray[np.int64] | None:
-    """Return int64[n + 1], the byte of each character and of the end; ``None`` for ASCII, where both are equal."""
+    """Return int64[n + 1], the byte of each character and the end; ``None`` for ASCII."""
     if text.isascii():
         return None
     return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
 
 
 def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return int64[n], the number of bytes of each code point in UTF-8.
+    """Return the UTF-8 bytes of each code point.
 
     >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
     [1, 2, 3, 4]

@@ -1,8 +1,7 @@
 """Finds words by the default word boundaries of Unicode, UAX #29.
 
-ASCII text takes a short way of its own. For all other text every rule is computed on arrays, a whole text at a time.
-Source of the rules, whose numbers stand beside them: https://www.unicode.org/reports/tr29/#Word_Boundary_Rules. The
-class of each character is that of ``regex``.
+Rules: https://www.unicode.org/reports/tr29/#Word_Boundary_Rules, on arrays, with a short cut for ASCII; character
+classes: ``regex``.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ _PICTOGRAPH, _WRITTEN = (np.uint16(1 << k) for k in range(14, 16))
 _SIDES: Final = _LETTER | _DIGIT | _HEBREW
 _MIDDLES: Final = _BETWEEN_LETTERS | _BETWEEN_DIGITS | _BETWEEN_HEBREW
 _SHIFT: Final = 3
-"""A middle moved by this many bits to the right has the bits of the characters that it may stand between."""
+"""A middle's bits, moved right, are the bits of the characters that it joins."""
 
 _ALIKE: Final = _IN_WORD | _KATAKANA
-"""Two neighbours that share one of these bits are not parted (WB5, WB8 to WB10, WB13 to WB13b)."""
+"""Neighbours that share a bit are not separated (WB5, WB8 to WB10, WB13 to WB13b)."""
 
 _BITS: Final = (
     *(_IN_WORD, _ALIKE, _SIDES, np.uint16(_SHIFT), _MIDDLES, _HEBREW, _APOSTROPHE, _REGIONAL),
     *(_SPACE, _JOINER, _PICTOGRAPH, _NEWLINE, _ATTACHED, _WRITTEN),
 )
-"""The bits that compiled code has to know, in its order."""
+"""For compiled code, in its order."""
 
 _KINDS: Final = {
     "ALetter": _LETTER | _IN_WORD,
@@ -58,7 +57,7 @@ _KINDS: Final = {
     "ZWJ": _ATTACHED | _JOINER,
     "Regional_Indicator": _REGIONAL,
 }
-"""The bits of each value of the property Word_Break; ``Other`` has none."""
+"""Bits by Word_Break; ``Other`` has none."""
 
 _PATTERNS: Final = (
     (r"\p{WB=Other}+|" + "|".join(rf"(\p{{WB={name}}}+)" for name in _KINDS), tuple(map(int, _KINDS.values()))),
@@ -70,21 +69,20 @@ _LF: Final = 0x0A
 _ASCII: Final = 0x80
 _LEAD: Final = 0xC0
 _FOLLOWS: Final = 0x80
-"""In UTF-8 the highest two bits of a byte that is not the first of its character."""
+"""The highest two bits of a UTF-8 byte after the first."""
 _BREAK: Final = re.compile(rb"[ \n]")
 _FEW: Final = 150
-"""If fewer than one byte in this many is beyond ASCII, applying the rules around each of them alone is faster."""
+"""With fewer than one byte in this many beyond ASCII, rules around each of them are faster."""
 
 
 @cache
 def _table() -> NDArray[np.uint16]:
-    """Return the bits of every code point."""
     return bit_table(_PATTERNS, int(_PICTOGRAPH))
 
 
 @cache
 def _ascii_table() -> NDArray[np.uint16]:
-    """Return the bits of every byte of ASCII text; bytes beyond ASCII have none."""
+    """Bytes beyond ASCII have no bits."""
     table = np.zeros(256, dtype=np.uint16)
     table[:_ASCII] = bits_of("".join(map(chr, range(_ASCII))), _PATTERNS)
     return table
@@ -92,19 +90,13 @@ def _ascii_table() -> NDArray[np.uint16]:
 
 @cache
 def _translation(bits: int) -> bytes:
-    """Return a table for ``bytes.translate``: 1 for the bytes of ASCII text that have one of some bits, 0 for others.
-
-    ``bytes.translate`` takes a third of the time that indexing an array takes.
-    """
+    """For ``bytes.translate``, three times as fast as indexing: 1 for ASCII with some bits, else 0."""
     table: bytes = ((_ascii_table() & np.uint16(bits)) != 0).tobytes()
     return table
 
 
 def uax29_spans(data: bytes) -> NDArray[np.int64]:
-    r"""Return int64[w, 2], the start and end of each word of a text in UTF-8, in bytes.
-
-    A word is a segment between two boundaries, from its first letter, digit, mark or underscore on. Segments without
-    any are not words. No word crosses a space or a line end.
+    r"""Return starts and ends in bytes of segments from their first letter, digit, mark or underscore on.
 
     >>> uax29_spans("It's 3.5 km,\nné?".encode()).tolist()
     [[0, 4], [5, 8], [9, 11], [13, 16]]
@@ -133,7 +125,6 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
 
 
 def _compiled_spans(data: bytes) -> NDArray[np.int64]:
-    """Return the words of a text in UTF-8, found by compiled code."""
     from tokbench.corpus.words.compiled import word_edges
 
     table = _ascii_table() if data.isascii() else _table()
@@ -142,10 +133,7 @@ def _compiled_spans(data: bytes) -> NDArray[np.int64]:
 
 
 def _plain_spans(data: bytes, without: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Return the words of a text as if all of it were ASCII, where the bytes at some places are in no word.
-
-    These bytes must be stretches that begin and end at a space, at a line feed or at an end of the text.
-    """
+    """Return words as in ASCII, but none in ``without``: stretches between spaces, line feeds or ends."""
     word = _plain_words(data)
     if without is not None:
         word[without + 1] = False
@@ -153,11 +141,7 @@ def _plain_spans(data: bytes, without: NDArray[np.int64] | None = None) -> NDArr
 
 
 def _plain_words(data: bytes) -> NDArray[np.bool_]:
-    """Return bool[n + 2], ``True`` in words if all of a text of n bytes were ASCII; byte ``k`` has entry ``k + 1``.
-
-    Words are runs of letters, digits and underscores. Single signs inside join two letters or two digits (WB6, WB7,
-    WB11, WB12).
-    """
+    """Return bool[n + 2], in words if all were ASCII; byte ``k`` has entry ``k + 1`` (WB6, WB7, WB11, WB12)."""
     word = np.frombuffer(bytearray(b"".join([b"\0", data.translate(_translation(_IN_WORD)), b"\0"])), dtype=np.bool_)
     middle = np.frombuffer(data.translate(_translation(_MIDDLES)), dtype=np.bool_)
     at = np.flatnonzero(middle & word[:-2] & word[2:])
@@ -167,16 +151,11 @@ def _plain_words(data: bytes) -> NDArray[np.bool_]:
 
 
 def _edges(word: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return int64[w, 2], the start and end of each run of ``True``, where no run begins or ends the array."""
     return np.flatnonzero(word[1:] != word[:-1]).reshape(-1, 2)
 
 
 def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the starts and ends of stretches, cut at spaces and line feeds, that have bytes beyond ASCII.
-
-    A stretch begins with the space or line feed before it, so that it is cut as in the whole text. The text between
-    stretches is not read.
-    """
+    """Return starts and ends of stretches, cut before spaces and line feeds, with bytes beyond ASCII."""
     stretches: list[tuple[int, int]] = []
     end = 0
     for at in beyond.tolist():
@@ -192,7 +171,6 @@ def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[
 
 
 def _foreign_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the words of a text in UTF-8 by the rules for all characters."""
     points = np.frombuffer(codes.tobytes().decode().encode("utf-32-le"), dtype="<u4")
     kinds = _table()[points]
     begins = np.flatnonzero(word_breaks(points, kinds))
@@ -208,7 +186,7 @@ def _foreign_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
-    """Return bool[n], ``True`` for every code point of a text that begins a segment: rules WB1 to WB999.
+    """Return where segments begin: WB1 to WB999.
 
     Args:
         points: uint32[n], the code points.
@@ -235,10 +213,10 @@ def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArra
 
 
 def _joined(kinds: NDArray[np.uint16], some: np.uint16) -> NDArray[np.bool_]:
-    """Return bool[n], ``True`` for characters that no boundary parts from the one before, by WB5 to WB16.
+    """Return where characters join the one before, by WB5 to WB16.
 
     Args:
-        kinds: the bits of the characters, without those that are attached to others.
+        kinds: the bits, without attached characters.
         some: all bits that occur.
     """
     joined = np.zeros(len(kinds), dtype=np.bool_)
@@ -254,6 +232,6 @@ def _joined(kinds: NDArray[np.uint16], some: np.uint16) -> NDArray[np.bool_]:
 
 
 def _fits(before: NDArray[np.uint16], sign: NDArray[np.uint16], after: NDArray[np.uint16]) -> NDArray[np.bool_]:
-    """Return ``True`` for signs between two letters or two digits that they join (WB6, WB7, WB7b, WB7c, WB11, WB12)."""
+    """Find signs that join two letters or two digits (WB6, WB7, WB7b, WB7c, WB11, WB12)."""
     fits: NDArray[np.bool_] = (before & (sign >> _SHIFT) & after & _SIDES) != 0
     return fits

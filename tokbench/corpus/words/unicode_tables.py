@@ -1,13 +1,8 @@
 """The tables of Unicode by which texts are cut, and their versions.
 
-``regex`` brings its own tables: they decide about words by UAX #29, grapheme clusters, characters, syllables, scripts
-and the classes of pre-tokenization patterns. ICU brings its own, too. Normalization and general categories are those
-of Python.
-
-The rules that cut grapheme clusters are those of :data:`GRAPHEME_RULES`, whatever the tables are. One property is
-pinned. Of the symbols that were ``Extended_Pictographic`` in Unicode 15.0, 707 are not in 18.0, so that a zero width
-joiner no longer binds them. Here they are, beside those of the tables of ``regex``. So all lines of Unicode 15.0's test
-files hold, and the lines of 18.0's that part such a symbol from a joiner do not.
+``regex`` and ICU bring their own tables; normalization and general categories are Python's. Grapheme clusters follow
+:data:`GRAPHEME_RULES`. 707 symbols that are ``Extended_Pictographic`` in Unicode 15.0 and not in 18.0 are added, so
+that a zero width joiner binds them: all lines of 15.0's test files hold, and a few of 18.0's do not.
 """
 
 from __future__ import annotations
@@ -25,13 +20,12 @@ from numpy.typing import NDArray
 from tokbench.corpus.words.icu import icu_unicode_version, icu_version
 
 CODE_POINTS: Final = 0x110000
-"""The number of code points of Unicode."""
 
 GRAPHEME_RULES: Final = "18.0"
-"""The version of Unicode whose rules of UAX #29 cut grapheme clusters; others cut Burmese and more differently."""
+"""Unicode's version of the rules for grapheme clusters; others cut Burmese and more differently."""
 
 PINNED: Final = "15.0"
-"""The version of Unicode whose pictographs are pictographs here, whatever the version of ``regex``."""
+"""Unicode's version of pictographs, whatever the version of ``regex``."""
 
 _PINNED_PICTOGRAPHS: Final = """
 a9 ae 203c 2049 2122 2139 2194-2199 21a9-21aa 231a-231b 2328 2388 23cf 23e9-23f3 23f8-23fa 24c2 25aa-25ab 25b6
@@ -41,16 +35,15 @@ a9 ae 203c 2049 2122 2139 2194-2199 21a9-21aa 231a-231b 2328 2388 23cf 23e9-23f3
 1f21a 1f22f 1f232-1f23a 1f23c-1f23f 1f249-1f3fa 1f400-1f53d 1f546-1f64f 1f680-1f6ff 1f774-1f77f 1f7d5-1f7ff
 1f80c-1f80f 1f848-1f84f 1f85a-1f85f 1f888-1f88f 1f8ae-1f8ff 1f90c-1f93a 1f93c-1f945 1f947-1faff 1fc00-1fffd
 """
-"""The code points of Extended_Pictographic in emoji-data.txt of the pinned version, in hexadecimal."""
+"""Extended_Pictographic in emoji-data.txt, hexadecimal."""
 
 
 def bits_of(text: str, patterns: tuple[tuple[str, tuple[int, ...]], ...]) -> NDArray[np.uint16]:
-    r"""Return uint16[n], bits for each character of a text.
+    r"""Return uint16[n], bits for each character.
 
     Args:
         text: the characters.
-        patterns: patterns for ``regex`` that match runs of alike characters, each with the bits of its groups. A match
-            without a group sets nothing: such alternatives only skip quickly what is of no interest.
+        patterns: ``regex`` patterns of runs, with the bits of their groups; a match without a group sets nothing.
 
     >>> bits_of("ab1 ", ((r"(\p{L}+)|(\p{N}+)", (1, 2)), (r"(b+)", (4,)))).tolist()
     [1, 5, 2, 0]
@@ -64,11 +57,7 @@ def bits_of(text: str, patterns: tuple[tuple[str, tuple[int, ...]], ...]) -> NDA
 
 
 def bit_table(patterns: tuple[tuple[str, tuple[int, ...]], ...], pictograph: int) -> NDArray[np.uint16]:
-    r"""Return uint16[0x110000], the bits of every code point.
-
-    Args:
-        patterns: as for :func:`bits_of`.
-        pictograph: the bit of the code points that a zero width joiner may bind to the one before.
+    r"""Return the bits of every code point; ``pictograph`` is for those that a zero width joiner may bind.
 
     >>> table = bit_table(((r"(\p{L}+)", (1,)),), 2)
     >>> [int(table[ord(char)]) for char in "a\N{WATCH}\N{UPPER BLADE SCISSORS}."]
@@ -84,9 +73,7 @@ def bit_table(patterns: tuple[tuple[str, tuple[int, ...]], ...], pictograph: int
 
 
 def every_second(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the places of the second, fourth, sixth ``True`` of every row of ``True``.
-
-    Two regional indicators in a row are one flag, so the rules for words and for grapheme clusters ask for this.
+    """Return the second, fourth, … ``True`` of every run: two regional indicators are one flag.
 
     >>> every_second(np.array([True, True, True, False, True, True, True, True])).tolist()
     [1, 5, 7]
@@ -100,7 +87,7 @@ def every_second(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 @cache
 def regex_unicode_version() -> str:
-    """Return the version of Unicode that ``regex`` supports, as its package says; ``unknown`` if it does not say.
+    """Return ``unknown`` if the package does not say.
 
     >>> int(regex_unicode_version().partition(".")[0]) >= 15
     True
@@ -111,7 +98,7 @@ def regex_unicode_version() -> str:
 
 
 def segmentation_versions() -> dict[str, str]:
-    """Return the version of Unicode behind each way to cut or classify text, with the library that brings it.
+    """Return the version of Unicode, and the library, behind each way to cut or classify text.
 
     >>> for name in segmentation_versions():
     ...     print(name)

@@ -1,9 +1,8 @@
-"""The units in which words are counted; the README of the corpora lists them. Every count of words names its unit.
+"""The units in which words are counted.
 
-In scripts without spaces the boundaries of Unicode (UAX #29) are not those of words: they are around every letter or
-ideograph. So the default for these languages is ``icu`` if PyICU is installed, and ``character``, a letter or digit
-with its combining marks, if not. ICU has no dictionary for Tibetan and Dzongkha, which mark their syllables. A mora can
-only be counted, as it has no place in kanji. ``grapheme`` leaves white space out.
+UAX #29 finds boundaries around every letter in scripts without spaces: the default there is ``icu`` with PyICU, else
+``character``, a letter or digit with its combining marks. Tibetan and Dzongkha mark syllables. A mora has no place in
+kanji.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "gold": ("word (gold)", "words (gold)"),
     "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
 }
-"""The names of each unit, singular and plural."""
+"""Singular and plural."""
 
 # ISO 639-1 and 639-3 codes.
 _SYLLABLES_OF = frozenset("ko kor zh zho cmn yue wuu nan lzh ii iii bo bod dz dzo my mya vi vie".split())
@@ -38,11 +37,7 @@ _KOREAN = frozenset({"ko", "kor"})
 
 
 def default_unit(group: str, *, icu: bool | None = None) -> Unit:
-    """Return the unit for a group that is named after a language, with or without a region or script.
-
-    Args:
-        group: the name of the group.
-        icu: ``True`` if the dictionaries of ICU are installed; by default, this is tested.
+    """Return the unit for a group named after a language, with or without region or script.
 
     >>> default_unit("th", icu=True), default_unit("zho-CN", icu=False), default_unit("ko_KR"), default_unit("fi")
     ('icu', 'character', 'whitespace', 'uax29')
@@ -58,7 +53,7 @@ def default_unit(group: str, *, icu: bool | None = None) -> Unit:
 
 
 def uninstalled(unit: Unit) -> str:
-    """Return what a unit needs that is not installed and how to install it, or an empty string if it lacks nothing.
+    """Return what a unit lacks and how to install it; empty if nothing.
 
     >>> uninstalled("whitespace")
     ''
@@ -77,7 +72,7 @@ def uninstalled(unit: Unit) -> str:
 
 
 def foreign(unit: Unit, group: str) -> str:
-    """Return the reason why a unit does not fit the language of a group, or an empty string if it fits.
+    """Return why a unit does not match the language of a group; empty if it does.
 
     >>> foreign("mora", "ja"), foreign("syllable", "ko_KR"), foreign("icu", "books")
     ('', '', '')

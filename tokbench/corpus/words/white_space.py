@@ -1,4 +1,4 @@
-"""Finds white space in UTF-8: the code points with the Unicode property White_Space, as ``regex`` knows them."""
+"""Finds white space in UTF-8: the Unicode property White_Space, as in ``regex``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LAST: Final = 0x3000
-"""The last code point that is white space: in UTF-8, white space takes one to three bytes."""
+"""The last white space; in UTF-8 it has one to three bytes."""
 
 _ASCII: Final = 0x80
 _PIECE: Final = 1 << 16
-"""Bytes that are compared together: they stay in the processor's cache, and long texts take no more memory."""
+"""Bytes per piece, to fit the processor's cache."""
 _LEAD_OF_TWO: Final = range(0xC2, 0xE0)
 _LEAD_OF_THREE: Final = range(0xE0, 0xF0)
 
 
 @cache
 def _table() -> NDArray[np.bool_]:
-    """Return bool[0x10000], ``True`` for white space."""
     import regex
 
     table = np.zeros(1 << 16, dtype=np.bool_)
@@ -31,17 +30,13 @@ def _table() -> NDArray[np.bool_]:
 
 @cache
 def _ascii_runs() -> list[tuple[int, int]]:
-    """Return the runs of white space in ASCII, each as its first code point and its number of code points."""
+    """Return first code point and length."""
     edges = np.flatnonzero(np.diff(_table()[:_ASCII].astype(np.int8), prepend=0, append=0)).tolist()
     return [(first, end - first) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def white_bytes(data: bytes, *, only_first: bool = False) -> NDArray[np.bool_]:
-    r"""Return bool[n], ``True`` for every byte of white space in a text in UTF-8 of n bytes.
-
-    Args:
-        data: the text.
-        only_first: ``True`` for the first byte of each white-space character alone.
+    r"""Return bool[n], the bytes of white space in UTF-8, or only the first of each character.
 
     >>> white_bytes("a b\u3000é".encode()).tolist()
     [False, True, False, True, True, True, False, False]
@@ -63,7 +58,7 @@ def white_bytes(data: bytes, *, only_first: bool = False) -> NDArray[np.bool_]:
 
 
 def _beyond_ascii(codes: NDArray[np.uint8], piece: slice) -> Iterator[tuple[NDArray[np.int64], int]]:
-    """Yield the places of white space that begins in a piece of a text, and the number of its bytes, two or three."""
+    """Yield places where white space begins, and its bytes, two or three."""
     leads = np.flatnonzero(codes[piece] >= _LEAD_OF_TWO[0]) + piece.start
     first = codes[leads]
     for alike, size in ((_LEAD_OF_TWO, 2), (_LEAD_OF_THREE, 3)):

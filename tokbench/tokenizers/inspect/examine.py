@@ -21,7 +21,7 @@ _ORDINARY: Final = frozenset(TokenKind) - {TokenKind.SPECIAL, TokenKind.UNKNOWN,
 
 
 class Severity(StrEnum):
-    """The severity of a finding: an error wastes ids or breaks the contract, a warning may, a note is not a fault."""
+    """An error wastes ids or breaks the contract, a warning may, a note is not a fault."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -42,13 +42,9 @@ class Finding:
     """All ids that break the same rule."""
 
     rule: str
-    """The name of the rule."""
     severity: Severity
-    """The severity."""
     message: str
-    """The meaning of the finding."""
     tokens: list[Token]
-    """The ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +52,16 @@ class Inspection:
     """The result of inspecting a vocabulary."""
 
     vocab_size: int
-    """The number of ids."""
     findings: list[Finding] = field(default_factory=list)
-    """The findings, errors first."""
+    """Errors first."""
     kinds: dict[str, int] = field(default_factory=dict)
-    """The number of ids of each kind; they add up to ``vocab_size``."""
+    """Ids by kind; they add up to ``vocab_size``."""
     scripts: dict[str, int] = field(default_factory=dict)
-    """The number of ids whose bytes are text, by the script of their letters."""
+    """Ids whose bytes are text, by the script of their letters."""
     longest: list[Token] = field(default_factory=list)
-    """The longest tokens."""
 
     @property
     def failed(self) -> bool:
-        """``True`` if any finding is an error."""
         return any(finding.severity == Severity.ERROR for finding in self.findings)
 
     @property
@@ -119,7 +112,7 @@ def _counted(names: Any) -> dict[str, int]:
 
 
 def token_of(listing: Listing, token: int, remark: str = "") -> Token:
-    """Return an id with its text, or its bytes where they are not UTF-8 by themselves."""
+    """Return an id with its text, or its bytes where they are not UTF-8."""
     data = listing.data[token]
     return Token(
         token, data.decode() if listing.kinds[token] != TokenKind.FRAGMENT else f"bytes {data.hex(' ')}", remark
@@ -134,10 +127,7 @@ def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
 
 
 def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
-    """Return findings on the ids that no text gave, by reason; ids whose bytes another id stands for are not a loss.
-
-    The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
-    """
+    """Leave out ids whose bytes another id has. Names: Land and Bartolo 2024, "Fishing for Magikarp"."""
     reached = {data for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY and i not in lost}
     undecodable, never, twins, fragments, dead = [], [], [], [], []
     for i in sorted(lost):
@@ -214,7 +204,7 @@ def _not_as_in_file(tokenizer: Tokenizer, listing: Listing) -> Finding:
 
 
 def _spelled_special(tokenizer: Tokenizer, listing: Listing) -> Finding:
-    """Return the finding on special tokens that are given by text which spells their names."""
+    """Find special tokens that ordinary text with their names gives."""
     tokens = []
     for name, i in listing.special.items():
         ids = attempt(lambda name=name: list(tokenizer.encode(name)))  # type: ignore[misc]

@@ -15,7 +15,7 @@ _LENGTHS: Final = (2, 3, 4)
 
 
 def can_be_text(data: bytes) -> bool:
-    r"""Return ``True`` if any UTF-8 text has these bytes in it.
+    r"""Tell whether any UTF-8 text contains these bytes.
 
     >>> can_be_text(b"\x98\x80 a\xe2\x82"), can_be_text(b"\xc0"), can_be_text(b"\xe4\xe4"), can_be_text(b"\x80" * 4)
     (True, False, False, False)
@@ -38,10 +38,9 @@ def _continuations(data: bytes) -> int:
 
 
 def completions(data: bytes, most: int) -> list[str]:
-    r"""Return texts with these bytes in them: the incomplete characters at both ends are completed.
+    r"""Complete the characters at both ends; letters first, because pre-tokenization keeps them together.
 
-    If there are more than ``most`` ways, that many are drawn, always the same. Letters come first, because
-    pre-tokenization keeps them together.
+    Of more than ``most`` ways, choose that many, always the same.
 
     >>> completions(b" \xd7", 100)[-1], len(completions(b" \xd7", 100))
     (' \u05ff', 64)
@@ -55,7 +54,7 @@ def completions(data: bytes, most: int) -> list[str]:
 
 
 def _rank(text: str) -> tuple[bool, bool, str]:
-    """Return a sort key: letters first, then other assigned characters."""
+    """Sort letters first, then other assigned characters."""
     kinds = {unicodedata.category(char)[0] for char in text if not char.isascii()}
     return not kinds <= {"L", "M"}, "C" in kinds, text
 
@@ -81,7 +80,7 @@ def _candidates(data: bytes, most: int) -> Iterator[str]:
 
 
 def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
-    """Yield the bytes that may come before, and the number of continuation bytes after."""
+    """Yield the bytes that may precede, and the number of continuation bytes after."""
     head = _continuations(data)
     if head == len(data):  # all of it is inside one character
         for length in _LENGTHS:
@@ -98,7 +97,7 @@ def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
 
 
 def _missing(data: bytes) -> int:
-    """Return the number of bytes that the last character lacks."""
+    """Count the bytes that the last character lacks."""
     for back in range(1, min(4, len(data) + 1)):
         byte = data[-back]
         if byte not in _CONTINUATION:

@@ -1,16 +1,14 @@
 """Lists candidates for glitch tokens: whole tokens that some texts never make.
 
-A model hardly trains a token that its training text never has, and may then do anything where it meets it: such tokens
-are called under-trained, or glitch tokens (Rumbelow and Watkins 2023, "SolidGoldMagikarp"; Land and Bartolo 2024,
-"Fishing for Magikarp"). Weights show them best. From a vocabulary and some texts alone two things can be seen:
+A model hardly trains a token that its training text never has (Rumbelow and Watkins 2023, "SolidGoldMagikarp"; Land and
+Bartolo 2024, "Fishing for Magikarp"). Weights show them best. A vocabulary and some texts alone show two things:
 
-- The texts never make the token. Any token that is rare in them is so too, so this alone says little.
-- Its merge came almost at once after that of one of its parts, or before that of a token it is a part of. In language a
-  part is far more frequent than each word that has it, and was merged long before. If both came together, nearly every
-  place of the text that trained the vocabulary had the whole string. Names in boilerplate and in logs do.
+- The texts never make the token, which may just be rare.
+- Its merge came shortly after the merge of a part, or before the merge of a token that contains it. In language a part
+  is far more frequent than each word with it; in boilerplate and logs nearly every place has the whole string.
 
-Candidates are those of the first kind, ordered by the second. Land and Bartolo keep single bytes, fragments of UTF-8,
-special and unreachable tokens apart, and so does this file.
+Candidates are of the first kind, ordered by the second. Single bytes, fragments of UTF-8, special and unreachable
+tokens are listed separately, as by Land and Bartolo.
 """
 
 from __future__ import annotations
@@ -31,27 +29,20 @@ _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP
 
 
 class Never(StrEnum):
-    """The kinds of ids that some texts never make; each such id is of one kind, the first that fits."""
+    """The kinds of ids that some texts never make; the first that matches."""
 
     SPECIAL = "special or unused"
-    """A special token, the unknown token, or an id that is not used."""
+    """Also the unknown token."""
     UNREACHABLE = "unreachable"
-    """No text gives it, as far as is known."""
     SINGLE_BYTE = "single byte"
-    """One byte."""
     FRAGMENT = "fragment"
-    """Bytes that are not UTF-8 by themselves."""
+    """Bytes that are not UTF-8."""
     CANDIDATE = "candidate"
-    """A whole token, and so a candidate for a glitch token."""
+    """A whole token: a candidate for a glitch token."""
 
 
 def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collection[int]) -> dict[Never, list[int]]:
-    """Sort the ids that some texts never make by kind.
-
-    Args:
-        listing: the vocabulary.
-        unseen: int64[k], the ids.
-        unreachable: ids that no text gives.
+    """Sort the ids that some texts never make by kind; ``unreachable`` are ids that no text gives.
 
     >>> import tokbench
     >>> from tokbench.tokenizers.inspect.tokens import list_tokens
@@ -75,22 +66,18 @@ def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collec
 
 @dataclass(frozen=True, slots=True)
 class Relatives:
-    """The closest relative of each id: a part of it that a merge makes, or a token that it is a part of."""
+    """The closest relative of each id: a part that a merge makes, or a token that contains it."""
 
     closest: NDArray[np.int64]
-    """int64[v], the id of the relative whose merge has the closest rank; -1 where there is none."""
+    """The id whose merge has the closest rank; -1 without a relative."""
     merges: NDArray[np.int64]
-    """int64[v], the number of ranks between the two; 0 where there is none."""
+    """Ranks between the two; 0 without a relative."""
     distance: NDArray[np.float64]
-    """float64[v], this number over the rank of the longer one of the two plus 1; 1.0 where there is none."""
+    """``merges`` / (rank of the longer one + 1); 1.0 without a relative."""
 
 
 def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:
-    """Find the closest relative of each id.
-
-    Args:
-        vocab_size: the number of ids.
-        order: the merges; ``None`` if they are not known, and no id has a relative then.
+    """Find the closest relative of each id; none if ``order`` is ``None``.
 
     >>> merges = MergeOrder(8, [(0, 1, 4), (2, 3, 5), (0, 3, 6), (5, 0, 7)])  # 7 is 5 and 0, and came 2 ranks after 5
     >>> nearest = relatives(8, merges)
@@ -116,16 +103,7 @@ def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:
 
 
 def by_surprise(listing: Listing, ids: list[int], order: MergeOrder | None) -> list[Token]:
-    """Return candidates for glitch tokens, the most surprising first.
-
-    They are ordered by the distance of the closest relative over the length in bytes, so that of two the longer string
-    comes first. Without merges the longest are first. Equal ones are in order of id.
-
-    Args:
-        listing: the vocabulary.
-        ids: the candidates.
-        order: the merges, if they are known.
-    """
+    """Sort candidates by distance / length in bytes; without merges the longest first. Ties are in order of id."""
     nearest = relatives(len(listing.data), order)
     candidates = np.array(sorted(ids), dtype=np.int64)
     lengths = np.array([len(listing.data[i]) for i in candidates], dtype=np.int64)

@@ -15,7 +15,7 @@ from tokbench.foundation.errors import InputError, Problem, close_name, did_you_
 from tokbench.tokenizers.inspect.tensor_file import StoredTensor, stored_tensors
 
 MOST_EXTRA: Final = 1024
-"""Rows that an embedding may have beyond the ids; models fill it up to a round number."""
+"""Rows beyond the ids: models fill up to a round number."""
 
 _INPUT: Final = (
     "embed_tokens.weight",
@@ -30,23 +30,22 @@ _INPUT: Final = (
 _OUTPUT: Final = ("lm_head.weight", "embed_out.weight", "output.weight", "head.weight")
 _PART: Final = re.compile(r"-\d+-of-\d+\.safetensors$")
 _BLOCK: Final = 4096
-"""Rows that are read at once."""
+"""Rows read at once."""
 _NAMED: Final = 8
-"""Tensors that a message names at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a matrix, one after the other."""
+    """Consecutive rows of a matrix."""
 
     start: int
-    """The number of the first one."""
+    """The number of the first row."""
     rows: NDArray[np.float32]
     """float32[k, width]."""
 
 
 def blocks(tensor: StoredTensor) -> Iterator[Block]:
-    """Yield the rows of a matrix, some at a time."""
+    """Yield the rows, some at a time."""
     for start in range(0, tensor.shape[0], _BLOCK):
         yield Block(start, tensor.rows(slice(start, start + _BLOCK)))
 
@@ -56,17 +55,14 @@ class Matrices:
     """The matrices of a model that have a row for each id."""
 
     name: str
-    """The name of the input embedding."""
+    """Of the input embedding."""
     embedding: StoredTensor
-    """The input embedding."""
     tied: bool
-    """``True`` if it is the output matrix, too."""
+    """Whether it is the output matrix, too."""
 
 
 def find_matrices(path: Path, vocab_size: int, embedding: str | None = None, output: str | None = None) -> Matrices:
-    """Find the matrices of a model.
-
-    A model without an output matrix is tied: its embedding is also the output. So is one that has it twice.
+    """Find the matrices of a model; without an output matrix, or with equal ones, it is tied.
 
     Args:
         path: a safetensors file, or the index of several.
@@ -75,7 +71,7 @@ def find_matrices(path: Path, vocab_size: int, embedding: str | None = None, out
         output: the name of the output matrix; ``None`` looks for a usual one.
 
     Raises:
-        InputError: a file or a name is wrong, or the embedding is that of another vocabulary.
+        InputError: a file or a name is wrong, or the embedding belongs to another vocabulary.
     """
     tensors = stored_tensors(path)
     name = _named(path, tensors, embedding) if embedding else _usual(path, tensors, vocab_size)
@@ -109,7 +105,7 @@ def _named(path: Path, tensors: Mapping[str, StoredTensor], name: str) -> str:
 
 
 def _largest(tensors: Mapping[str, StoredTensor]) -> list[str]:
-    """Return the matrices with the most rows, among which an embedding is."""
+    """Return the matrices with the most rows."""
     return sorted(tensors, key=lambda name: -_rows(tensors[name]))[:_NAMED]
 
 
@@ -133,7 +129,7 @@ def _ends(name: str, endings: tuple[str, ...]) -> bool:
 
 
 def _rows(tensor: StoredTensor) -> int:
-    """Return the number of rows of a matrix; 0 if it is none."""
+    """Return 0 for a tensor that is not a matrix."""
     return tensor.shape[0] if len(tensor.shape) == 2 else 0  # noqa: PLR2004 - rows and columns
 
 

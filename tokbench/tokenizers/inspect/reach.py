@@ -17,29 +17,24 @@ CONTEXTS: Final = (
     *(("", "x"), ("", " "), ("", "\n"), ("", "."), ("", "1"), ("x", "x"), (".", "."), (" ", " "), ("\n", "\n")),
     *(("\u2042", ""), ("", "\u2042"), ("", "re"), ("", "ll"), ("", "t"), ("a", " b")),
 )
-"""The contexts in which the text of an id is tried, before and after it: nothing, a letter, punctuation, a digit, white
-space, the rest of a contraction, and U+2042, a mark so rare that it merges with nothing.
-
-A dummy prefix, a marker of word beginnings, or a split that keeps one space with the word let an id appear in some of
-them only; one is enough.
+"""Before and after the text of an id: nothing, a letter, punctuation, a digit, white space, the rest of a contraction,
+and U+2042, so rare that it merges with nothing. An id may appear in some contexts only; one is enough.
 """
 
 FRAGMENT_TRIES: Final = 512
-"""The number of texts that are tried for an id whose bytes are not UTF-8 by themselves."""
+"""Texts for an id whose bytes are not UTF-8."""
 
 _FRAGMENT_PASSES: Final = (8, 64, FRAGMENT_TRIES)
 _BATCH: Final = 20_000
 
 
 def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping[int, bytes]) -> set[int]:
-    """Return the ids that no tried text gives.
-
-    An id is reached if it is among the ids of any text, in any place: a text that gives it is then known.
+    """Return the ids that no tried text gives, in any place.
 
     Args:
         tokenizer: the tokenizer.
-        texts: the text of each id whose bytes are text; it is tried in every one of :data:`CONTEXTS`.
-        fragments: the bytes of each other id; up to :data:`FRAGMENT_TRIES` texts with them are tried.
+        texts: by id, its text; tried in each of :data:`CONTEXTS`.
+        fragments: by id, bytes that are not text; up to :data:`FRAGMENT_TRIES` texts with them are tried.
     """
     left = dict(texts)
     for before, after in CONTEXTS:
@@ -72,7 +67,7 @@ def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[i
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:
-    """Return the ids of all texts; a text at which the tokenizer fails gives none."""
+    """Encode texts; one at which the tokenizer fails gives no ids."""
     encoded = attempt(lambda: encode_batch(tokenizer, texts))
     return flat(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
 

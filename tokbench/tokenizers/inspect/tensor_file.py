@@ -1,8 +1,7 @@
 """Reads matrices from safetensors files, a few rows at a time: an embedding may be larger than the memory.
 
-The format is eight bytes with the length of a header, the header in JSON, and the numbers of all tensors one after the
-other, little-endian. A model in several files has an index in JSON beside them, which names the file of each tensor.
-The package safetensors is not used, because it gives NumPy no BF16, in which most models are published.
+Format: eight bytes (length of the header), the header in JSON, the numbers of all tensors, little-endian. A model in
+several files has an index in JSON. The package safetensors gives NumPy no BF16, in which most models are published.
 """
 
 from __future__ import annotations
@@ -25,27 +24,24 @@ _LONGEST: Final = 100_000_000
 """Bytes of the longest header that the format allows."""
 
 _DTYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""The dtypes of weights, and how NumPy reads them; of BF16, which it does not know, the bits."""
+"""NumPy's dtypes; for BF16, which it does not know, the bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """A tensor in a file, not read yet."""
+    """A tensor that is not read yet."""
 
     path: Path
-    """The file."""
     dtype: str
-    """The dtype, as the format names it."""
     shape: tuple[int, ...]
-    """The shape."""
     start: int
     """Its first byte in the file."""
 
     def rows(self, wanted: slice | list[int]) -> NDArray[np.float32]:
-        """Return some rows of a matrix as float32[k, width].
+        """Return float32[k, width].
 
         Raises:
-            InputError: the numbers are of a dtype that weights do not have, such as that of a quantized model.
+            InputError: the dtype is not used for weights, as in a quantized model.
         """
         if self.dtype not in _DTYPES:
             message = f"has numbers of dtype {self.dtype}, and these can be read: {', '.join(_DTYPES)}"
@@ -57,7 +53,7 @@ class StoredTensor:
 
 
 def stored_tensors(path: Path) -> dict[str, StoredTensor]:
-    """Return the tensors of a model by name: of one file, or of all that an index in JSON names.
+    """Return tensors by name, from one file or all that an index in JSON names.
 
     Raises:
         InputError: a file cannot be read, or is not what it should be.
@@ -98,11 +94,7 @@ def _of_file(path: Path) -> dict[str, StoredTensor]:
 
 
 def _entry(path: Path, entry: dict[str, Any], start: int, size: int) -> StoredTensor:
-    """Return a tensor of a header.
-
-    Raises:
-        ValueError: it does not lie in the file, or has another length than its shape says.
-    """
+    """Return a tensor of a header; raise ValueError if it is outside of the file, or its length is not its shape's."""
     first, end = (int(offset) for offset in entry["data_offsets"])
     dtype, shape = str(entry["dtype"]), tuple(int(n) for n in entry["shape"])
     if not 0 <= first <= end <= size - start:

@@ -13,7 +13,7 @@ from tokbench.foundation.files import is_utf8
 from tokbench.tokenizers.contract import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 
 REPEATS: Final = 8
-"""A token with a character this many times in a row is junk."""
+"""Repetitions of a character that make a token junk."""
 
 LONG: Final = 64
 """A token of more bytes is junk."""
@@ -34,28 +34,24 @@ _SCRIPTS: Final = (
 
 
 class TokenKind(StrEnum):
-    """The kinds of ids; each id is of one kind, the first that fits."""
+    """The kinds of ids; the first that matches."""
 
     SPECIAL = "special"
-    """A special token that the tokenizer lists."""
     UNKNOWN = "unknown"
-    """The unknown token."""
     GAP = "gap"
-    """No bytes: an id that is not used."""
+    """No bytes: an unused id."""
     FRAGMENT = "fragment"
-    """Bytes that are not UTF-8 by themselves."""
+    """Bytes that are not UTF-8."""
     WHITE_SPACE = "white space"
-    """Nothing but white space."""
     WORD_START = "word start"
     """A space, then letters and marks."""
     WORD_INSIDE = "word inside"
     """Letters and marks."""
     DIGITS = "digits"
-    """Numbers, with a space before them or without."""
+    """Numbers, with or without a space before them."""
     PUNCTUATION = "punctuation"
-    """Punctuation and symbols, with a space before them or without."""
+    """Also symbols; with or without a space before them."""
     MIXED = "mixed"
-    """Anything else."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +59,13 @@ class Listing:
     """A vocabulary, id by id."""
 
     data: list[bytes]
-    """The bytes of each id."""
     kinds: list[TokenKind]
-    """The kind of each id."""
     special: dict[str, int]
-    """The special tokens by name."""
     unk_id: int | None
-    """The unknown token, if there is one."""
 
 
 def list_tokens(tokenizer: Tokenizer) -> Listing:
-    """List all ids of a tokenizer. If it does not tell bytes, each id is decoded by itself.
+    """List all ids; without bytes, decode each by itself.
 
     >>> import tokbench
     >>> listing = list_tokens(tokbench.load("utf8_bytes"))
@@ -95,7 +87,7 @@ def list_tokens(tokenizer: Tokenizer) -> Listing:
 
 @lru_cache(maxsize=1 << 18)
 def kind_of(data: bytes) -> TokenKind:
-    r"""Return the kind of an ordinary id, by its bytes.
+    r"""Return the kind of an ordinary id.
 
     >>> [kind_of(data).value for data in (b" the", b"ing", b" 1984", b"();", b"\n\n", b"x1", b"\xe2\x82", b"")]
     ['word start', 'word inside', 'digits', 'punctuation', 'white space', 'mixed', 'fragment', 'gap']
@@ -109,7 +101,7 @@ def kind_of(data: bytes) -> TokenKind:
 
 
 def script_of(text: str) -> str:
-    """Return the Unicode script of the letters of a text; ``none`` without letters, ``several`` for several scripts.
+    """Return the Unicode script of the letters; ``none`` without letters, ``several`` for several scripts.
 
     >>> script_of(" naïve"), script_of("東京タワー"), script_of(" 42")
     ('Latin', 'several', 'none')
@@ -124,9 +116,7 @@ def _script(char: str) -> str:
 
 
 def junk(data: bytes) -> str:
-    """Return the reason why a token is junk, or an empty string if it is not.
-
-    Junk is a character many times in a row, or a very long token. White space in a row is not junk: code is indented.
+    """Return why a token is junk (a repeated character, or very long), or an empty string; white space may repeat.
 
     >>> junk(b"========"), junk(b" " * 16), junk(b"word" * 17)
     ("'=' 8 times in a row", '', '68 bytes')

@@ -1,14 +1,13 @@
 """Lists ids that a model hardly trained, by its own weights (Land and Bartolo 2024, "Fishing for Magikarp").
 
-The row of an id that no training text has is never a target and never an input. What is left of it shows that:
+An id that no training text has is never a target and never an input:
 
-- In a model whose embedding is not its output, the input row stays what it was at first, and weight decay shrinks it.
-  The indicator is the norm of the row.
-- In a model whose embedding is its output, too, each step moves the rows of all ids that are not the target, and those
-  of ids that never are one the same way. The indicator is the cosine distance to the mean row of unused ids.
+- Untied: its input row keeps its first value, and weight decay shrinks it. The indicator is the norm of the row.
+- Tied: each step moves the rows of all ids that are never the target the same way. The indicator is the cosine distance
+  to the mean row of unused ids.
 
-Small is under-trained in both. Which number is small is told by ids that are known to be unused. The authors call the
-lowest 2 % candidates and then ask the model to repeat each; with too few unused ids this file does the first.
+Small is under-trained in both. The threshold comes from ids that are known to be unused; with too few, the lowest 2 %
+are candidates. The authors then ask the model to repeat each candidate, which is not done here.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from tokbench.tokenizers.inspect.matrices import Matrices, blocks, find_matrices
 from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, list_tokens
 
 LEAST_UNUSED: Final = 5
-"""With fewer unused ids they give no threshold."""
+"""Fewer unused ids give no threshold."""
 
 _SHARE: Final = 0.02
-"""The share of ids that are listed where unused ids give no threshold."""
+"""The share of ids that are listed without a threshold."""
 
 _UNUSED_QUANTILE: Final = 0.9
-"""The threshold leaves a tenth of the unused ids out: the one or the other may have been used after all."""
+"""A tenth of the unused ids is above the threshold: some may have been used after all."""
 
 _UNUSED_NAME: Final = re.compile("unused|reserved", re.IGNORECASE)
 _NEVER_UTF8: Final = "never UTF-8"
@@ -61,34 +60,29 @@ class UnderTrained:
     """Ids that a model hardly trained."""
 
     tensor: str
-    """The matrix."""
+    """The name of the matrix."""
     tied: bool
-    """``True`` if the matrix is the output, too."""
+    """Whether the matrix is the output, too."""
     unused: int
-    """The number of ids and further rows that are known to be unused."""
+    """Ids and further rows that are known to be unused."""
     threshold: float
     """The largest indicator of an under-trained id."""
     origin: str
-    """The origin of the threshold."""
+    """Of the threshold, in words."""
     candidates: list[Token]
-    """The whole tokens that are under-trained, smallest indicator first."""
+    """Whole tokens, smallest indicator first."""
     apart: dict[str, list[Token]]
-    """The other under-trained ids, by :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
+    """Other under-trained ids, by :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
     indicators: list[float]
-    """By id, the indicator."""
+    """By id."""
 
 
 def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) -> UnderTrained:
     """Look for ids that a model hardly trained.
 
-    Args:
-        tokenizer: the tokenizer of the model.
-        health: what :func:`~tokbench.tokenizers.inspect.examine.examine` says of it.
-        weights: the weights of the model.
-
     Raises:
-        InputError: the weights cannot be read, or are not those of this tokenizer; or the model is tied, and no id is
-            known to be unused.
+        InputError: the weights cannot be read, or belong to another tokenizer; or the model is tied, and no id is known
+            to be unused.
     """
     listing = list_tokens(tokenizer)
     matrices = find_matrices(weights.path, len(listing.data), weights.tensor, weights.output)
@@ -118,7 +112,7 @@ def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) ->
 
 
 def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
-    """Return the rows that are known to be unused: of no id, of no bytes, of bytes that UTF-8 never has, or by name."""
+    """Return rows of no id, of no bytes, of bytes that UTF-8 never has, or unused by name."""
     never = {token.id for finding in health.findings if finding.rule == _NEVER_UTF8 for token in finding.tokens}
     gaps = {i for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP}
     named = {i for name, i in listing.special.items() if _UNUSED_NAME.search(name)}
@@ -126,27 +120,26 @@ def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
 
 
 def _norms(matrices: Matrices) -> NDArray[np.float64]:
-    """Return float64[rows], the norm of each row."""
     norms = [np.linalg.norm(block.rows.astype(np.float64), axis=1) for block in blocks(matrices.embedding)]
     return np.concatenate(norms)
 
 
 def _distances(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return float64[rows], the cosine distance of each row to the mean row of unused ids; 0 for a row of zeros."""
+    """Return the cosine distance of each row to the mean row of unused ids; 0 for a row of zeros."""
     mean = matrices.embedding.rows(unused).astype(np.float64).mean(axis=0)
     distances = [_cosine_distance(block.rows.astype(np.float64), mean) for block in blocks(matrices.embedding)]
     return np.concatenate(distances)
 
 
 def _leave_one_out(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return float64[k], the distance of each unused row to the mean of the others, of which it is no part."""
+    """Return the distance of each unused row to the mean of the others."""
     rows = matrices.embedding.rows(unused).astype(np.float64)
     others = (rows.sum(axis=0) - rows) / max(1, len(rows) - 1)
     return _cosine_distance(rows, others)
 
 
 def _cosine_distance(rows: NDArray[np.float64], to: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[k], the cosine distance of rows to one row, or to a row for each.
+    """Return the cosine distance of rows to one row, or to a row for each.
 
     >>> _cosine_distance(np.array([[2.0, 0], [0, 3], [-1, 0], [0, 0]]), np.array([1.0, 0])).tolist()
     [0.0, 1.0, 2.0, 0.0]

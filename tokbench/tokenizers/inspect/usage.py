@@ -20,10 +20,10 @@ from tokbench.tokenizers.inspect.tokens import Listing, list_tokens
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
 ACTIVE: Final = 5e-6
-"""The share of all tokens from which on an id is active: five in a million."""
+"""The smallest share of all tokens of an active id: five in a million."""
 
 SURVIVAL: Final = 0.1
-"""An id is scaffold if it is emitted in a smaller share of the times that it is built."""
+"""An id with a smaller share of emitted / built is scaffold."""
 
 _BATCH: Final = 2000
 
@@ -36,17 +36,13 @@ class Usage(StrEnum):
     RARE = "rare"
     """Emitted less often, and not scaffold."""
     SCAFFOLD = "scaffold"
-    """Emitted less often, and in less than a tenth of the times it is built; it serves to build other ids."""
+    """Emitted less often, and in less than a tenth of the times it is built: it serves to build other ids."""
     UNSEEN = "unseen"
     """Not even built; if the tokenizer does not list its merges, not emitted."""
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Return int64[v], how often each id was built, to be emitted or merged further; ``None`` without listed merges.
-
-    Args:
-        tokenizer: the tokenizer of these ids.
-        emitted: int64[v], how often each id is in the encoded text.
+    """Count how often each id was built, to be emitted or merged further; ``None`` without listed merges.
 
     >>> import tokbench
     >>> built_counts(tokbench.load("utf8_bytes"), np.ones(256, dtype=np.int64)) is None
@@ -64,11 +60,7 @@ def _order(tokenizer: Tokenizer) -> MergeOrder | None:
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:
-    """Return the ids of each class, rising; every id is in one class.
-
-    Args:
-        emitted: int64[v], how often each id is in the encoded text.
-        formed: int64[v], how often each id was built; ``None`` if that is not known, and there is then no scaffold.
+    """Return the ids of each class, rising; if ``formed`` (times built) is ``None``, there is no scaffold.
 
     >>> emitted, formed = np.array([10**6, 4, 3, 0, 0]), np.array([10**6, 4, 31, 7, 0])
     >>> {usage.value: ids.tolist() for usage, ids in usage_classes(emitted, formed).items()}
@@ -92,25 +84,19 @@ class CorpusUse:
     """The use of a vocabulary in some texts."""
 
     documents: int
-    """The number of texts."""
     tokens: int
-    """The number of their tokens."""
     classes: dict[str, int]
-    """The number of ids of each usage class; they add up to the vocabulary. Without merges there is no ``scaffold``."""
+    """Ids by usage class; they add up to the vocabulary. Without merges there is no ``scaffold``."""
     candidates: list[Token]
     """Candidates for glitch tokens: whole tokens that the texts never make, the most surprising first."""
     apart: dict[str, list[Token]]
-    """Ids that are no candidates, in lists: ``scaffold``, those first that were built most often, and the other kinds
-    of :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
+    """Other ids: ``scaffold``, most often built first, and the kinds of
+    :class:`~tokbench.tokenizers.inspect.glitch.Never`.
+    """
 
 
 def corpus_use(tokenizer: Tokenizer, texts: Sequence[str], unreachable: Collection[int] = ()) -> CorpusUse:
-    """Count the ids of texts.
-
-    Args:
-        tokenizer: the tokenizer.
-        texts: the texts.
-        unreachable: ids that no text gives, where that is known: they are no candidates.
+    """Count the ids of texts; ``unreachable`` ids are not candidates.
 
     Raises:
         ContractError: an id is out of range.

@@ -1,1 +1,1 @@
-"""The ground of every room: errors, files, failures, progress, the store of finished work, and compiled loops."""
+"""The ground of every room: errors, files, failures, progress, store, compiled loops."""

@@ -1,4 +1,4 @@
-"""The display of a run's progress on standard error: bars in a terminal, plain lines, or JSON for machines."""
+"""The display of a run's progress on standard error: bars, plain lines, or JSON."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
 Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
-"""The ways to show progress: ``auto`` is bars in a terminal, a line in a notebook, and lines elsewhere."""
+"""``auto``: bars in a terminal, a line in a notebook, else lines."""
 
 _LINE_SECONDS: Final = 5.0
-"""The least time between two lines about the same step."""
+"""At least, between two lines about the same step."""
 
 _JSON_SECONDS: Final = 1.0
-"""The same for JSON."""
+"""At least, between two events about the same step."""
 
 _NOTEBOOK_SECONDS: Final = 0.5
-"""The same for the line of a notebook."""
+"""At least, between two updates of a notebook's line."""
 
 _SILENT_SECONDS: Final = 10.0
-"""After so long without a line there is one, also if nothing has moved."""
+"""At most, without a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One line of ``--log json``. Every line has every key; ``null`` where there is nothing to say.
+    """One line of ``--log json``, always with every key.
 
     >>> print(Event(event="log", time="2026-01-01T00:00:00+00:00", message="compiling").line())
     {"event": "log", "time": "2026-01-01T00:00:00+00:00", "step": null, "corpus": null, "tokenizer": null, "done": \
@@ -48,34 +48,31 @@ null, "total": null, "mb_per_s": null, "from_store": null, "message": "compiling
     """
 
     event: str
-    """``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends, ``log`` and
-    ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command, ``output`` for a line that
-    something else printed, and ``end``, the last line if nothing was refused."""
+    """``step`` (begins), ``progress``, ``log``, ``warning``, ``error``, ``output`` (printed by something else) or ``end``.
+    """
     time: str
     """ISO 8601, UTC."""
     step: str | None = None
-    """The step in words, such as ``measuring pud``."""
+    """In words, such as ``measuring pud``."""
     corpus: str | None = None
-    """The corpus that the step is about."""
     tokenizer: str | None = None
-    """The tokenizers at work, with commas."""
+    """At work, with commas."""
     done: float | None = None
     total: float | None = None
-    """The progress of the step; documents x tokenizers while a corpus is measured."""
+    """Documents x tokenizers while a corpus is measured."""
     mb_per_s: float | None = None
-    """10⁶ bytes a second that all workers together have measured of the corpus."""
+    """10⁶ bytes a second of all workers together."""
     from_store: int | None = None
-    """Documents x tokenizers of the step whose numbers came from the store; with ``end``, of the run."""
+    """Documents x tokenizers that were cache hits, in the step; with ``end``, in the run."""
     message: str | None = None
-    """The text of a message; with ``end``, what the run has come to."""
+    """With ``end``, the result of the run."""
 
     def line(self) -> str:
-        """Return the event as one line of JSON, without the line end."""
         return json.dumps(asdict(self))
 
 
 def clock(seconds: float) -> str:
-    """Return a stretch of time as hours, minutes and seconds.
+    """Write hours, minutes and seconds.
 
     >>> clock(7.4), clock(3725)
     ('0:07', '1:02:05')
@@ -86,7 +83,7 @@ def clock(seconds: float) -> str:
 
 
 def describe(step: Step, progress: RunProgress) -> str:
-    """Return one line about a step.
+    """Return one line.
 
     >>> progress = RunProgress()
     >>> progress("timing on pud", 3, 10)
@@ -110,17 +107,12 @@ def _amount(step: Step) -> str:
 
 
 def _at_work(progress: RunProgress) -> list[str]:
-    """Return the tokenizers at work in words, or nothing."""
     return [f"at work: {', '.join(progress.at_work)}"] if progress.at_work else []
 
 
 @contextmanager
 def progress_shown(log: Log = "auto") -> Iterator[RunProgress]:
-    """Show the progress of a run on standard error while the block lasts.
-
-    Args:
-        log: the way to show it.
-    """
+    """Show the progress on standard error while the block lasts."""
     if log == "auto":
         log = "notebook" if in_notebook() else "bars" if sys.stderr.isatty() else "lines"
     if log == "bars":
@@ -140,7 +132,7 @@ def in_notebook() -> bool:
 
 
 def announce(what: str, log: Log = "auto") -> None:
-    """Show a first line at once, because the libraries that draw bars and read corpora take time to load."""
+    """Show a first line at once, while libraries load."""
     if log == "json":
         _Json.write("step", step=what)
     elif log != "none":
@@ -149,16 +141,16 @@ def announce(what: str, log: Log = "auto") -> None:
 
 
 def conclude(message: str, progress: RunProgress, log: Log) -> None:
-    """Keep the last line of ``--log json`` for the end of the process; people read the summary instead."""
+    """Keep the last line of ``--log json``; people read the summary instead."""
     if log == "json":
         _Json.last = {"from_store": progress.from_store, "message": message}
 
 
 class _LineDisplay(ABC):
-    """Writes a line now and then, in a form that a subclass knows; silence has an end, also if nothing moves."""
+    """Writes a line now and then, also if nothing moves."""
 
     seconds: ClassVar[float]
-    """The least time between two lines about the same step."""
+    """At least, between two lines about the same step."""
 
     def __init__(self) -> None:
         self.progress = RunProgress(self.moved)
@@ -172,7 +164,7 @@ class _LineDisplay(ABC):
         """Write one line about a step; ``new`` is ``True`` for the first."""
 
     def moved(self, step: Step) -> None:
-        """Write about a step that has moved: at its beginning, and then not more often than every few seconds."""
+        """Write at the beginning, then every few seconds at most."""
         with self._turn:
             new = step.name not in self._seen
             if new or time.monotonic() - self._last >= self.seconds or self.ended(step):
@@ -181,11 +173,11 @@ class _LineDisplay(ABC):
                 self.write_step(step, new=new)
 
     def ended(self, step: Step) -> bool:  # noqa: ARG002 - for subclasses
-        """Tell whether to show the end of the step, however soon it comes."""
+        """Tell whether to show the end of the step at once."""
         return False
 
     def run(self) -> None:
-        """Write about the current step when nothing has moved for long, until the end."""
+        """Write when nothing has moved for long."""
         while not self._over.wait(1.0):
             with self._turn:
                 step = self.progress.current
@@ -194,7 +186,6 @@ class _LineDisplay(ABC):
                     self.write_step(step, new=False)
 
     def end(self) -> None:
-        """End the thread that breaks the silence."""
         self._over.set()
 
 
@@ -225,7 +216,7 @@ class _Lines(_LineDisplay):
 
 
 class _Notebook(_LineDisplay):
-    """Shows one line below the cell of a notebook, which changes in its place."""
+    """Changes one line below a notebook's cell."""
 
     seconds = _NOTEBOOK_SECONDS
 
@@ -259,7 +250,6 @@ class _Json(_LineDisplay):
     _descriptor = 2
     _one_by_one = threading.Lock()
     last: ClassVar[dict[str, object]] = {}
-    """The keys of the line ``end``; empty if the command did not come to its end."""
 
     def write_step(self, step: Step, *, new: bool) -> None:
         speed = step.mb_per_s
@@ -279,7 +269,6 @@ class _Json(_LineDisplay):
 
     @classmethod
     def write(cls, event: str, **known: Any) -> None:
-        """Write one line, whole."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         data = f"{Event(event=event, time=now, **known).line()}\n".encode()
         with cls._one_by_one, suppress(OSError):  # nobody reads it any more
@@ -288,7 +277,6 @@ class _Json(_LineDisplay):
 
     @classmethod
     def move_to(cls, descriptor: int) -> None:
-        """Write to another file descriptor from now on."""
         cls._descriptor = descriptor
 
 
@@ -303,10 +291,7 @@ class _JsonHandler(logging.Handler):
 
 
 def only_json() -> None:
-    """Let nothing but JSON reach standard error until this process ends, not even what native code prints there.
-
-    Log messages and warnings become events, and so does every line that anything else prints.
-    """
+    """Turn everything on standard error, also from native code, into events until this process ends."""
     for name in ("tokbench", "py.warnings"):
         logging.getLogger(name).handlers = [_JsonHandler()]
     logging.captureWarnings(capture=True)
@@ -339,20 +324,20 @@ def _wrap(reading: int) -> None:
 
 @contextmanager
 def _bars() -> Iterator[RunProgress]:
-    """Show a bar for each step, and a line for the whole run below; a finished bar stays with its time."""
+    """Show a bar for each step, which stays, and a line for the whole run."""
     from rich import progress as rich
     from rich.console import Console, RenderableType
     from rich.text import Text
 
     class Speed(rich.ProgressColumn):
-        """The 10⁶ bytes a second of a corpus; of other steps the units a second, in a training merges."""
+        """10⁶ bytes a second of a corpus; else units a second."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
             return Text(task.fields["rate"] or (f"{speed:,.0f}/s" if speed else ""))
 
     class Bars(rich.Progress):
-        """The bars, and below them the tokenizers at work."""
+        """The bars, and the tokenizers at work."""
 
         def get_renderables(self) -> Iterator[RenderableType]:
             yield from super().get_renderables()

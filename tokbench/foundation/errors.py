@@ -8,10 +8,8 @@
     ├── BackendError         a tokenizer did not load, train, encode or decode
     │   └── NoIds            it counts tokens and gives no ids
     ├── ContractError        a plugin broke a sentence of the contract
-    ├── WorkersLost          the workers of a run are out of reach for good; what there is is written
+    ├── WorkersLost          the workers of a run are out of reach for good; finished results are written
     └── ResultsError         a results file cannot be read
-
-A message says what happened, where, and what to type next.
 """
 
 from __future__ import annotations
@@ -36,16 +34,16 @@ class Problem:
     """
 
     where: str
-    """``file:line:column`` or the name of a file; empty if there is no such place."""
+    """``file:line:column`` or a file name; may be empty."""
     message: str
-    """The fault, and the words to type instead."""
+    """The fault, and the fix."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
 
 
 class InputError(TokbenchError):
-    """The input is refused; ``problems`` lists everything that is wrong with it, in reading order."""
+    """The input is refused; ``problems`` lists all its faults in reading order."""
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:
         if isinstance(problems, str):
@@ -55,7 +53,7 @@ class InputError(TokbenchError):
 
 
 class BackendUnavailable(TokbenchError):  # noqa: N818 - a state of the machine, not a fault
-    """A tokenizer cannot be used on this machine; the message gives the reason and the remedy."""
+    """A tokenizer cannot be used on this machine."""
 
 
 class BackendError(TokbenchError):
@@ -63,11 +61,11 @@ class BackendError(TokbenchError):
 
 
 class NoIds(BackendError):  # noqa: N818 - what an engine offers, not a fault
-    """A tokenizer counts tokens and gives no ids: what needs them does not apply to it."""
+    """A tokenizer counts tokens and gives no ids."""
 
 
 class ContractError(TokbenchError):
-    """A plugin broke a sentence of the contract in :mod:`tokbench.tokenizers.contract`."""
+    """A plugin broke a sentence of :mod:`tokbench.tokenizers.contract`."""
 
 
 class ResultsError(TokbenchError):
@@ -75,15 +73,15 @@ class ResultsError(TokbenchError):
 
 
 class WorkersLost(TokbenchError):  # noqa: N818 - it stops a run as Ctrl-C does
-    """The workers of a run are out of reach for good; the run ends as if it had been stopped, with what there is."""
+    """The workers of a run are out of reach for good."""
 
 
 STOPS: Final = (KeyboardInterrupt, WorkersLost)
-"""The exceptions that end a run early, with the results of what was measured."""
+"""They end a run early, with the results so far."""
 
 
 def close_name(name: str, known: Iterable[str]) -> str:
-    """Return the known name that looks most like a name, or an empty string if none looks like it.
+    """Return the most similar known name; empty if none is similar.
 
     >>> close_name("tiktokn", ["tiktoken", "sentencepiece"]), close_name("xyz", ["tiktoken"])
     ('tiktoken', '')
@@ -92,7 +90,7 @@ def close_name(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown name: the nearest known name, or all of them.
+    """Return the nearest known name, or all, for an error message.
 
     >>> did_you_mean("tiktokn", ["tiktoken", "sentencepiece"])
     "did you mean 'tiktoken'?"
@@ -107,11 +105,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 LONGEST_MESSAGE: Final = 2_000
-"""Characters of a message of foreign code that are kept."""
+"""Characters kept of a plugin's message."""
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of at most ``longest`` characters: the middle of a longer one is left out.
+    """Cut the middle of a longer text.
 
     >>> shortened("one two three four", 16)
     'one t [...] four'
@@ -124,11 +122,11 @@ def shortened(text: str, longest: int) -> str:
 
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
-"""The place in memory, which is another one in every run."""
+"""A place in memory, different in every run."""
 
 
 def shown(value: object, longest: int = 60) -> str:
-    """Return a value of foreign code as a message shows it; its type, if its own ``repr`` raises.
+    """Return a plugin's value for a message; its type, if ``repr`` raises.
 
     >>> shown([1, 2]), shown(10**70)
     ('[1, 2]', '100000000000000000000000000 [...] 00000000000000000000000000')
@@ -140,13 +138,10 @@ def shown(value: object, longest: int = 60) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    r"""Return an exception as one line: its type, unless it is one of tokbench, and its message without line breaks.
-
-    A message of more than 2,000 characters loses its middle. An exception that cannot be shown, because its own
-    ``str`` raises, gets a message that says so.
+    r"""Return type (unless tokbench's) and message without line breaks, cut to 2,000 characters.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed while the message was made.
+        KeyboardInterrupt: Ctrl-C was pressed meanwhile.
 
     >>> one_line(ValueError("bad\n  thing"))
     'ValueError: bad thing'

@@ -1,7 +1,7 @@
-"""Calls of foreign code: what it raises becomes a failure with a reason, and the run goes on.
+"""Calls of plugins: an exception becomes a failure with a reason, and the run goes on.
 
-What a process does not survive (a segmentation fault, an endless loop) is seen from outside, by
-:mod:`tokbench.engine.workers.processes`. For that a process says what it is doing with :func:`doing`.
+:mod:`tokbench.engine.workers.processes` sees a crash or an endless loop from outside, with the activity of
+:func:`doing`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,17 @@ class Failure(NamedTuple):
     """The reason why a step has no result."""
 
     reason: str
-    """The event, on one line; the exception's message in it has at most 2,000 characters."""
+    """One line, with at most 2,000 characters of the exception's message."""
     timed_out: bool = False
-    """``True`` if the step took too long."""
     traceback: str = ""
-    """The place where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is
-    left out; empty if a process died."""
+    """At most 20,000 characters; empty if a process died."""
     foreign: bool = False
-    """``True`` if an exception was raised that is none of tokbench, whose words do not say what was done."""
+    """Whether the exception is not one of tokbench, so that its words do not say what was done."""
     no_ids: bool = False
-    """``True`` if the tokenizer counts tokens alone, so that the step does not apply to it."""
+    """Whether the tokenizer only counts tokens: the step does not apply."""
 
     def during(self, activity: str) -> Failure:
-        """Return it with the activity before its reason, unless the words of tokbench or a backend say it.
+        """Prefix the activity, unless the words of tokbench or a backend say it.
 
         >>> attempt(lambda: 1 / 0).during("loading").reason
         'loading: ZeroDivisionError: division by zero'
@@ -46,15 +44,13 @@ class Failure(NamedTuple):
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
-    """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
+    """Return the result of a step, or the failure if it raises, also by a native panic.
 
-    Native libraries panic with exceptions that are not an ``Exception`` (``pyo3_runtime.PanicException``),
-    so everything is caught except what a person or the interpreter uses to stop the program. The reason names the
-    member of a tokenizer that raised it, see :func:`name_in_reasons`.
+    The reason begins with ``what``, and names the function that raised, as set by :func:`name_in_reasons`.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, or ``quit`` in a debugger.
-        WorkersLost: the step needs workers, and nobody can reach them.
+        WorkersLost: the step needs workers, and all are unreachable.
 
     >>> attempt(lambda: 1 / 0, "dividing").reason
     'dividing: ZeroDivisionError: division by zero'
@@ -78,12 +74,11 @@ _NAMED: Final = set[str]()
 
 
 def name_in_reasons(names: Iterable[str]) -> None:
-    """Let reasons name these functions, where foreign code has them and raises."""
+    """Let reasons name these functions."""
     _NAMED.update(names)
 
 
 def _named(error: BaseException) -> str:
-    """Return the first function on the way to an exception, or to its cause, that is to be named; empty if none is."""
     for frame, _ in traceback.walk_tb((error.__cause__ or error).__traceback__):
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         if package != "tokbench" and frame.f_code.co_name in _NAMED:
@@ -92,7 +87,7 @@ def _named(error: BaseException) -> str:
 
 
 def _traceback(error: BaseException) -> str:
-    """Return where an exception was raised, as Python prints it; empty if the exception cannot be printed."""
+    """Return Python's text; empty if it cannot be printed."""
     try:
         return shortened("".join(traceback.format_exception(error)), _LONGEST_TRACEBACK)
     except KeyboardInterrupt:
@@ -102,7 +97,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
-    """Return the tracebacks of failures that have one, by reason; the home folder is written ``~``.
+    """Return tracebacks by reason; the home folder is ``~``.
 
     >>> list(tracebacks([attempt(lambda: 1 / 0), Failure("it took too long", timed_out=True)]))
     ['ZeroDivisionError: division by zero']
@@ -115,31 +110,28 @@ class Heartbeat(NamedTuple):
     """The present activity of a process."""
 
     tokenizer: str = ""
-    """The tokenizer whose code runs, or an empty string."""
     verb: str = ""
     """Such as ``encoding``."""
     place: str = ""
     """Such as ``corpus c, group en``."""
     number: int = 0
-    """The number of heartbeats before. As long as it stays, the process is doing the same thing."""
     ended: str = ""
-    """The end of the process, if it ended itself for a reason that it knew."""
+    """Why the process ended itself."""
 
 
 HEARTBEAT_BYTES: Final = 1 << 14
-"""Size of the memory that keeps the heartbeat of a process."""
+"""Memory of a process's heartbeat."""
 
 _HEAD: Final = 12  # eight bytes of count, four of length
 _LONGEST: Final = 2000
 
 
 class _Now:
-    """The heartbeat of this process, and what goes with it."""
+    """The heartbeat of this process."""
 
     heartbeat = Heartbeat()
-    """The present activity."""
     memory: mmap.mmap | None = None
-    """The memory that outlives the process, if there is one."""
+    """Outlives the process."""
     raised: BaseException | None = None
     """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
@@ -147,13 +139,13 @@ class _Now:
 
 
 def keep_heartbeat(memory: mmap.mmap) -> None:
-    """Keep the heartbeat of this process in a memory that another process reads, from now on."""
+    """Keep the heartbeat in memory that another process reads."""
     _Now.memory = memory
 
 
 @contextmanager
 def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
-    """Say what is done while the block lasts; what is not given stays as it was."""
+    """Set the activity while the block lasts; ``None`` keeps a value."""
     before = _Now.heartbeat
     set_heartbeat(verb, tokenizer=tokenizer, place=place)
     try:
@@ -169,18 +161,18 @@ def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) 
 
 
 def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> None:
-    """Say what is done from now on; what is not given stays as it was."""
+    """Set the activity from now on; ``None`` keeps a value."""
     before = _Now.heartbeat
     _set(before.tokenizer if tokenizer is None else tokenizer, verb, before.place if place is None else place)
 
 
 def present() -> Heartbeat:
-    """Return what this process is doing."""
+    """Return the heartbeat of this process."""
     return _Now.heartbeat
 
 
 def set_ended(how: str, error: BaseException | None = None) -> None:
-    """Say how this process is about to end itself; the heartbeat becomes the activity that an exception came from."""
+    """Say how this process ends itself; the activity becomes the exception's."""
     now = _Now.raised_in if error is not None and error is _Now.raised else _Now.heartbeat
     _set(*now[:3], how)
 
@@ -195,7 +187,7 @@ def _set(*parts: str) -> None:
 
 
 def read_heartbeat(memory: mmap.mmap) -> Heartbeat:
-    """Return the last heartbeat of the process that keeps it in this memory."""
+    """Return the last heartbeat in this memory."""
     length = int.from_bytes(memory[8:_HEAD], "little")
     parts = memory[_HEAD : _HEAD + length].decode("utf-8", "replace").split("\0")
     tokenizer, verb, place, ended = (*parts, "", "", "", "")[:4]

@@ -1,4 +1,4 @@
-"""Reading of files with the reason in the error, and writing of files whole or not at all."""
+"""Reading of files with the reason in the error, and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Final
 from tokbench.foundation.errors import BackendError
 
 UNFINISHED: Final = ".tmp"
-"""The end of the name of a file or folder that is not finished."""
+"""Ends the name of an unfinished file or folder."""
 
 _OF_PROCESS: Final = re.compile(rf"\.(\d+)-\w+{re.escape(UNFINISHED)}")
 
 
 def unfinished_prefix(path: Path) -> str:
-    """Return how the name begins of what this process will put in the place of ``path``; random characters follow."""
+    """Return the beginning of the temporary name; random characters follow."""
     return f".{path.name}.{os.getpid()}-"
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete from a folder what processes of this machine had not finished when they were killed."""
+    """Delete the temporary files of killed processes of this machine."""
     for path in folder.glob(f".*{UNFINISHED}"):
         match = _OF_PROCESS.search(path.name)
         if match and not _is_alive(int(match[1])):
@@ -34,7 +34,7 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Tell whether a process is there; it may be where the system does not say so."""
+    """Return true where the system does not say."""
     if os.name != "posix":
         return True
     try:
@@ -47,14 +47,13 @@ def _is_alive(process: int) -> bool:
 
 
 def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True, mode: int = 0o666) -> None:
-    """Write a file so that neither a reader nor a crash ever sees half of it.
+    """Replace a file so that neither a reader nor a crash ever sees half of it. The folder must exist.
 
     Args:
-        path: where to; an existing file is replaced. The folder must exist.
+        path: where to.
         data: all of the content.
-        survive_power_cut: wait until the disk has it, which takes milliseconds. Without it a power cut may leave a file
-            with less content, which its readers must then notice.
-        mode: the permissions that the file gets, as far as the umask allows them.
+        survive_power_cut: wait milliseconds for the disk; else a power cut may leave less content.
+        mode: permissions, less the umask.
 
     Raises:
         OSError: the folder does not exist, cannot be written, or is full; it names the file.
@@ -76,14 +75,10 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True,
 
 
 def read_regular(path: Path, most: int | None = None) -> bytes:
-    """Return the bytes of a regular file, and never wait for a pipe or read a device without an end.
-
-    Args:
-        path: the file.
-        most: the bytes that it may have; ``None`` for any number.
+    """Read a regular file of at most ``most`` bytes; never wait for a pipe or device.
 
     Raises:
-        OSError: it cannot be read, is no regular file, or is larger; ``strerror`` is the reason.
+        OSError: unreadable, not regular, or larger; ``strerror`` is the reason.
 
     >>> read_regular(Path("/dev/zero"))
     Traceback (most recent call last):
@@ -111,14 +106,10 @@ _SIGNATURES: Final = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
-"""The first bytes of files that are often taken for text."""
 
 
 def not_text(data: bytes) -> str:
-    r"""Return what bytes are that cannot be read as UTF-8, if they are not text in another encoding of bytes.
-
-    Args:
-        data: the first bytes of a file, a few thousand at least.
+    r"""Name a binary format from the first few thousand bytes; empty for text in any encoding.
 
     >>> not_text(b"\x89PNG rest"), not_text(bytes(9)), not_text("déjà vu".encode("latin-1"))
     ('a binary file (a PNG image)', 'a binary file (byte 1 is zero)', '')
@@ -131,14 +122,10 @@ def not_text(data: bytes) -> str:
 
 
 def read_file(path: Path, *, text: bool = False) -> bytes:
-    """Return the bytes of a file.
-
-    Args:
-        path: the file.
-        text: refuse a file that is no text in any encoding, such as an image or an archive.
+    """Return the bytes of a file; with ``text``, refuse binary ones.
 
     Raises:
-        BackendError: it cannot be read, or is binary; the message names the file and the reason.
+        BackendError: with the file and the reason.
 
     >>> read_file(Path("nowhere.model"))
     Traceback (most recent call last):
@@ -155,7 +142,7 @@ def read_file(path: Path, *, text: bool = False) -> bytes:
 
 
 def is_utf8(data: bytes) -> bool:
-    r"""Return ``True`` if bytes are UTF-8 by themselves.
+    r"""Tell whether bytes are UTF-8 by themselves.
 
     >>> is_utf8("\u00e9".encode()), is_utf8(b"\xc3")
     (True, False)

@@ -1,7 +1,7 @@
-"""numba where it is installed: functions are compiled once per machine, which is announced; nobody needs it.
+"""numba, if installed: functions are compiled once per machine, which is announced.
 
-A module that holds compiled functions imports :func:`compiled` from here, and is itself imported late, when there is
-enough to do: numba alone takes a third of a second to import. Every compiled function has an equal in Python.
+Modules with functions that are :func:`compiled` are imported late: numba takes a third of a second. Each has an equal
+in Python.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _log = logging.getLogger("tokbench")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _WORTH_COMPILED: Final = 60_000_000
-"""Bytes of text in all; with fewer, numba takes longer to get ready than it saves."""
+"""Bytes of text; with fewer, numba costs more than it saves."""
 
 
 @cache
 def has_numba() -> bool:
-    """Return True if numba is installed and works; the first call imports it."""
+    """Tell whether numba works; the first call imports it."""
     if find_spec("numba") is None:
         return False
     try:
@@ -39,46 +39,34 @@ class _SoFar:
     """The state of this process."""
 
     n_bytes = 0
-    """The bytes of text that it has been asked about."""
+    """Bytes of text asked about."""
     compiles = False
-    """``True`` once something was worth it."""
     compilations = 0
-    """The functions whose machine code was made in this process, for others to read."""
+    """Functions compiled here and not read from the cache."""
 
 
 def worth_compiling(n_bytes: int) -> bool:
-    """Return True if a compiled function should take the next bytes of text, rather than its equal in Python.
-
-    So it is where something else was compiled already, and from 60 million bytes on.
-
-    Args:
-        n_bytes: how many bytes there are, on top of all earlier ones.
-    """
+    """Tell whether to compile for the next bytes: after 60 million in all, or once anything was compiled."""
     _SoFar.n_bytes += n_bytes
     return (_SoFar.compiles or _SoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
 
 
 def compilations() -> int:
-    """Return how many functions this process has compiled that it would otherwise have read from the cache."""
+    """Count the functions compiled here and not read from the cache."""
     return _SoFar.compilations
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile a function with numba; other threads run on while it is called.
+    """Compile with numba, without Python's lock.
 
-    Machine code is kept in ``__pycache__`` beside the module, in the user's cache folder where that
-    cannot be written, in ``NUMBA_CACHE_DIR`` where it is set; with none of them it is made anew in every process. It is
-    made anew, too, when a source in the folder of the module has changed. So a compiled function may call others of its
-    own folder, and none of another one.
+    Machine code is cached in ``__pycache__``, else in the user's cache folder, or in ``NUMBA_CACHE_DIR``, until a
+    source in the module's folder changes: call no compiled function of another folder.
     """
     return _compiled(function)
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile a small function that compiled functions call: it becomes part of them.
-
-    A call costs little by itself, but hands over every field of every array.
-    """
+    """Compile a small function as part of its callers."""
     return _compiled(function, forceinline=True)
 
 
@@ -96,11 +84,7 @@ def _compiled(function: _Function, **options: bool) -> _Function:
 
 @cache
 def _digest_of_folder(folder: Path) -> str:
-    """Return a digest of the sources in a folder, which decides whether machine code that was kept is still right.
-
-    A function becomes one with those that it calls, and numba asks only whether the file of the outer one has changed.
-    Compiled functions call functions of their own folder, so all of its sources count, by content.
-    """
+    """Hash all sources: numba checks only the outer function's file."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
         content = path.read_bytes()
@@ -110,11 +94,7 @@ def _digest_of_folder(folder: Path) -> str:
 
 @cache
 def _announce_compilation() -> set[str]:
-    """Have one line logged when a function of ours is really compiled, not read from the cache.
-
-    Returns:
-        The modules whose functions are ours, to which others are added.
-    """
+    """Log one line when a function of ours is compiled, not cached; return their modules, to extend."""
     events: Any = import_module("numba.core.event")
     announced: list[bool] = []
     ours: set[str] = set()
@@ -129,7 +109,7 @@ def _announce_compilation() -> set[str]:
             _log.info("compiling for this machine; this is done once and takes some seconds")
 
     def on_end(_listener: Any, _event: Any) -> None:
-        """Do nothing."""
+        """Ignore."""
 
     listener = type("Announcer", (events.Listener,), {"on_start": on_start, "on_end": on_end})
     events.register("numba:compile", listener())

@@ -1,4 +1,4 @@
-"""The memory that this process takes, with the processes below it: now, and at its peak."""
+"""The memory of this process and its descendants: now, and at its peak."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ except ModuleNotFoundError:  # only POSIX has it
     resource = None  # type: ignore[assignment]
 
 MEASURED: Final = sys.platform == "linux"
-"""``True`` where the system reports the memory of each process."""
+"""Whether the system reports the memory of each process."""
 
 _PROC: Final = Path("/proc")
 _LOOK_S: Final = 0.1
-"""Seconds between two looks at the processes below this one."""
+"""Between two looks at descendants."""
 
 
 def resident_memory(field: str = "VmRSS") -> int | None:
-    """Return a field of this process's status in bytes: ``VmRSS`` is its memory, ``VmHWM`` the peak of it.
-
-    ``None`` where the system does not tell, as on macOS.
+    """Return a field of this process's status in bytes (``VmRSS``: memory, ``VmHWM``: peak); ``None`` outside of Linux.
 
     >>> resident_memory("no such field") is None
     True
@@ -38,7 +36,7 @@ def resident_memory(field: str = "VmRSS") -> int | None:
 
 
 def begin_memory_peak() -> bool:
-    """Begin the peak of this process's memory anew (Linux), and tell whether that was possible."""
+    """Reset this process's peak (Linux), and tell whether that was possible."""
     try:
         (_PROC / "self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
@@ -47,7 +45,7 @@ def begin_memory_peak() -> bool:
 
 
 def resident_bytes(process: int) -> int:
-    """Return the memory of a process and of those below it (Linux); 0 if it has ended. A shared page counts twice."""
+    """Return the memory of a process and its descendants (Linux); 0 if it has ended. A shared page counts twice."""
     total = 0
     for pid in with_those_below(process):
         with suppress(OSError, ValueError, IndexError):
@@ -56,7 +54,7 @@ def resident_bytes(process: int) -> int:
 
 
 def with_those_below(process: int) -> Iterator[int]:
-    """Yield the id of a process, and those of the processes below it (Linux).
+    """Yield the ids of a process and its descendants (Linux).
 
     >>> next(with_those_below(os.getpid())) == os.getpid()
     True
@@ -71,10 +69,10 @@ def with_those_below(process: int) -> Iterator[int]:
 
 
 class PeakMemory:
-    """Finds the most memory that this process, and those below it, take while a block runs, above that at its start.
+    """Finds the peak memory of this process and its descendants in a block, above the start.
 
-    The peak of the process itself is exact on Linux. Where it has started others, it is looked for ten times a second,
-    and a page that two processes share counts once. On macOS it is the peak since the process began, without others.
+    Exact on Linux for the process itself; descendants are read ten times a second, and a shared page counts once. On
+    macOS, the peak since the process began, without descendants.
 
     >>> import mmap
     >>> with PeakMemory() as memory:
@@ -86,7 +84,7 @@ class PeakMemory:
 
     def __init__(self) -> None:
         self.n_bytes: int | None = None
-        """The peak in bytes once the block has ended; ``None`` where the system does not tell it."""
+        """After the block; ``None`` where not reported."""
         self._before: int | None = None
         self._most_with_others = 0
         self._ended = threading.Event()
@@ -114,7 +112,6 @@ class PeakMemory:
 
 
 def _peak() -> int | None:
-    """Return the largest memory of this process so far."""
     if resource is None:
         return None
     # Linux counts kibibytes, macOS bytes.
@@ -122,7 +119,7 @@ def _peak() -> int | None:
 
 
 def _own_pages(pid: int) -> int:
-    """Return the bytes of a process that it shares with no other; 0 if it has ended."""
+    """Return bytes that are not shared; 0 if the process has ended."""
     with suppress(OSError):
         rollup = _PROC / str(pid) / "smaps_rollup"
         return sum(_field(rollup, name) or 0 for name in ("Private_Clean", "Private_Dirty"))
@@ -130,6 +127,6 @@ def _own_pages(pid: int) -> int:
 
 
 def _field(path: Path, field: str) -> int | None:
-    """Return a field of a file of ``/proc`` in bytes; ``None`` if it has no such field."""
+    """Return a field of a file of ``/proc`` in bytes."""
     lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)

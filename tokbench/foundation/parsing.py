@@ -1,4 +1,4 @@
-"""Text in UTF-8 and JSON of files that somebody hands in: whatever is wrong with it is told with line and column."""
+"""UTF-8 and JSON of users' files; errors have line and column."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from typing import Any, Final
 from tokbench.foundation.errors import Problem
 
 _DEEP: Final = 100
-"""Levels of lists and objects that no file of tokbench has."""
+"""Levels of lists and objects."""
 
 _JSON_PARTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class TextError(ValueError):
-    """A text cannot be read.
-
-    Args:
-        message: what is wrong with it.
-        line: the line of the fault, from 1.
-        column: its column in code points, from 1.
+    """A text cannot be read; line and column, in code points, begin at 1.
 
     >>> print(TextError("not JSON", 2, 7))
     line 2, column 7: not JSON
@@ -36,7 +31,7 @@ class TextError(ValueError):
         return f"line {self.line}, column {self.column}: {self.message}"
 
     def at(self, file: object, line: int = 1) -> Problem:
-        """Return the fault with its place in a file; ``line`` is where the text begins there.
+        """Return the place in a file, in which the text begins at ``line``.
 
         >>> print(TextError("not JSON", 2, 7).at("a.json"))
         a.json:2:7: not JSON
@@ -45,10 +40,7 @@ class TextError(ValueError):
 
 
 def decode_utf8(data: bytes | bytearray) -> str:
-    r"""Return bytes as text.
-
-    Raises:
-        TextError: they are not UTF-8.
+    r"""Decode, or raise a TextError with the place.
 
     >>> decode_utf8("a\nné".encode("latin-1"))
     Traceback (most recent call last):
@@ -64,14 +56,10 @@ def decode_utf8(data: bytes | bytearray) -> str:
 
 
 def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    r"""Return what JSON stands for.
-
-    Args:
-        data: the JSON, in UTF-8; a byte order mark is left out.
-        pairs: makes the value of an object from its keys and values; ``None`` for a dict.
+    r"""Parse JSON in UTF-8, with or without a byte order mark; ``pairs`` makes objects.
 
     Raises:
-        TextError: it is not UTF-8 or not JSON, is nested too deep, or holds a number of too many digits.
+        TextError: not UTF-8 or JSON, nested too deep, or a number of too many digits.
         ValueError: ``pairs`` refuses an object.
 
     >>> parse_json(b'{"a": [1, 2]}')
@@ -98,7 +86,7 @@ def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] 
 
 
 def _first_deep(text: str) -> int:
-    """Return the place of the first bracket that lies too deep."""
+    """Find the first bracket that is too deep."""
     depth = 0
     for part in _JSON_PARTS.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part[0], 0)

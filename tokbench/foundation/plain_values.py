@@ -1,8 +1,8 @@
-"""The door for values: what a plugin hands over becomes plain Python or NumPy, or is refused by the name of its member.
+"""Makes plain Python or NumPy of plugins' values, or refuses them by the name of the member.
 
-A plain value is ``None``, a ``bool``, ``int``, finite ``float``, ``str`` or ``bytes`` of exactly that type, a list,
-tuple or dictionary of plain values, an array of numbers in the byte order of the machine, an enum, or a named tuple or
-dataclass of tokbench with such fields.
+Plain: ``None``, ``bool``, ``int``, finite ``float``, ``str`` or ``bytes`` of exactly that type, a list, tuple or
+dictionary of plain values, an array of numbers in native byte order, an enum, or tokbench's named tuples and
+dataclasses of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SCALARS: Final[dict[Any, Any]] = {
     str: (str, UserString),
     bytes: _BYTES,
 }
-"""By plain type the classes that are converted to it; NumPy's scalars and arrays without dimensions are, too."""
+"""Classes that are converted, by plain type; also NumPy's scalars."""
 _WORDS: Final[dict[Any, str]] = {
     types.NoneType: "None",
     bool: "True or False",
@@ -54,16 +54,16 @@ _WORDS: Final[dict[Any, str]] = {
 
 
 def plain(value: Any, expected: Any, member: str) -> Any:
-    """Return a value of a plugin as a plain one, see :mod:`tokbench.foundation.plain_values`.
+    """Return a plugin's value as a plain one.
 
     Args:
-        value: the value: NumPy's scalars, subclasses of Python's types, generators and the like are converted.
-        expected: its type: one of those of plain values, ``list[int]``, ``int | None``, a named tuple, a dataclass;
-            ``Any`` for JSON data, in which arrays stay arrays.
-        member: the name of what the plugin has handed over.
+        value: NumPy's scalars, subclasses of Python's types, generators and the like are converted.
+        expected: a plain type, ``list[int]``, ``int | None``, a named tuple, a dataclass; ``Any`` for JSON data with
+            arrays.
+        member: the name for the error.
 
     Raises:
-        ContractError: it is not such a value, and cannot be converted without loss.
+        ContractError: it cannot be converted without loss.
 
     >>> plain(np.uint16(3), int, "n"), plain(Decimal("0.5"), float, "value"), plain(np.arange(2), list[int], "encode")
     (3, 0.5, [0, 1])
@@ -95,7 +95,7 @@ def plain(value: Any, expected: Any, member: str) -> Any:
 
 @cache
 def _alternatives(expected: Any) -> tuple[tuple[Any, ...], Mapping[type, _Conversion]]:
-    """Return the scalar types that a value may be made, and the conversion of each class of other values."""
+    """Return allowed scalar types, and conversions by class."""
     members = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
     if expected is Any:
         members = (*list(_SCALARS)[:-1], np.ndarray, dict[str | int, Any], list[Any])
@@ -105,7 +105,7 @@ def _alternatives(expected: Any) -> tuple[tuple[Any, ...], Mapping[type, _Conver
 
 
 def _other(expected: Any) -> tuple[type, _Conversion]:
-    """Return the class of values that are made a type which is not a scalar, and their conversion."""
+    """Return the class that becomes a type other than a scalar, and the conversion."""
     kind, arguments = typing.get_origin(expected) or expected, typing.get_args(expected)
     if kind is typing.Literal:
         return object, lambda value, member: next(one for one in arguments if one == plain(value, type(one), member))
@@ -127,7 +127,7 @@ def _is_plain(value: Any, scalars: tuple[Any, ...]) -> bool:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return what an enum, a scalar of NumPy, or an array of NumPy or another library has in it."""
+    """Unwrap an enum, a scalar, or another library's array."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str | bytes | list | tuple) or not hasattr(value, "__array__"):
@@ -193,7 +193,7 @@ def _sequence(kind: Any, arguments: tuple[Any, ...], value: Iterable[Any], membe
 
 
 def _all_plain(items: Sequence[Any], expected: Any) -> bool:
-    """Tell whether items are all of one type and plain; to look at each would take too long."""
+    """Tell whether items have one plain type, without a look at each."""
     kinds, members = set(map(type, items)), typing.get_args(expected)
     if typing.get_origin(expected) is tuple and len(set(members)) == 1:  # such as pairs of numbers
         alike = kinds <= {tuple} and set(map(len, items)) <= {len(members)}

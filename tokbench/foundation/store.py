@@ -1,15 +1,13 @@
-"""The store: finished work in files, found again by what it was made from.
+"""The store: finished work in files, found by what it was made from.
 
-An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the bytes of the result. Its file is
-named by the SHA-256 of the key, so equal work has one place, whichever run did it. The file begins with a line of JSON
-that repeats kind and key and has the SHA-256 of the result. Reading checks both. A damaged entry is deleted and
-reported, and its work is done again. Files are written whole or not at all, so
-runs may share a store, and any of them may die.
+An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the result's bytes. Its file is named
+by the SHA-256 of the key, and begins with a line of JSON with kind, key and the result's SHA-256. Damaged entries are
+reported, deleted and made again. Files are written atomically: runs may share a store, and die.
 
-Results are pickles, so whoever can write into the store can run code. A folder or file that others own or can write to
-is refused, and what is not a regular file is never waited for.
+Results are pickles: who can write into the store can run code. Folders and files that others own or can write to are
+refused.
 
-The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
+The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` turns it off.
 """
 
 from __future__ import annotations
@@ -36,40 +34,36 @@ from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
 
 Key: TypeAlias = Mapping[str, object]
-"""The things that a result was made from, as values that JSON can write: all that can change the result."""
+"""All that can change a result, as values for JSON."""
 
 FOLDER: Final = "TOKBENCH_STORE"
 SIZE: Final = "TOKBENCH_STORE_SIZE"
 OFF: Final = "TOKBENCH_NO_STORE"
 
 DEFAULT_SIZE: Final = 10 * 1024**3
-"""Bytes that a store may take, unless ``TOKBENCH_STORE_SIZE`` says otherwise."""
+"""Bytes, without ``TOKBENCH_STORE_SIZE``."""
 
 _UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _LONGEST_HEAD: Final = 1 << 24
-"""Bytes of the first line of an entry at most."""
+"""Bytes of an entry's first line."""
 
 _LARGEST: Final = 1 << 32
-"""Bytes of an entry at most."""
+"""Bytes of an entry."""
 
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
-"""The permission of others to write."""
 
 _FLAGS: Final = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
 _OPENING: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in _FLAGS)
-"""A FIFO or a device does not block, and a link is not followed."""
+"""Do not block on a FIFO or device, nor follow a link."""
 
 _STALE: Final = 3600.0
-"""Seconds after which an unfinished file is taken for that of a run that died."""
+"""Seconds after which an unfinished file belongs to a dead run."""
 
 _log = logging.getLogger(__name__)
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that a text such as ``8GB`` means; units are powers of 1,024.
-
-    Raises:
-        ValueError: it is not a size.
+    """Return the bytes of a size; units are powers of 1,024. Else raise ValueError.
 
     >>> parse_size("8GB"), parse_size("1.5 MiB"), parse_size("300")
     (8589934592, 1572864, 300)
@@ -81,7 +75,7 @@ def parse_size(text: str) -> int:
 
 
 class Damaged(Exception):  # noqa: N818 - a finding about a file
-    """A file of the store does not hold what it should; the argument is the reason."""
+    """A file of the store has wrong content; the argument is the reason."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +83,9 @@ class StoredEntry:
     """A result in the store."""
 
     path: Path
-    """Its file."""
     kind: str
-    """The sort of work, such as ``training``."""
+    """Such as ``training``."""
     key: Key
-    """The things that it was made from."""
     size: int
     """Bytes of the file."""
     used: float
@@ -101,11 +93,11 @@ class StoredEntry:
 
 
 class Store:
-    """A folder of finished work.
+    """A folder of finished work, made for the first result.
 
     Args:
-        folder: it is made when the first result is put there.
-        limit: bytes that the entries may take together, see :meth:`prune`.
+        folder: where.
+        limit: bytes of all entries, kept by :meth:`prune`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +118,7 @@ class Store:
         return self.folder / kind / digest[:2] / digest[2:]
 
     def get(self, kind: str, key: Key) -> bytes | None:
-        """Return a result, or ``None`` if it is not there. A damaged entry is deleted, and a log message says so."""
+        """Return a result or ``None``; delete and log a damaged entry."""
         path = self._path(kind, canonical(key))
         try:
             data = _read(path, canonical(key))
@@ -140,7 +132,7 @@ class Store:
         return data
 
     def value(self, kind: str, key: Key) -> Any | None:
-        """Return a result that :meth:`put_value` kept, or ``None`` if it is not there or cannot be unpickled."""
+        """Return a result of :meth:`put_value`; ``None`` if missing or not loadable."""
         data = self.get(kind, key)
         if data is None:
             return None
@@ -151,15 +143,11 @@ class Store:
             return None
 
     def put_value(self, kind: str, key: Key, result: object) -> None:
-        """Keep a result as a pickle, see :meth:`value`.
-
-        Raises:
-            Exception: it cannot be pickled.
-        """
+        """Keep a pickle; raise any exception of pickling."""
         self.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
 
     def put(self, kind: str, key: Key, data: bytes) -> None:
-        """Keep a result. A store that cannot be written is reported once, and costs nothing else."""
+        """Keep a result; report once if the store cannot be written."""
         text = canonical(key)
         path = self._path(kind, text)
         head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -177,18 +165,11 @@ class Store:
                 _log.warning("nothing more is kept in the store: %s; free the disk or set %s", error, FOLDER)
 
     def remove(self, kind: str, key: Key) -> None:
-        """Delete a result that nobody needs any more, if it is there."""
         with suppress(OSError):
             self._path(kind, canonical(key)).unlink()
 
     def result(self, kind: str, key: Key, make: Callable[[], Any]) -> Any:
-        """Return a result from the store, or make it and keep it.
-
-        Args:
-            kind: the sort of work.
-            key: all that it was made from.
-            make: makes the result, which is not ``None`` and can be pickled.
-        """
+        """Return a result from the store, or make it, picklable and not ``None``, and keep it."""
         result = self.value(kind, key)
         if result is None:
             result = make()
@@ -196,7 +177,7 @@ class Store:
         return result
 
     def damaged(self, kind: str, key: Key, reason: str) -> None:
-        """Delete an entry whose reader can make no sense of it, and say so."""
+        """Delete and report an entry that its reader cannot use."""
         self._drop(self._path(kind, canonical(key)), reason)
 
     def _drop(self, path: Path, reason: str) -> None:
@@ -211,24 +192,19 @@ class Store:
         _log.warning("the store's entry %s is damaged (%s); %s, and its work is done again", path, reason, then)
 
     def _files(self) -> Iterator[Path]:
-        """Yield the files of all entries."""
         for path in sorted(self.folder.glob("*/??/*")):
             if not path.name.startswith("."):
                 yield path
 
     def entries(self) -> Iterator[StoredEntry]:
-        """Yield all entries by kind; damaged ones are left out, see :meth:`verify`."""
+        """Yield sound entries by kind."""
         for path in self._files():
             with suppress(OSError, Damaged), _opened(path) as file:
                 head, status = _head(file), os.fstat(file.fileno())
                 yield StoredEntry(path, str(head["kind"]), _key(head), status.st_size, status.st_mtime)
 
     def verify(self) -> tuple[int, list[tuple[Path, str]]]:
-        """Read every entry, and delete the damaged ones.
-
-        Returns:
-            The number of sound entries, and file and reason of each damaged one.
-        """
+        """Delete damaged entries; return the number of sound ones, and file and reason of the others."""
         sound, damaged = 0, []
         for path in self._files():
             try:
@@ -242,10 +218,7 @@ class Store:
         return sound, damaged
 
     def prune(self, limit: int | None = None) -> tuple[int, int]:
-        """Delete the entries that were not used for longest, until all take ``limit`` bytes, and what dead runs left.
-
-        Args:
-            limit: bytes; ``None`` for the store's own limit.
+        """Delete the least recently used entries beyond ``limit`` bytes, and unfinished files of dead runs.
 
         Returns:
             How many entries were deleted, and their bytes.
@@ -272,10 +245,7 @@ class Store:
 
 
 def canonical(key: Key) -> str:
-    """Return a key as JSON with sorted names, the same for equal keys.
-
-    Raises:
-        TypeError: it has a value that JSON cannot write.
+    """Return JSON with sorted names, or raise TypeError.
 
     >>> canonical({"b": 1, "a": ["é"]})
     '{"a":["é"],"b":1}'
@@ -293,12 +263,7 @@ def digest_of(key: Key) -> str:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Open the file of an entry, and never wait for it.
-
-    Raises:
-        OSError: it cannot be opened.
-        Damaged: it is no regular file, or one that no store has written.
-    """
+    """Open an entry without blocking; raise OSError, or Damaged for a file that no store has written."""
     if path.is_symlink() or path.is_dir():
         raise Damaged("it is not a regular file")
     file = os.fdopen(os.open(path, _OPENING), "rb")
@@ -309,7 +274,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _no_entry(status: os.stat_result) -> str:
-    """Return why a file cannot be that of an entry; empty if it can."""
+    """Return why a file cannot be an entry; empty if it can."""
     if not stat.S_ISREG(status.st_mode):
         return "it is not a regular file"
     if status.st_size > _LARGEST:
@@ -318,7 +283,7 @@ def _no_entry(status: os.stat_result) -> str:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    """Tell whether this user owns a file or folder, and nobody else can write to it."""
+    """Tell whether only this user owns it and can write to it."""
     if not hasattr(os, "geteuid"):  # where there is no POSIX, permissions are of another kind
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS
@@ -347,8 +312,8 @@ def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] 
 
     Args:
         path: its file.
-        key: what it was made from, if that is known.
-        place: returns the file of a kind and a key, to compare it, if it is not known.
+        key: the expected key, if known.
+        place: else, the file of a kind and key, to compare.
 
     Raises:
         OSError: the file cannot be read.
@@ -372,7 +337,7 @@ def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] 
 
 
 def default_folder() -> Path:
-    """Return ``TOKBENCH_STORE``, or tokbench's folder in the platform's place for caches."""
+    """Return ``TOKBENCH_STORE``, or a folder in the platform's place for caches."""
     named = os.environ.get(FOLDER)
     return (
         Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("tokbench", appauthor=False)) / "store"
@@ -380,7 +345,7 @@ def default_folder() -> Path:
 
 
 def open_store() -> Store | None:
-    """Return the store of this process's environment; ``None`` if ``TOKBENCH_NO_STORE`` is set.
+    """Return the environment's store; ``None`` if ``TOKBENCH_NO_STORE`` is set.
 
     Raises:
         InputError: ``TOKBENCH_STORE_SIZE`` is not a size, or the store is a file, or a folder of others.
@@ -398,7 +363,7 @@ def open_store() -> Store | None:
 
 
 def open_store_if_usable() -> Store | None:
-    """Return the store, or ``None`` where :func:`open_store` refuses it: for what is only faster with a store."""
+    """Return ``None`` where :func:`open_store` refuses."""
     try:
         return open_store()
     except InputError:
@@ -406,7 +371,7 @@ def open_store_if_usable() -> Store | None:
 
 
 def _refusal(folder: Path) -> str:
-    """Return why a folder cannot be a store, and what to type; empty if it can, or is not there yet.
+    """Return why a folder cannot be a store, and the fix; empty if it can.
 
     >>> _refusal(Path("no such folder"))
     ''

@@ -1,4 +1,4 @@
-"""Says in plain words what is wrong with a value, for every kind of error that pydantic reports."""
+"""Says in plain words what is wrong with a value, for every pydantic error."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _MUST_BE: Final[Mapping[str, str]] = {
     "url_parsing": "must be a URL",
     "url_type": "must be a URL",
 }
-"""The beginning of a message, by the kind of error; other kinds are not distinguished."""
+"""By kind of error; others are not distinguished."""
 
 _LONGEST: Final = 40
 
 
 def wrong_value(kind: str, context: Mapping[str, Any], given: Any) -> str:
-    r"""Return what a value must be, what it is, and what to write instead where that is known.
+    r"""Return what a value must be, what it is, and the fix.
 
     Args:
         kind: the ``type`` of a pydantic error.
@@ -84,7 +84,7 @@ def _shown(value: Any) -> str:
 
 
 def _remedy(begin: str, context: Mapping[str, Any], given: Any) -> str:
-    """Return the end of a message: what to write instead."""
+    """Return what to write instead."""
     simple = isinstance(given, str | int | float)
     if begin == _TEXT and simple:
         return f'; write it in quotes: "{_shown(given)}"'

@@ -1,4 +1,4 @@
-"""Writes out what cannot be seen, or what acts on a terminal: names of files and texts may hold anything."""
+"""Escapes invisible characters, and those that act on a terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SPACES = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 
 def visible(text: str, *, spaces: bool = False, keep: str = "") -> str:
-    r"""Return the text with every character written out that cannot be seen or that acts on a terminal or page.
+    r"""Escape every character that is invisible or acts on a terminal or page.
 
     Args:
-        text: any text, with lone surrogates too.
-        spaces: whether to show white space as well, as in an excerpt where it matters.
-        keep: characters to leave as they are, such as the line ends of a listing.
+        text: any text, also with lone surrogates.
+        spaces: show white space as well.
+        keep: characters to leave, such as line ends.
 
     >>> print(visible("a\u202eb\x1b[31m"))
     a\u{202e}b\u{1b}[31m

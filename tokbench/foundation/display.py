@@ -48,7 +48,7 @@ null, "total": null, "mb_per_s": null, "from_store": null, "message": "compiling
     """
 
     event: str
-    """``step`` (begins), ``progress``, ``log``, ``warning``, ``error``, ``output`` (printed by something else) or ``end``.
+    """``step`` (begins), ``progress``, ``log``, ``warning``, ``error``, ``output`` (of anything else), ``end``.
     """
     time: str
     """ISO 8601, UTC."""

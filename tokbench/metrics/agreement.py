@@ -1,4 +1,4 @@
-"""The family ``agreement``: how alike two tokenizers cut the same text, and what their vocabularies have in common."""
+"""The family ``agreement``: how alike two tokenizers cut text, and their common vocabulary."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _RANKS: Final = "rank_overlap"
 _VOCABULARY: Final = "vocabulary_overlap"
 
 _SKETCH: Final = 1 << 13
-"""Hashes that are kept of a vocabulary; the error of the overlap is then at most 0.6 points."""
+"""Hashes kept of a vocabulary, for an error of at most 0.6 points."""
 
 _PERSISTENCE: Final = 0.99
-"""The weight p of rank-biased overlap: the first 100 ranks have 86 % of the weight."""
+"""The weight p: the first 100 ranks have 86 %."""
 
 _LARGEST: Final = 1 << 20
-"""Larger vocabularies are made by a formula: a list of their ids means nothing."""
+"""Larger vocabularies are made by a formula."""
 
 _MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
@@ -64,18 +64,18 @@ class AgreementOptions(Options):
 
 
 class SampledBoundaries(NamedTuple):
-    """The token boundaries inside some documents, drawn by their hashes."""
+    """Token boundaries of documents with the smallest hashes."""
 
     hashes: NDArray[np.uint64]
     """Rising."""
     sizes: NDArray[np.int64]
-    """UTF-8 bytes of each document."""
+    """UTF-8 bytes."""
     keys: NDArray[np.int64]
-    """The key of each document's sampling unit."""
+    """Sampling units."""
     aligned: NDArray[np.bool_]
-    """The documents whose tokens could be aligned with their bytes."""
+    """Whether tokens could be aligned with bytes."""
     bits: NDArray[np.uint8]
-    """A bit for each byte, set where a token begins inside the document; each document begins at a new byte."""
+    """A bit for each byte, set where a token begins inside a document; documents begin at a new byte."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
@@ -119,16 +119,16 @@ class SampledBoundaries(NamedTuple):
 
 
 class AgreementState(NamedTuple):
-    """The boundaries and tokens of a group under one tokenizer."""
+    """The state of a group."""
 
     sample: int
-    """The most bytes of text whose boundaries are kept."""
+    """Bytes of text, at most."""
     boundaries: SampledBoundaries
     tokens: NDArray[np.uint64]
-    """Hashes of the bytes of the tokens that occur; empty if the tokenizer does not list its tokens' bytes."""
+    """Hashes of the tokens that occur; empty without bytes of tokens."""
     counts: NDArray[np.int64]
     vocabulary: NDArray[np.uint64]
-    """The smallest hashes of the bytes of all tokens, rising; empty if they are not known."""
+    """The smallest hashes of all tokens, rising; empty if unknown."""
 
     def __add__(self, other: AgreementState) -> AgreementState:  # type: ignore[override]
         return AgreementState(
@@ -166,11 +166,10 @@ class TokenTable(NamedTuple):
     """The tokens of a text by frequency."""
 
     tokens: NDArray[np.uint64]
-    """Hashes of the tokens, rising."""
+    """Hashes, rising."""
     shares: NDArray[np.float64]
-    """The share of all tokens."""
     ranks: NDArray[np.int64]
-    """1 for the most frequent; ties all have their first rank (Webber, Moffat and Zobel 2010, section 4.5)."""
+    """Ties have their first rank (Webber, Moffat and Zobel 2010, section 4.5)."""
 
     @classmethod
     def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:
@@ -242,7 +241,7 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: i
 
 
 class AgreementMetric(SummedMetric):
-    """The corpus metric: compares every two tokenizers."""
+    """The corpus metric."""
 
     state = AgreementState
     _options: AgreementOptions
@@ -307,8 +306,6 @@ def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None
 
 
 class _Vocabularies:
-    """Remembers what two vocabularies share: the same in every group."""
-
     def __init__(self) -> None:
         self._known: dict[tuple[bytes, bytes], float] = {}
 

@@ -1,4 +1,4 @@
-"""The family ``composition``: the share of each kind of token, and of each script, in a vocabulary."""
+"""The family ``composition``: shares of kinds of token and of scripts in a vocabulary."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ VALUES: Final = (
 
 
 class Composition:
-    """The probe: counts the ids of a vocabulary by kind and script."""
+    """The probe."""
 
     name = "composition"
     title = "Composition of the vocabulary"
@@ -91,7 +91,7 @@ class Composition:
     values = VALUES
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Count every id; not for more than a million ids, which are made by a formula."""
+        """Skip more than a million ids: they are made by a formula."""
         if tokenizer.vocab_size > _LARGEST:
             reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
             return Answer({value.id: reason for value in VALUES}, ())

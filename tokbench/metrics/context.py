@@ -1,4 +1,4 @@
-"""The family ``context``: how predictable a token is from those before it, and how many neighbours it has."""
+"""The family ``context``: how predictable a token is, and how many neighbours it has."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from tokbench.plugin import (
 )
 
 _LEAST: Final = 3
-"""A rarer context says nothing about its successors."""
+"""Rarer contexts say nothing."""
 
 _KEY_BITS: Final = 64
 _NO_BOUND: Final = 2**64 - 1
 
 _WAITING: Final = 8
-"""Parts of a sample that wait to be joined."""
 
 
 class ContextOptions(Options):
@@ -47,12 +46,12 @@ class ContextOptions(Options):
 
 
 class NgramCounts(NamedTuple):
-    """The number of occurrences of each n-gram of ids inside documents."""
+    """Occurrences of each n-gram of ids."""
 
     bits: int
-    """Bits of one id in a key."""
+    """Of one id."""
     keys: NDArray[np.uint64]
-    """Rising; the ids of an n-gram, the first in the highest bits."""
+    """Rising; the first id in the highest bits."""
     counts: NDArray[np.int64]
 
     @classmethod
@@ -117,13 +116,10 @@ class DocumentIds(NamedTuple):
     """The ids of some documents."""
 
     hashes: NDArray[np.uint64]
-    """Hashes of the texts."""
     sizes: NDArray[np.int64]
-    """Bytes of the texts."""
     lengths: NDArray[np.int64]
     """The number of ids kept here."""
     ids: NDArray[np.unsignedinteger[Any]]
-    """The ids of all documents."""
 
     @classmethod
     def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
@@ -160,18 +156,16 @@ class DocumentIds(NamedTuple):
 
 
 class ContextState(NamedTuple):
-    """The ids of a sample of the documents of a group."""
+    """The state of a group."""
 
     documents: int
     vocab_size: int
     sample: int
-    """The bytes of text in the sample, at most, but for its last document."""
+    """Bytes of text, at most, but for the last document."""
     bound: int
-    """The hash beyond which no document is in the sample."""
+    """The largest hash of the sample."""
     parts: tuple[DocumentIds, ...]
-    """Contain the sample; several, so that adding a shard need not move all others."""
     windows: Sums
-    """Different ids and tokens of the windows of all documents."""
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
         bound = np.uint64(min(self.bound, other.bound))
@@ -207,7 +201,7 @@ class ContextState(NamedTuple):
 
 
 class ContextMetric(SummedMetric):
-    """The text metric: the ids of a sample of documents, and the different ids of windows."""
+    """The text metric."""
 
     state = ContextState
     _options: ContextOptions

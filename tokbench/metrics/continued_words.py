@@ -20,7 +20,7 @@ from tokbench.plugin import (
 
 
 class ContinuedWords(AlignedWords):
-    """Sums of words, and of words with a token boundary inside them."""
+    """The text metric."""
 
     value, column = "continued_word_rate", "continued"
 

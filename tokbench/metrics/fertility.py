@@ -1,4 +1,4 @@
-"""The family ``fertility``: tokens per word, with the word defined language by language."""
+"""The family ``fertility``: tokens per word, defined by language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tokbench.plugin import (
 
 
 class Fertility(SummedMetric):
-    """Sums of tokens and words."""
+    """The text metric."""
 
     state = UnitSums
     _options: WordOptions

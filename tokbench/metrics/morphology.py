@@ -1,4 +1,4 @@
-"""The family ``morphology``: token boundaries compared with boundaries that people marked."""
+"""The family ``morphology``: token boundaries and boundaries that people marked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SCORED_HITS: Final = "morpheme boundaries of words that are cut, at token bound
 
 
 class Boundaries(NamedTuple):
-    """Sums of boundaries, and the kinds of boundaries that people marked in the corpus."""
+    """Sums, and the kinds of boundaries that people marked."""
 
     sums: Sums
     words: bool
@@ -55,7 +55,7 @@ class Boundaries(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Boundaries by document: of tokens, of the gold standard, and of both."""
+    """By document: of tokens, of people, and of both."""
 
     tokens: NDArray[np.int64]
     gold: NDArray[np.int64]
@@ -63,7 +63,7 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
-        """Count distinct positions by document; ``limits`` are the positions where documents begin and end."""
+        """Count distinct positions by document, which ``limits`` separate."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
             return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
@@ -82,7 +82,7 @@ class Found(NamedTuple):
 
 
 def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
-    """Count boundaries in bytes that are not white space: the side of a space on which a token ends does not matter."""
+    """Count boundaries in bytes that are not white space: the side of a space does not matter."""
     ink = shard.ink_before
     limits = ink[shard.byte_offsets]
     counted = aligned[gold.words.documents]
@@ -123,7 +123,7 @@ def morphscore_columns(
 
 
 class Morphology(SummedMetric):
-    """The text metric: sums of boundaries."""
+    """The text metric."""
 
     state = Boundaries
 

@@ -30,7 +30,7 @@ class NslOptions(Options):
 
 
 class Nsl(PairedSums):
-    """Divides tokens by those of the reference, group by group."""
+    """The corpus metric."""
 
     _options: NslOptions
 

@@ -30,7 +30,7 @@ from tokbench.plugin import (
 )
 
 LONGEST: Final = 12
-"""Longer runs of digits are not counted."""
+"""Longer runs are not counted."""
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
@@ -42,7 +42,7 @@ _COLUMNS: Final = ("length", "cuts", "group", "runs")
 
 
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
-    """For each length n, the pattern that is cut after digit k where ``places(k, n)``."""
+    """For each length n, cut after digit k where ``places(k, n)``."""
     return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
 
 
@@ -57,11 +57,11 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and the number of runs with each pattern."""
+    """The state of a group."""
 
     sums: Sums
     patterns: Counter[tuple[int, int, int]]
-    """Keys: length, pattern of cuts, jackknife group."""
+    """By length, pattern of cuts, jackknife group."""
 
     def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
         patterns = Counter(self.patterns)
@@ -69,7 +69,7 @@ class NumbersState(NamedTuple):
         return NumbersState(self.sums + other.sums, patterns)
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
-        """Return by pattern float64[BUCKETS], the runs of one length."""
+        """Return by pattern float64[BUCKETS]."""
         by_cut: dict[int, NDArray[np.float64]] = {}
         for (run_length, cut, bucket), count in self.patterns.items():
             if run_length == length:
@@ -183,10 +183,10 @@ VALUES: Final = (
 
 
 class Numbers(SummedMetric):
-    """The text metric: counts runs of digits by the pattern of their cuts."""
+    """The text metric."""
 
     def map(self, encoded: EncodedShard) -> NumbersState:
-        """Leave out documents whose tokens could not be aligned with their bytes."""
+        """Leave out unaligned documents."""
         runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
         lengths, cut = runs.ends - runs.starts, cut_patterns(encoded, runs)

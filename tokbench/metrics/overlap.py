@@ -1,4 +1,4 @@
-"""The family ``overlap``: the part of a vocabulary that the groups of a corpus share, by pair of groups."""
+"""The family ``overlap``: the part of a vocabulary that groups share."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _MEAN: Final = "it is a mean over pairs of groups; overlap.csv has the interval 
 
 
 class GroupTokens(NamedTuple):
-    """The counts of the ids of a group."""
+    """The state of a group."""
 
     counts: TokenCounts
     """By id and jackknife group."""
     longest: int
-    """The tokens of the longest document."""
+    """Tokens."""
 
     def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
@@ -80,13 +80,8 @@ def jensen_shannon(
     """Return the Jensen-Shannon divergence in bits: 0 for equal distributions, 1 if they share nothing.
 
     JSD = H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991, "Divergence measures based on the Shannon entropy")
-    = 1 - (Σ p log2(1 + q / p) + q log2(1 + p / q)) / 2 over the common ids alone.
-
-    Args:
-        one: float64[..., k], the counts of the common ids; some may be 0.
-        other: the same in the other distribution.
-        n_one: float64[...], the sum of all counts, also of other ids.
-        n_other: the same in the other distribution.
+    = 1 - (Σ p log2(1 + q / p) + q log2(1 + p / q)) / 2 over the common ids alone, whose counts are float64[..., k];
+    ``n_one`` and ``n_other`` count all ids.
 
     Of "a a b c" and "a b b d", p and q of a and b are (2/4, 1/4) and (1/4, 2/4):
 
@@ -105,8 +100,6 @@ def jensen_shannon(
 
 
 class _Group:
-    """The ids of one group that has tokens."""
-
     def __init__(self, state: GroupTokens) -> None:
         self.documents = state.counts.documents
         table = state.counts.joined()
@@ -117,7 +110,7 @@ class _Group:
         self.tokens = float(self.by_bucket.sum())
 
     def table(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return float64[BUCKETS, k], the counts at some places of ``ids``."""
+        """Return float64[BUCKETS, k]."""
         column = np.full(len(self.ids), -1)
         column[places] = np.arange(len(places))
         at = column[self._entry]
@@ -128,7 +121,7 @@ class _Group:
 
     @cached_property
     def noise(self) -> float | None:
-        """The divergence of two halves of the documents; ``None`` if one half is empty."""
+        """The divergence of two halves of the documents."""
         table = self.table(np.arange(len(self.ids)))
         halves = [(table[k::2].sum(axis=0), np.asarray(self.by_bucket[k::2].sum())) for k in (0, 1)]
         (one, n_one), (other, n_other) = halves
@@ -159,7 +152,7 @@ class _Pair(NamedTuple):
 
 
 class OverlapMetric(SummedMetric):
-    """The corpus metric: compares the token distributions of every two groups under each tokenizer."""
+    """The corpus metric."""
 
     state = GroupTokens
 
@@ -188,8 +181,6 @@ def _nothing(reason: str) -> Mapping[str, Measured | NotApplicable]:
 
 
 class _Compared:
-    """Every two groups with tokens under one tokenizer."""
-
     def __init__(self, states: Mapping[str, GroupTokens]) -> None:
         groups = {group: _Group(state) for group, state in states.items()}
         self._groups = groups

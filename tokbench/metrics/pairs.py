@@ -1,4 +1,4 @@
-"""The family ``pairs``: significant differences in tokens between every two tokenizers."""
+"""The family ``pairs``: significant differences between every two tokenizers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEVEL = 0.05
 
 
 class PairsMetric(PairedSums):
-    """Compares every two tokenizers in every group, on the same sampling units."""
+    """The corpus metric."""
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
@@ -63,7 +63,7 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
 
 
 def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> list[PairComparison]:
-    """Correct by Holm's method; tokenizers with the same tokens in each unit count once."""
+    """Correct by Holm's method; equal tokenizers count once."""
     units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
     hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
     tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}

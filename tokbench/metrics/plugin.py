@@ -1,4 +1,4 @@
-"""Registers the text and corpus metrics of this folder: each module and package that has a ``SPEC``."""
+"""Registers each module and package of this folder that has a ``SPEC``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the sections of the families that have one."""
+    """Register their sections."""
     for module in parts_of(metrics).modules:
         if load_section := getattr(module, "load_section", None):
             register(load_section())
@@ -25,7 +25,7 @@ def register_sections(register: Callable[[SectionSpec], None]) -> None:
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Register the tables of the families that have some."""
+    """Register their tables."""
     for module in parts_of(metrics).modules:
         if load_formats := getattr(module, "load_formats", None):
             for spec in load_formats():
@@ -34,6 +34,6 @@ def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
 
 @hookimpl
 def register_broken(register: Callable[[BrokenPart], None]) -> None:
-    """Register the modules that cannot be imported."""
+    """Register modules that cannot be imported."""
     for part in parts_of(metrics).broken:
         register(part)

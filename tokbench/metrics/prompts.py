@@ -1,4 +1,4 @@
-"""The family ``prompts``: prompts that end in the middle, text that streams, and ids that no text gives."""
+"""The family ``prompts``: cut prompts, text that streams, and ids that no text gives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ from tokbench.plugin import (
 )
 
 _TWO: Final = 2
-"""A shorter document cannot be cut."""
 
 
 class PromptOptions(Options):
@@ -83,7 +82,7 @@ def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
 
 
 class Prompts(SummedMetric):
-    """The text metric: sums over prompts, positions in a stream, and sequences of random ids."""
+    """The text metric."""
 
     state = Sums
 
@@ -112,7 +111,7 @@ class Prompts(SummedMetric):
         return sums
 
     def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return which documents' ids were replaced by random ids, and which sequences encode to the same ids."""
+        """Return which documents' ids became random, and which random ids are encoded again."""
         drawn: list[list[int]] = []
         documents = np.flatnonzero(encoded.tokens)
         for k in documents.tolist():
@@ -164,7 +163,7 @@ def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray
 
 
 def _stream(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-    """Count the tokens, and after which of them the text is valid UTF-8, of documents that round-trip."""
+    """Count tokens, and after which the text is UTF-8, of documents that round-trip."""
     shard, count = encoded.shard, len(encoded.shard)
     ends, aligned, _ = _ends_by_document(encoded)
     streamed = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)

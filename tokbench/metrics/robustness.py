@@ -1,4 +1,4 @@
-"""The family ``robustness``: tokens of texts with typos, misread letters, look-alikes or letters of another script."""
+"""The family ``robustness``: tokens of changed texts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Kind = Literal[
 ]
 
 STRENGTHS: Final = (2, 10, 50)
-"""The shares of places that are changed, in percent."""
+"""Percentages of changed places."""
 
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _ZERO_WIDTH: Final = "\u200b"
@@ -82,9 +82,9 @@ _MISREAD_GROUPS: Final = (
     *("rn m", "in m", "cl d", "vv w", "li h", "b h", "ri n", "n u", "ii u", "c e", "v y"),
     *("0 O", "1 l I", "2 Z", "5 S", "6 G", "B R", "F P"),
 )
-"""Letters, digits and pairs of letters that optical character recognition mistakes for one another.
+"""Letters and digits that optical character recognition mistakes.
 
-Our choice of Latin shapes, from unicharambigs(5) of Tesseract (m, rn) and "OCR villains" of the MobileRead wiki.
+Our choice, from unicharambigs(5) of Tesseract (m, rn) and "OCR villains" of the MobileRead wiki.
 """
 
 
@@ -103,10 +103,10 @@ _CYRILLIC: Final = (
     "а a б b в v г g ґ g̀ ѓ ǵ д d ђ đ е e ё ë є ê ж ž з z ѕ ẑ и i і ì ї ï й j ј ǰ к k ќ ḱ л l љ l̂ м m н n њ n̂ о o п p "  # noqa: RUF001
     "р r с s т t ћ ć у u ў ŭ ф f х h ц c ч č џ d̂ ш š щ ŝ ъ ʺ ы y ь ʹ э è ю û я â"  # noqa: RUF001
 )
-"""Letters of today's Slavic languages, each followed by its Latin letter: ISO 9:1995, table 1."""
+"""Slavic letters and their Latin letters: ISO 9:1995, table 1."""
 
 _GREEK: Final = "α a β v γ g δ d ε e ζ z η ī θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω ō"  # noqa: RUF001
-"""Greek letters, each followed by its Latin letters: ELOT 743 (2001), which is ISO 843:1997, type 1."""
+"""Greek letters and their Latin letters: ELOT 743 (2001), which is ISO 843:1997, type 1."""
 
 _GREEK_MARKED: Final = "άέήίόύώϊϋΐΰ"
 _TONOS: Final = "\u0301"
@@ -139,13 +139,13 @@ class Perturbation(NamedTuple):
     """A way to change a text."""
 
     title: str
-    """In words, for definitions."""
+    """For definitions."""
     change: Callable[[str, float], str]
-    """Returns what replaces a part: the part itself where it is not changed. Gets a random number from 0 to 1, too."""
+    """Gets a part and a random number from 0 to 1; returns the replacement."""
     parts: Callable[[str], Iterable[str]] = iter
-    """Cuts a text into the parts that may change."""
+    """Returns the parts that may change."""
     without: str = ""
-    """The reason why a document without such a part does not count; empty if it counts."""
+    """Why documents without such a part do not count; empty if they count."""
 
 
 PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
@@ -245,13 +245,12 @@ def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
 class _Changed(NamedTuple):
     shard: Shard
     moved: NDArray[np.int64]
-    """Where each character of the original shard begins in the changed bytes; -1 if an earlier one replaces it."""
+    """The changed byte at which each original character begins; -1 if an earlier one replaces it."""
     counted: NDArray[np.int64]
-    """1 for a document that counts, else 0."""
 
 
 class Robustness(SummedMetric):
-    """The text metric: for each perturbation and strength the tokens, and the boundaries that stay."""
+    """The text metric."""
 
     state = Sums
 
@@ -318,10 +317,7 @@ def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
 def _boundaries(
     encoded: EncodedShard, after: EncodedShard, changed: _Changed
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the boundaries between characters, and those that the changed document has, where both could be aligned.
-
-    A boundary between characters that are changed together is lost.
-    """
+    """Count boundaries between characters before the change, and after; characters changed together lose theirs."""
     shard, count = encoded.shard, len(encoded.shard)
     ends, aligned = token_ends(encoded)
     changed_ends, changed_aligned = token_ends(after)

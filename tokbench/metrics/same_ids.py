@@ -1,4 +1,4 @@
-"""The family ``same_ids``: whether two engines of one vocabulary give the same ids; the runner measures it."""
+"""The family ``same_ids``: whether two engines of one vocabulary agree; the runner measures it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The family ``strr``: the share of words that are one token each (single token retention rate)."""
+"""The family ``strr``: the share of words that are one token (single token retention rate)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ from tokbench.plugin import (
 
 
 def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the words in one token that has nothing else but white space.
-
-    Args:
-        shard: the documents.
-        laid: words that are not cut.
-        unknown: for each token, whether it is the unknown token.
-    """
+    """Find words in one token without other text but white space; ``laid`` words are not cut."""
     words, token, ends = laid
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
     # One more at either side: nothing before the first token, and no token where a document's end is swallowed.
@@ -42,7 +36,7 @@ def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDA
 
 
 class SingleTokens(AlignedWords):
-    """Sums of words, and of words that are one token."""
+    """The text metric."""
 
     value, column = "strr", "whole"
 

@@ -1,4 +1,4 @@
-"""The family ``token_lengths``: the distribution of the lengths of tokens in a text."""
+"""The family ``token_lengths``: the distribution of lengths of tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokbench.plugin import (
 )
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
-"""Bytes; keys are the shortest lengths."""
+"""By the shortest length in bytes."""
 
 _STARTS: Final = np.array(list(_CLASSES))
 
@@ -34,7 +34,7 @@ def length_class(lengths: np.ndarray) -> np.ndarray:
 
 
 class TokenLengths(SummedMetric):
-    """The text metric: counts the tokens of each class."""
+    """The text metric."""
 
     state = Sums
 

@@ -1,4 +1,4 @@
-"""The family ``usage``: shares of the vocabulary that a text uses, rarely uses, only builds on the way, or never."""
+"""The family ``usage``: shares of the vocabulary that a text uses, rarely uses, only builds, or never."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from tokbench.plugin import (
 )
 
 _LARGEST: Final = 1 << 24
-"""Larger vocabularies are made by a formula: their unused ids mean nothing."""
+"""Larger vocabularies are made by a formula."""
 
 
 class UsageState(NamedTuple):
-    """Counts of ids in the output and while merging; the latter ``None`` if the tokenizer does not list its merges."""
+    """Counts in the output, and while merging (``None`` without listed merges)."""
 
     emitted: Frequencies
     built: Frequencies | None
 
 
 class UsageClasses:
-    """The text metric: classifies the ids of a vocabulary by their use in a text."""
+    """The text metric."""
 
     def __init__(self, _: Options) -> None:
         self._frequencies = VocabularyMetric(VocabularyOptions())

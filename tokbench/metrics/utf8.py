@@ -31,19 +31,19 @@ _SHARES: Final = {
 
 
 _MOST_CONTINUING: Final = 3
-"""The bytes of a character after its first, at most."""
+"""Bytes after the first."""
 
 _TOKENS: Final = 1 << 18
-"""Tokens per batch, to bound the memory of a long document."""
+"""Per batch, to bound memory."""
 
 
 class Utf8(SummedMetric):
-    """The text metric: sums of characters, tokens and grapheme clusters, and of those that are split."""
+    """The text metric."""
 
     state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Leave out documents whose bytes are not the bytes of their tokens."""
+        """Leave out documents whose tokens have other bytes."""
         shard = encoded.shard
         ends, aligned = token_ends(encoded)
         # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
@@ -78,7 +78,7 @@ class _Split:
 
     Args:
         shard: the documents.
-        tokens: int64[d], the tokens of each document that are counted.
+        tokens: counted tokens by document.
         inside: bool[bytes + 1], places inside a grapheme cluster.
     """
 
@@ -92,7 +92,6 @@ class _Split:
         self._end = 0
         self._last_character = self._last_cut = -1
         self.characters, self.tokens, self.clusters = (np.zeros(len(shard), dtype=np.int64) for _ in range(3))
-        """Tokens: those that are not whole characters."""
 
     def add(self, first: int, ends: NDArray[np.int64]) -> None:
         if not self._plain:

@@ -1,4 +1,4 @@
-"""The family ``vocabulary``: the share of the vocabulary in use, and the evenness of its use."""
+"""The family ``vocabulary``: the share of the vocabulary in use, and its evenness."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """The number of occurrences of each id that occurs."""
+    """Occurrences by id."""
 
     vocab_size: int
     documents: int
@@ -108,7 +108,7 @@ def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
 
 
 class VocabularyMetric(SummedMetric):
-    """Frequencies of ids."""
+    """The text metric."""
 
     state = Frequencies
     _options: VocabularyOptions
@@ -118,7 +118,7 @@ class VocabularyMetric(SummedMetric):
         return Frequencies(vocab_size_of(encoded.tokenizer), len(encoded.shard), (table,))
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
-        """Divide entropies by the entropy of equal use of the ids that occur."""
+        """Divide entropies by equal use of the ids that occur."""
         ids, counts = state.joined()
         types = len(ids)
         values: dict[str, Measured | NotApplicable] = {

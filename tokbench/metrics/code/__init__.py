@@ -1,3 +1,3 @@
-"""The family ``code``: a file for each theme, and ``code`` to join them."""
+"""The family ``code``: a file for each theme."""
 
 from tokbench.metrics.code.code import SPEC as SPEC

@@ -34,7 +34,7 @@ class CodeOptions(Options):
 
 
 class CodeState(NamedTuple):
-    """Sums of all themes, and the reasons for missing syntax trees."""
+    """Sums, and reasons for missing syntax trees."""
 
     sums: Sums
     treeless: frozenset[str]
@@ -53,7 +53,7 @@ class CodeState(NamedTuple):
 
 
 class Code(SummedMetric):
-    """The text metric: sums over lines, identifiers, operators and leaves."""
+    """The text metric."""
 
     state = CodeState
     _options: CodeOptions

@@ -1,4 +1,4 @@
-"""The theme of names: the number of tokens of a name, by naming style."""
+"""The theme of names: tokens of a name, by naming style."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STYLES: Final = {
     "pascal": ("PascalCase", re.compile(rb"_*[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*_*")),
     "plain": ("plain", re.compile(rb"_*(?:[A-Za-z]|[A-Za-z]?[a-z0-9]+)_*")),
 }
-"""By word in cells: name and pattern of the style. The first that matches counts."""
+"""Name and pattern; the first that matches counts."""
 
 
 def style_of(name: bytes) -> int:

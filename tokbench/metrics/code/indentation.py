@@ -1,4 +1,4 @@
-"""The theme of lines: the tokens of a line, and of its indentation."""
+"""The theme of lines: tokens of a line and its indentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
 _TAB, _SPACE = 9, 32
 _SMALLEST_UNIT: Final = 2
-"""A single space is not a level: the further lines of ``/* */`` begin with one."""
+"""Lines inside ``/* */`` begin with one space."""
 _DEEPEST: Final = 4
 _SPENT: Final = (
     "Tokens count as indentation if they hold nothing but tabs and spaces before the first character of a "
@@ -27,16 +27,14 @@ _LEVEL: Final = (
 
 
 class Lines(NamedTuple):
-    """The lines of some programs, blank lines aside."""
+    """Lines that are not blank."""
 
     margins: Spans
-    """The tabs and spaces at the beginning of each line, which may be empty."""
+    """The tabs and spaces at the beginning."""
     tabs: NDArray[np.int64]
-    """The tabs in each margin."""
     spaces: NDArray[np.int64]
-    """The spaces in each margin."""
     levels: NDArray[np.int64]
-    """The depth: tabs, or spaces by the document's unit, rounded down; 0 if mixed."""
+    """Tabs, or spaces by the document's unit, rounded down; 0 if mixed."""
 
 
 def lines_of(shard: Shard) -> Lines:
@@ -64,7 +62,7 @@ def _find(shard: Shard) -> Lines:
 
 
 def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
-    """Return the spaces of a level: the most frequent step to the right between lines."""
+    """Return the most frequent step to the right between lines."""
     steps = np.diff(spaces[tabs == 0])
     steps = steps[steps >= _SMALLEST_UNIT]
     return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT

@@ -1,4 +1,4 @@
-"""Leaves of syntax trees: the smallest pieces of a program by its grammar. Needs the extra ``code``."""
+"""Leaves of syntax trees. Needs the extra ``code``."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ _INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbe
 
 
 class Leaves(NamedTuple):
-    """The leaves of the syntax trees of documents without a syntax error."""
+    """The leaves of documents without a syntax error."""
 
     spans: Spans
     """Without white space at either end; a string or comment is one leaf."""
     kinds: NDArray[np.int64]
     """:data:`CODE`, :data:`STRING` or :data:`COMMENT`."""
     reach: Spans
-    """The spans with the white space around them."""
+    """``spans`` with the white space around them."""
     parsed: NDArray[np.bool_]
-    """The documents without a syntax error."""
 
 
 def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
@@ -109,7 +108,7 @@ def _kind(node: Node) -> int:
 
 
 def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:
-    """Strip white space from the leaves, and find the white space around them."""
+    """Strip white space from leaves, and find it around them."""
     data = shard_bytes(shard)
     solid = ~np.isin(data, np.frombuffer(b" \t\r\n\f\v", dtype=np.uint8))
     places = np.arange(len(data))

@@ -20,7 +20,6 @@ OPERATORS: Final = {
     "path": ":: ?. .. ... ..=",
     "delimiter": "/* */ /** <!-- --> </ /> \"\"\" ''' #! ${ #{",
 }
-"""Operators and delimiters by class."""
 
 _CLASS: Final = {operator.encode(): kind for kind, listed in OPERATORS.items() for operator in listed.split()}
 

@@ -1,4 +1,4 @@
-"""The theme of syntax: tokens compared with the leaves of the syntax tree."""
+"""The theme of syntax: tokens and leaves of the syntax tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 
 
 def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
-    """Return sums over the parsed and aligned documents; zeros without leaves."""
+    """Sum over parsed and aligned documents; zeros without leaves."""
     if leaves is None:
         leaves = _nothing(len(encoded.shard))
     seen = leaves.parsed & encoded.token_ends.aligned
@@ -41,7 +41,6 @@ def _nothing(documents: int) -> Leaves:
 
 
 def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Count the tokens that end in each span."""
     indices = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
     return np.asarray(indices[1] - indices[0], dtype=np.int64)
 
@@ -67,7 +66,7 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
 
 
 def finish(sums: Sums, n: int) -> Values:
-    """Return ratios; ``n`` is the number of aligned documents."""
+    """Return ratios over ``n`` aligned documents."""
     parsed = int(sums.columns["parsed documents"].sum())
     return {
         "syntax_parsed": sums.share("parsed documents", "documents of programs", n=n),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import EncodedShard, EncodesWithOffsets, HasTokenBytes, Measured, Metric, NotApplicable, Sums
 
 Columns = dict[str, NDArray[Any]]
-"""Quantities by name: a number for each document."""
+"""By name, a number for each document."""
 
 Values = Mapping[str, Measured | NotApplicable]
 
@@ -22,9 +22,9 @@ class Theme(NamedTuple):
 
     values: tuple[Metric, ...]
     measure: Callable[[EncodedShard], Columns]
-    """Computes the quantities of the aligned documents."""
+    """Of the aligned documents."""
     finish: Callable[[Sums, int], Values]
-    """Gets the sums, and the number of aligned documents."""
+    """Gets the number of aligned documents."""
 
 
 def value(

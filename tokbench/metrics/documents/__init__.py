@@ -1,4 +1,4 @@
-"""The family ``documents``: a row for each document, for a user's own statistics."""
+"""The family ``documents``: a row for each document."""
 
 from collections.abc import Sequence
 

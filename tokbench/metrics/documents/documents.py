@@ -1,4 +1,4 @@
-"""The family ``documents``: numbers of each document, which the tables of documents hold."""
+"""The family ``documents``: numbers of each document."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from tokbench.plugin import (
 
 
 class Columns(NamedTuple):
-    """Numbers of some documents, in order."""
+    """Numbers of documents, in order."""
 
     keys: list[str]
     bytes: NDArray[np.int64]
     characters: NDArray[np.int64]
     words: NDArray[np.int64]
-    """0 where words are not counted."""
+    """0 if not counted."""
     tokens: NDArray[np.int64]
     exact: NDArray[np.int64]
-    """1 if the document round-trips, else 0."""
+    """1 for a round trip, else 0."""
 
 
 class DocumentRows(NamedTuple):
-    """The documents of some shards of a group."""
+    """The state of a group."""
 
     word_unit: str
-    """Empty if words are not counted."""
+    """Empty if not counted."""
     parts: tuple[tuple[int, Columns], ...]
-    """The documents of each shard, with the number of the first."""
+    """By shard, after the number of the first document."""
 
     def __add__(self, other: DocumentRows) -> DocumentRows:  # type: ignore[override]
         parts = sorted(self.parts + other.parts, key=lambda part: part[0])
@@ -65,7 +65,7 @@ class DocumentRows(NamedTuple):
 
 
 class Documents(SummedMetric):
-    """The text metric: keeps the numbers of each document."""
+    """The text metric."""
 
     state = DocumentRows
     _options: WordOptions

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import regex
 
 _TWO = 2
-"""A shorter text cannot be cut."""
 _WORD_END = regex.compile(r"(?w)\b")
 
 
@@ -58,7 +57,7 @@ def changed_ids(before: Sequence[int], after: Sequence[int]) -> int:
 
 
 def is_empty(context: Sequence[int], whole: Sequence[int]) -> bool:
-    """Tell whether a continuation adds no id: as many ids with it as without it.
+    """Tell whether a continuation adds no id: not more ids with it than without it.
 
     >>> is_empty([1, 2], [3, 4]), is_empty([1], [3, 4])
     (True, False)
@@ -70,7 +69,7 @@ class Windows(NamedTuple):
     """How many ids appends changed."""
 
     counts: Mapping[int, int]
-    """Appends by the number of ids that they changed."""
+    """Appends by changed ids."""
 
     def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
         counts = dict(self.counts)

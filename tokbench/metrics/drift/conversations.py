@@ -1,4 +1,4 @@
-"""Conversations in documents: the messages of a JSON document, and their texts."""
+"""Conversations: the messages of JSON documents."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Conversation(NamedTuple):
     """The messages of one document."""
 
     messages: Sequence[Mapping[str, Any]]
-    """As in the document, for chat templates of models."""
+    """For chat templates of models."""
     plain: Sequence[Message]
-    """As role and text, for published templates."""
+    """For published templates."""
 
 
 def conversation(text: str) -> Conversation:

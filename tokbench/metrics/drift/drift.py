@@ -1,4 +1,4 @@
-"""The family ``drift``: the sums over the messages of a shard, and its metrics with their definitions."""
+"""The family ``drift``: its metrics, and the sums over messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COUNTED: Final = (
     *("messages", "joins", "broken_joins", "continuations", "empty_continuations"),
     *("streams", "exact_streams", "replaced", "span_tokens", "exact_spans", "trimmed_spans"),
 )
-"""The sums that do not depend on a template."""
+"""Sums without a template."""
 _P99: Final = 0.99
 
 
@@ -53,7 +53,7 @@ class DriftOptions(Options):
 
 
 class DriftState(NamedTuple):
-    """The sums over documents, and the ids that appends changed."""
+    """The state of a group."""
 
     sums: Sums
     windows: Windows
@@ -72,7 +72,7 @@ class DriftState(NamedTuple):
 
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """Encode each text once, in one batch."""
+    """Encode in one batch."""
     distinct = list(dict.fromkeys(texts))
     arrays = encode_batch(tokenizer, distinct)
     check_encoded(arrays, len(distinct), tokenizer.vocab_size)
@@ -96,7 +96,7 @@ class _Document(NamedTuple):
 
 
 class Drift(SummedMetric):
-    """The text metric: sums over messages, turns, joins, continuations, streams and tokens, and append windows."""
+    """The text metric."""
 
     state = DriftState
     _options: DriftOptions
@@ -146,12 +146,9 @@ class Drift(SummedMetric):
 
 
 class _Columns:
-    """The sums of a shard by document."""
-
     def __init__(self, documents: int) -> None:
         self._documents = documents
         self.arrays = {name: self._empty() for name in _COUNTED}
-        """Arrays are int64[d]."""
 
     def _empty(self) -> NDArray[np.int64]:
         return np.zeros(self._documents, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Text that engines show: the decoder that is fed id by id, and the spans that they report."""
+"""Text that engines show: streams and spans."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Shown(NamedTuple):
     """The stream of one text."""
 
     exact: bool
-    """Whether the stream shows the same as decoding all ids at once."""
+    """Whether it is what decoding all ids at once gives."""
     replaced: int
-    """U+FFFD beyond the ones of decoding all ids at once."""
+    """U+FFFD beyond decoding all ids at once."""
 
 
 class Streams(DecodesStream, Tokenizer, Protocol):
-    """A tokenizer with a decoder that is fed id by id."""
+    """A tokenizer that decodes id by id."""
 
 
 def stream_of(tokenizer: Streams, ids: Sequence[int]) -> Shown:
@@ -53,13 +53,13 @@ class SpanCounts(NamedTuple):
     exact: int
     """Tokens whose span is their text."""
     trimmed: int
-    """Tokens whose span is their text but for white space at both ends."""
+    """But for white space at both ends."""
     tokens: int
     """Tokens whose bytes are whole characters."""
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> SpanCounts | None:
-    """Compare spans with the bytes of ids; ``None`` without either. A prefix of every text is not part of a token."""
+    """Compare spans with the bytes of ids; ``None`` without both. A prefix of every text is not part of a token."""
     if not isinstance(tokenizer, ReportsSpans) or not isinstance(tokenizer, HasTokenBytes):
         return None
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""

@@ -1,4 +1,4 @@
-"""Turns: whether the ids of a conversation stay when it goes on; joins of messages that are encoded separately."""
+"""Turns: whether ids stay when a conversation goes on; joins of separately encoded messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASSISTANT = "assistant"
 
 
 class Turns(NamedTuple):
-    """The turns of one conversation under one template."""
+    """The turns of one conversation."""
 
     drifted: int
     """Turns that changed ids before them."""
@@ -28,7 +28,7 @@ def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[
 
     Args:
         conversation: the messages.
-        encode: the ids of the first n messages, and whether a reply is opened; ``None`` where the template refuses.
+        encode: ``encode(count, reply)`` gives the ids of the first messages; ``None`` where the template refuses.
         most: the most turns to compare.
 
     >>> from tokbench.metrics.drift.conversations import conversation
@@ -46,7 +46,7 @@ def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[
 
 
 def published(tokenizer: Tokenizer, template: ChatTemplate, conversation: Conversation, most: int) -> Turns:
-    """Use a published template, whose control tokens are ids where the vocabulary has them."""
+    """Use a published template; control tokens are ids where the vocabulary has them."""
 
     def encode(count: int, reply: bool) -> list[int]:  # noqa: FBT001
         return prompt_ids(tokenizer, list(template.write(conversation.plain[:count], reply=reply)))
@@ -55,7 +55,7 @@ def published(tokenizer: Tokenizer, template: ChatTemplate, conversation: Conver
 
 
 def own(tokenizer: EncodesChat, conversation: Conversation, most: int) -> Turns:
-    """Use the template of the tokenizer's own model."""
+    """Use the model's own template."""
 
     def encode(count: int, reply: bool) -> Sequence[int] | None:  # noqa: FBT001
         try:
@@ -67,7 +67,7 @@ def own(tokenizer: EncodesChat, conversation: Conversation, most: int) -> Turns:
 
 
 def all_turns(tokenizer: Tokenizer, conversation: Conversation, most: int) -> dict[str, Turns]:
-    """Return turns by the id of the template; :data:`OWN` where the tokenizer has one."""
+    """Return turns by template; :data:`OWN` for the model's."""
     turns = {t.id: published(tokenizer, t, conversation, most) for t in CHAT_TEMPLATES.values()}
     if isinstance(tokenizer, EncodesChat):
         turns[OWN] = own(tokenizer, conversation, most)

@@ -1,4 +1,4 @@
-"""The family ``fairness``: the cost of the same text in different languages, on corpora of translations."""
+"""The family ``fairness``: the cost of the same text in different languages."""
 
 from tokbench.metrics.fairness.fairness import SPEC as SPEC
 from tokbench.plugin import SectionSpec

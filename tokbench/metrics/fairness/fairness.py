@@ -96,7 +96,7 @@ VALUES: Final = (
 
 
 class FairnessMetric(SummedMetric):
-    """Compares the groups of a parallel corpus with one of them."""
+    """The corpus metric."""
 
     state = Aligned
 
@@ -129,8 +129,6 @@ def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]
 
 
 class _Languages:
-    """The languages of a corpus under one tokenizer."""
-
     def __init__(self, states: CorpusStates, name: str) -> None:
         self._reference = states.reference
         self._groups = list(states.groups)
@@ -156,7 +154,7 @@ class _Languages:
                 yield f"{facet}: {value}", self._together(groups)
 
     def _together(self, groups: Iterable[str]) -> _Values:
-        """Return the mean premium of all groups but the reference; for several groups, also the inequality."""
+        """Return the mean premium of all groups but the reference, and the inequality of several."""
         some = list(groups)
         lacking = [group for group in some if group in self._lacking]
         if lacking:

@@ -1,4 +1,4 @@
-"""The chart of Lorenz curves: the share of all tokens that the cheapest share of the languages needs."""
+"""Lorenz curves: the share of all tokens that the cheapest languages need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Premiums: the tokens of the documents of a language relative to those of their translations."""
+"""Premiums: the tokens of documents relative to their translations."""
 
 from __future__ import annotations
 
@@ -20,32 +20,29 @@ from tokbench.plugin import (
 )
 
 _LEAST = 0.5
-"""The smallest share of documents that must be lossless in both languages."""
+"""Of documents that must be lossless in both languages."""
 
 
 class Documents(NamedTuple):
-    """Documents in order; document ``k`` of each group is a translation of the same text."""
+    """In order; document ``k`` of each group is the same text."""
 
     tokens: NDArray[np.int64]
     kept: NDArray[np.bool_]
-    """The lossless documents: decoded exactly, or equal after NFC."""
+    """Lossless: decoded exactly, or equal after NFC."""
     keys: NDArray[np.int64]
-    """The key of each document's sampling unit, the same in each group."""
+    """Sampling units, the same in each group."""
 
     def by_unit(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return float64[u], tokens by sampling unit."""
+        """Sum tokens."""
         units, places = SampleUnits.of(self.keys)
         return np.bincount(places[which], weights=self.tokens[which], minlength=len(units)).astype(np.float64)
 
 
 class Aligned(NamedTuple):
-    """The documents of some shards of a group; none if the corpus is not parallel.
-
-    Sums are not enough: a document that is lossy in one language is left out in the other.
-    """
+    """The state of a group: documents, as one that is lossy in one language is left out in the other."""
 
     parts: tuple[tuple[int, Documents], ...]
-    """The documents of each shard, with the number of the first."""
+    """By shard, after the number of the first document."""
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> Aligned:
@@ -85,20 +82,20 @@ class Aligned(NamedTuple):
 
 
 class Premium(NamedTuple):
-    """A language compared with the reference, on the documents that are lossless in both."""
+    """A language and the reference, where both are lossless."""
 
     above: NDArray[np.float64]
-    """Tokens in the language, by sampling unit."""
+    """In the language, by sampling unit."""
     below: NDArray[np.float64]
-    """Tokens in the reference, by sampling unit."""
+    """In the reference."""
     documents: int
     left_out: int
-    """Documents that are lossy in one of the languages or in both."""
+    """Documents that are lossy in either."""
     ratios: NDArray[np.float64]
-    """Of each document with tokens in the reference."""
+    """By document with tokens in the reference."""
 
     def shortcoming(self, group: str, reference: str) -> str:
-        """Return why there is not a premium; an empty string if there is one."""
+        """Return why there is not a premium; else an empty string."""
         every = self.documents + self.left_out
         if self.documents < _LEAST * every:
             both = f"{group} and {reference}" if group != reference else group

@@ -1,4 +1,4 @@
-"""The charts of premiums: bars for one tokenizer, and a small chart for each language."""
+"""The charts of premiums."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _bar(drawing: Drawing, y: float, shown: DisplayCell, cell: Cell | None, wher
 
 
 def premium_charts(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> dict[str, Drawing]:
-    """Return by group a chart of its premium under each tokenizer, all on one logarithmic axis."""
+    """Return by group the premiums under each tokenizer, on one logarithmic axis."""
     width, row, top, left, right = _SMALL
     cells = _cells(tables, names, languages)
     ends = 1.0, *_ends(cells)
@@ -102,7 +102,7 @@ def _interval(cell: Cell, axis: Axis) -> tuple[float | None, float | None]:
 
 
 def _ends(cells: _Cells) -> list[float]:
-    """Return premiums and ends of intervals; 0 has no place on a logarithmic axis."""
+    """Omit 0, which has no place on a logarithmic axis."""
     return [end for cell in cells.values() if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
 
 

@@ -1,4 +1,4 @@
-"""The section on fairness: the cost of the same text in each language, as a table and as charts."""
+"""The section on fairness: a table and charts of each language's cost."""
 
 from __future__ import annotations
 
@@ -68,33 +68,30 @@ _MANY: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Premiums:
-    """The premiums of one parallel corpus, and their charts."""
+    """The premiums and charts of one parallel corpus."""
 
     corpus: str
     reference: str
     """The language with premium 1."""
     tokenizers: Sequence[str]
-    """Tokenizers with any premium, the lowest mean first."""
+    """The lowest mean first."""
     columns: Mapping[Role, Series]
     languages: Sequence[Series]
-    """By language."""
     groups: Sequence[Series]
-    """By language, then by slice."""
     bars: Mapping[str, Drawing]
     charts: Mapping[str, Drawing]
-    """By group, but the reference."""
     lorenz: Drawing | None
     """``None`` if no tokenizer has a premium for every language."""
     gini: Mapping[str, str]
-    """By tokenizer with a curve, in the order of the curves."""
+    """In the order of the curves."""
     front: Scatter | None
     """``None`` with fewer than two tokenizers."""
     left_out: str
-    """A sentence on the tokenizers that are not shown; empty if all are."""
+    """A sentence on tokenizers that are not shown."""
 
 
 def all_premiums(tables: CellTables) -> list[Premiums]:
-    """Return the premiums of each corpus that has any."""
+    """Skip corpora without premiums."""
     return [shown for corpus in tables.corpora if (shown := _premiums(tables, corpus))]
 
 
@@ -135,7 +132,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 
 
 def fairness_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if no corpus has a premium."""
+    """Return ``None`` without premiums."""
     shown = all_premiums(tables)
     if not shown:
         return None

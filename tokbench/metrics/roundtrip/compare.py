@@ -1,4 +1,4 @@
-"""Compares a document with its decoded text: the place and the cause of each difference."""
+"""Compares a document with its decoded text."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _UNEXPLAINED: Final = (Cause.OTHER,)
 _UNKNOWN: Final = (Cause.UNKNOWN,)
 _NEAR: Final = 4
 _MOST_EXPLAINED: Final = 50
-"""The most changed stretches of a document that are explained."""
+"""Changed stretches."""
 
 _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
 class TextDifference(NamedTuple):
-    """The difference between a document and its decoded text."""
+    """A document and its decoded text."""
 
     cause: Cause
     """Of the first difference."""
     causes: frozenset[Cause]
     """Of all differences."""
     position: int
-    """Code points before the first difference."""
+    """In code points."""
     lost_spaces: int
-    """White-space code points that are missing from the decoded text."""
+    """Missing white-space code points."""
 
 
 def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
@@ -68,11 +68,11 @@ def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Caus
 
 
 def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
-    """Return the place and causes of the differences of two texts, which must not be equal.
+    """Return the place and causes of the differences of two unequal texts.
 
-    If the ids have the text's bytes, the cause is the decoder. Else it is the one rewriting that makes both sides equal
-    (in the order of :class:`Cause`). Else each changed stretch is tested for the unknown token, the fewest rewritings
-    together, invalid bytes, and special tokens; the first cause of the first stretch is the document's.
+    If the ids have the text's bytes: the decoder. Else the one rewriting that makes both sides equal (in the order of
+    :class:`Cause`). Else each changed stretch is tested for the unknown token, the fewest rewritings, invalid bytes,
+    and special tokens.
 
     >>> change = compare("Déjà vu ?", "deja vu?")
     >>> change.cause.value, sorted(cause.value for cause in change.causes), change.position, change.lost_spaces
@@ -99,7 +99,7 @@ def _laid(text: str, back: str) -> str:
 
 
 def _decomposed_first(text: str, laid: str, start: int) -> bool:
-    """Tell whether decomposing changed the text before ``start``, and not only the character there."""
+    """Tell whether text before ``start`` was decomposed, and not only the character there."""
     first = first_difference(text, laid)
     return first + len(normalize("NFD", text[first])) <= start
 
@@ -120,18 +120,13 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
 
 
 class _Changes(NamedTuple):
-    """The first changed stretch, the causes of each, and the lost white-space characters."""
-
     start: int
     causes: list[tuple[Cause, ...]]
     lost_spaces: int
 
 
 def _changes(text: str, back: str, context: LossContext) -> _Changes:
-    """Explain the first 50 changed stretches of a shortest edit.
-
-    An edit may cut one change in two at an equal character: a stretch without a cause is retried with its neighbour.
-    """
+    """Explain the first 50 stretches of a shortest edit; retry one without a cause with its neighbour."""
     text, back, names = _with_stand_ins(text, back, context)
     table = str.maketrans(names)
     unknown = next((stand_in for stand_in, name in names.items() if name == (context.unknown or "").strip()), None)
@@ -162,7 +157,7 @@ def _changes(text: str, back: str, context: LossContext) -> _Changes:
 
 
 def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:
-    """Replace each name by one character, so that its letters do not match other words."""
+    """Replace names by single characters, whose letters cannot match."""
     free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
     names: dict[str, str] = {}
     if context.unknown and context.unknown.strip() and context.unknown.strip() not in text:
@@ -177,7 +172,7 @@ def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, st
 
 
 def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
-    """Return special tokens that the text has more often, in any spelling."""
+    """Return special tokens that the text has more often."""
     names = dict.fromkeys(_names(special).findall(text))
     one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
     return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]

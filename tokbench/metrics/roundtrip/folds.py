@@ -1,4 +1,4 @@
-"""Finds the fewest rewritings that explain a change: applied to both sides, they make them equal."""
+"""Finds the fewest rewritings that make both sides equal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
 _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
-"""Characters of the longest change that is cached: short ones are likely to repeat."""
+"""Characters of a cached change."""
 
 _SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
-"""In the order of tests; NFC and NFKC include NFD and NFKD."""
+"""NFC and NFKC include NFD and NFKD."""
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
@@ -83,7 +83,7 @@ def _fold(text: str, causes: Sequence[Cause]) -> str:
 
 
 def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Add the normal form of ``back``; return nothing if ``back`` gained accents or controls."""
+    """Add the normal form of ``back``; nothing if ``back`` gained accents or controls."""
     names = []
     for cause in causes:
         name: Cause | None = cause

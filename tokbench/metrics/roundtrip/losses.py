@@ -1,4 +1,4 @@
-"""The lossy documents, counted by cause, with the first of each."""
+"""Lossy documents by cause, with the first of each."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ _BEFORE, _AFTER = 12, 24
 
 
 class Example(NamedTuple):
-    """The first difference in a lossy document; examples compare by place in the corpus."""
+    """The first difference in a lossy document; compared by place in the corpus."""
 
     group: str
     number: int
-    """The number of documents of the group before it."""
+    """The documents of the group before it."""
     origin: str
-    """Where a person finds the document."""
     position: int
-    """Characters before the first difference."""
+    """In characters."""
     expected: str
-    """With a little context."""
     got: str
-    """The same place in the decoded text."""
+    """The decoded text."""
 
     def shown(self) -> LossExample:
         return LossExample(origin=self.origin, position=self.position, expected=self.expected, got=self.got)
@@ -48,11 +46,10 @@ class Losses(NamedTuple):
     """Lossy documents."""
 
     by_cause: Counter[Cause]
-    """By the cause of the first difference; they add up to the lossy documents."""
+    """By the first difference."""
     taking_part: Counter[Cause]
-    """By each cause that occurs anywhere in a document."""
+    """By each cause in a document."""
     first: dict[Cause, Example]
-    """The first document of each cause in ``by_cause``."""
 
     def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
         first = dict(self.first)
@@ -95,7 +92,7 @@ class Losses(NamedTuple):
 
 
 def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
-    """Return the losses of the ``lossy`` documents, and int64[d], white-space code points that each document lost."""
+    """Return losses, and int64[d], the white-space code points that each document lost."""
     losses = Losses(Counter(), Counter(), {})
     lost_spaces = np.zeros(len(encoded.shard), dtype=np.int64)
     if not lossy:
@@ -118,7 +115,7 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
 
 
 def _data(encoded: EncodedShard, k: int, ids: NDArray[np.uint32]) -> bytes | None:
-    """Return ``None`` if the bytes are not known, or cannot be the text's."""
+    """Return ``None`` if unknown, or not the text's."""
     tokenizer = encoded.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         return None

@@ -1,4 +1,4 @@
-"""The family ``roundtrip``: the share of text that round-trips, and counts of losses."""
+"""The family ``roundtrip``: the share of text that round-trips, and losses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
     ),
     "loss_other": ((Cause.OTHER,), "none of the other causes explains it", ""),
 }
-"""By metric: causes, formula, and a remark. Each cause belongs to one metric."""
+"""By metric: causes, formula, remark."""
 
 VALUES: Final = (
     Metric(
@@ -173,7 +173,7 @@ VALUES: Final = (
 
 
 class RoundTripState(NamedTuple):
-    """The sums, the losses, and whether the tokenizer has an unknown token."""
+    """The state of a group."""
 
     sums: Sums
     has_unknown: bool
@@ -194,12 +194,11 @@ class RoundTripState(NamedTuple):
 
 
 class RoundTrip(SummedMetric):
-    """Compares every document with its decoded text."""
+    """The text metric."""
 
     state = RoundTripState
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
-        """Compute distances and causes for lossy documents only."""
         shard = encoded.shard
         distances = np.zeros(len(shard), dtype=np.int64)
         lossy = np.flatnonzero(~encoded.exact).tolist()

@@ -1,1 +1,1 @@
-"""Families that measure time and memory: ``speed``, ``latency``, ``threads``, ``growth``, ``footprint``."""
+"""Families that measure time and memory."""

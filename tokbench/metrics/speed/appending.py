@@ -1,7 +1,4 @@
-"""The timed metric ``appending``: the time until an engine knows the ids of a text that grows.
-
-The family ``drift`` counts the ids that an append changes; to find them, an engine without a cache encodes all again.
-"""
+"""The timed metric ``appending``: the time until an engine knows the ids of a text that grows."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ class _Appended(Raced):
 
 
 class Appending(Speed):
-    """Times the encoding of texts that grow."""
+    """The timed metric."""
 
     name = "appending"
     values = (APPENDS,)

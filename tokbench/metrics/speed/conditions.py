@@ -1,4 +1,4 @@
-"""Conditions that spoil timings: the machine, its load, and how it changes while it is timed."""
+"""Conditions that spoil timings."""
 
 from __future__ import annotations
 
@@ -11,22 +11,18 @@ from typing import Final
 from tokbench.metrics.speed.timing import median_spread
 
 _NOISY: Final = 0.05
-"""Notes name tokenizers with a larger relative spread."""
+"""Of the relative spread."""
 
 _DRIFT: Final = 0.05
-"""Notes report a larger change between the first and second half of the rounds."""
+"""Between the halves of the rounds."""
 
 _LEAST_ROUNDS: Final = 6
 _BUSY: Final = 0.5
-"""A higher load average per core, above 1.5 in all, is busy: one process is the run."""
+"""Load average per core, above 1.5 in all."""
 
 
 def machine_notes(family: str, root: Path = Path("/")) -> list[str]:
-    """Return what of the machine spoils timings, with advice, as far as the system reports it.
-
-    Args:
-        family: the beginning of each note.
-        root: the folder that has ``proc`` and ``sys``.
+    """Return what spoils timings, with advice; ``root`` has ``proc`` and ``sys``.
 
     >>> machine_notes("speed", Path("/no/such/folder"))
     []
@@ -71,7 +67,7 @@ def _read(path: Path) -> str:
 
 
 def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Yield a note if rounds differ much; ``speeds`` by tokenizer and round."""
+    """Yield a note if rounds differ much."""
     spreads = {name: median_spread(values).relative for name, values in speeds.items()}
     shaky = [name for name, relative in spreads.items() if relative > _NOISY]
     if shaky:
@@ -84,9 +80,6 @@ def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
 
 def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
     """Yield a note if all tokenizers became faster or slower between the halves of the rounds.
-
-    Args:
-        speeds: by tokenizer, for each round in the order of time.
 
     >>> list(drift_note({"a": [100, 100, 100, 80, 80, 80]}))[0][:69]
     'the machine became 20 % slower from the first half of the rounds to t'

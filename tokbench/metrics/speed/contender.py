@@ -1,4 +1,4 @@
-"""A tokenizer that takes part in timings, the turns of several, and the cells of the results."""
+"""A timed tokenizer, the turns of several, and cells."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple, TypeVar
 from tokbench.plugin import WHOLE, Cell, Failure, Status, TimedText, Tokenizer, WarmsUp, attempt, doing
 
 LEAST_ROUNDS: Final = 6
-"""A median of fewer values has no interval: :func:`.timing.median_interval`."""
+"""A median of fewer has no interval: :func:`.timing.median_interval`."""
 
 
 class Place(NamedTuple):
-    """The place and the unit of a cell, as in :class:`tokbench.plugin.Cell`."""
+    """The place and unit of a :class:`tokbench.plugin.Cell`."""
 
     tokenizer: str
     corpus: str
@@ -26,14 +26,7 @@ class Place(NamedTuple):
     def with_value(
         self, value: float, interval: tuple[float | None, float | None], count: int, of: str, needs: str = ""
     ) -> Cell:
-        """Return a cell; without an interval it says that the values are too few.
-
-        Args:
-            value: the value.
-            interval: its ends.
-            count: the number of values behind it.
-            of: what they are, such as ``rounds``.
-            needs: how many an interval needs, in words.
+        """Return a cell; without an interval, ``count`` values of a kind (``of``) are too few.
 
         >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").reason
         'no interval: 3 rounds are too few; it needs 6'
@@ -45,7 +38,6 @@ class Place(NamedTuple):
     def of_rounds(
         self, value: float, interval: tuple[float | None, float | None], count: int, of: str = "rounds"
     ) -> Cell:
-        """Return a cell of a median."""
         return self.with_value(value, interval, count, of, f"it needs {LEAST_ROUNDS}")
 
     def without_value(self, reason: str, status: Status = Status.NOT_APPLICABLE) -> Cell:
@@ -67,7 +59,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Contender:
-    """A tokenizer that is timed on a text, until it fails."""
+    """A tokenizer that is timed until it fails."""
 
     name: str
     tokenizer: Tokenizer
@@ -77,7 +69,7 @@ class Contender:
 
     @property
     def where(self) -> str:
-        """The place in words, for messages about a crash."""
+        """For messages about a crash."""
         return f"on corpus {self.text.corpus}"
 
     def place(self, metric: str, unit: str) -> Place:
@@ -89,7 +81,7 @@ class Contender:
             self.tokenizer.warm_up()
 
     def guarded(self, step: Callable[[], None]) -> None:
-        """Do a step unless the tokenizer has failed; an exception of the step is its failure."""
+        """Do a step unless the tokenizer has failed; keep its exception."""
         if self.failure is None:
             with doing("timing", tokenizer=self.name, place=self.where):
                 outcome = attempt(step)
@@ -100,14 +92,14 @@ C = TypeVar("C", bound=Contender)
 
 
 def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C], None]) -> None:
-    """Do each contender's step in random order, after a garbage collection."""
+    """Do a step in random order, each after a garbage collection."""
     gc.collect()
     for contender in order.sample(contenders, len(contenders)):
         contender.guarded(lambda contender=contender: step(contender))  # type: ignore[misc]
 
 
 def text_name(text: TimedText) -> str:
-    """Return the corpus, and the group if it is not the whole.
+    """Return the corpus, and the group of a part.
 
     >>> text_name(TimedText("pud", True, 0, [], "en"))
     'pud, en'

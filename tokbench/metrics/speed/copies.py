@@ -1,4 +1,4 @@
-"""Fresh copies of tokenizers, and one outcome of several fresh processes."""
+"""Fresh copies of tokenizers, and means of fresh processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokbench.plugin import WHOLE, Cell, Status, TimedOutcome, TimedText, Tokeni
 
 
 class FreshCopies:
-    """Copies of tokenizers that have not seen the text: one set for all groups, which share no text.
+    """Copies that have not seen the text: one set for all groups, which share no text.
 
     >>> from tokbench.plugin import TimedText
     >>> copies = FreshCopies({"a": [1]})  # any object will do
@@ -37,7 +37,7 @@ class FreshCopies:
 
 
 def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
-    """Return geometric means over processes. A cell without a value in one process has none at all."""
+    """Return geometric means; a value that is missing in one process is missing."""
     places = dict.fromkeys((c.tokenizer, c.corpus, c.group, c.metric) for one in outcomes for c in one.cells)
     known = [{(c.tokenizer, c.corpus, c.group, c.metric): c for c in one.cells} for one in outcomes]
     cells = [_mean([one[place] for one in known if place in one], len(outcomes)) for place in places]
@@ -50,7 +50,7 @@ def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
 
 
 def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
-    """Return the notes of all processes; of notes that differ only in numbers, the first.
+    """Return all notes; of several that differ only in numbers, the first.
 
     >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
     ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']

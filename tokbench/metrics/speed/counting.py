@@ -1,7 +1,6 @@
-"""The timed metric ``counting``: the speed of finding the number of tokens, for every tokenizer.
+"""The timed metric ``counting``: the speed of counting tokens, by encoding where an engine has no count.
 
-An engine with a count of its own is timed through it, all others by encoding. Separate from ``speed``, because a text
-that was just encoded may be in a cache.
+Separate from ``speed``, because a text that was just encoded may be in a cache.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class _Counted(Raced):
 
 
 class Counting(Speed):
-    """Times the counting of tokens."""
+    """The timed metric."""
 
     name = "counting"
     values = (COUNT,)

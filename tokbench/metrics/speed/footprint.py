@@ -1,4 +1,4 @@
-"""The isolated metric ``footprint``: time and memory to load, to encode and to train, each in a fresh process."""
+"""The isolated metric ``footprint``: time and memory to load, encode and train in fresh processes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
 
 
 class Footprint(NamedTuple):
-    """The findings of one process; bytes are ``None`` where the system does not report them."""
+    """Of one process; bytes are ``None`` where not reported."""
 
     load_s: float
     loaded: int | None
@@ -90,7 +90,7 @@ class Footprint(NamedTuple):
 
 
 def _texts(n_bytes: int) -> Iterator[list[str]]:
-    """Yield batches of random words in four scripts, about ``n_bytes`` together."""
+    """Yield random words in four scripts."""
     source = random.Random(1)  # noqa: S311 - no secret
     letters = (
         "abcdefghijklmnopqrstuvwxyz",
@@ -107,7 +107,7 @@ def _texts(n_bytes: int) -> Iterator[list[str]]:
 
 
 class Footprints:
-    """Loads every tokenizer in fresh processes, and measures time and memory."""
+    """The isolated metric."""
 
     fresh = True
     seconds: float | None = None

@@ -1,7 +1,6 @@
-"""The isolated metric ``growth``: how the time of encoding grows with stress tests.
+"""The isolated metric ``growth``: how the time of encoding grows with stress tests of 1 KB to 1 MB.
 
-A million spaces are a single chunk for most pre-tokenizers; some engines need quadratic time, or crash. Each shape
-is encoded in sizes from 1 KB to 1 MB, in a process that may die: that costs only the shape's cell.
+A million spaces are one chunk for most pre-tokenizers; some engines need quadratic time, or crash.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ _SIZES: Final = tuple(1000 * 4**k for k in range(6))
 
 _REPEATS: Final = 5
 _REPEAT_SECONDS: Final = 0.05
-"""A size is repeated, on other texts, up to this total time."""
+"""The total time up to which a size is repeated."""
 
 _WORKS_HERE: Final = 0.05
-"""An engine with a smaller share of CPU time waits for something."""
+"""Below this share of CPU time, an engine waits for something."""
 
 _LINEAR: Final = 1.2
 _QUADRATIC: Final = 1.6
@@ -108,12 +107,11 @@ def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
 
 
 class Line(NamedTuple):
-    """A straight line through the logarithms of sizes and times."""
+    """Through the logarithms of sizes and times."""
 
     exponent: float
-    """The slope."""
     low: float | None
-    """The 95 % interval of the slope; ``None`` with fewer than six sizes."""
+    """95 %; ``None`` with fewer than six sizes."""
     high: float | None
 
     @property
@@ -129,17 +127,17 @@ class Line(NamedTuple):
 
 
 class TimedSize(NamedTuple):
-    """Size in bytes, seconds on the clock and of the CPU."""
+    """Bytes, seconds on the clock, CPU seconds."""
 
     n_bytes: int
     wall: float
     cpu: float
     detour: bool = False
-    """The library could not encode it, and the backend worked around that."""
+    """Whether the backend worked around its library."""
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
-    """Fit the CPU seconds, or the clock's if the engine works outside of this process.
+    """Fit CPU seconds, or the clock's if the engine works elsewhere.
 
     >>> line_of([TimedSize(10**k, 10.0**k, 0.0) for k in (3, 4, 5)]).word
     'linear'
@@ -149,7 +147,7 @@ def line_of(sizes: Sequence[TimedSize]) -> Line:
 
 
 def fit_line(points: Sequence[tuple[int, float]]) -> Line:
-    """Fit least squares through the logarithms of size and seconds of at least three points.
+    """Fit least squares on logarithms of size and seconds.
 
     >>> fit_line([(1000, 0.001), (4000, 0.016), (16000, 0.256)]).exponent.__round__(3)
     2.0
@@ -166,7 +164,7 @@ def fit_line(points: Sequence[tuple[int, float]]) -> Line:
 
 
 class Growth:
-    """Times stress tests of growing size."""
+    """The isolated metric."""
 
     fresh = False
 
@@ -186,7 +184,7 @@ class Growth:
             yield timed
 
     def _time(self, tokenizer: Tokenizer, shape: ShapeName, size: int) -> TimedSize:
-        """Return the fastest of some texts, each a character shorter than the one before."""
+        """Return the fastest of some texts of decreasing length."""
         repeats: list[TimedSize] = []
         while len(repeats) < _REPEATS and sum(repeat.wall for repeat in repeats) < _REPEAT_SECONDS:
             text = hostile_text(shape, size, self._options.seed + len(repeats))
@@ -232,7 +230,7 @@ class Growth:
         return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
 
     def _failed(self, answers: StepAnswers) -> tuple[str, str]:
-        """Return ``crash`` or ``hang``, and the reason: the size, and the growth until then."""
+        """Return ``crash`` or ``hang``, and the reason."""
         assert answers.failure
         done = answers.answers
         if not done and not answers.failure.timed_out:

@@ -1,7 +1,6 @@
-"""The timed metric ``latency``: documents of four sizes, one at a time and in a batch.
+"""The timed metric ``latency``: documents of four sizes, one at a time (a service) and in a batch (a pipeline).
 
-A service encodes one text at a time, a data pipeline batches. Each document is encoded once by a copy of the
-tokenizer made for its size, so that no answer comes from a cache.
+A fresh copy encodes each document once, so that no answer comes from a cache.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ SizeName = Literal["100 B", "1 KB", "10 KB", "1 MB"]
 _BYTES: Final[Mapping[SizeName, int]] = {"100 B": 100, "1 KB": 1_000, "10 KB": 10_000, "1 MB": 1_000_000}
 _SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _LEAST: Final = {"p50": 1, "p95": 20, "p99": 100}
-"""With fewer documents a percentile would be the slowest document."""
+"""With fewer documents it would be the slowest one."""
 
 _WARM_BYTES: Final = 20_000
 _ROUNDS: Final = 10
@@ -102,22 +101,19 @@ class _Round(NamedTuple):
 
 @dataclass
 class _Timed(Contender):
-    """A tokenizer on documents of one size."""
-
     size: SizeName = "1 KB"
     seconds: list[float] = field(default_factory=list)
-    """Of each document, one at a time."""
+    """By single document."""
     single: list[float] = field(default_factory=list)
-    """MB/s in each round, one document at a time."""
+    """MB/s by round, one document at a time."""
     batch: list[float] = field(default_factory=list)
-    """MB/s in each round, all documents at once."""
+    """MB/s by round, all at once."""
 
     @property
     def where(self) -> str:
         return f"documents of {self.size} of {self.text.corpus}"
 
     def warm_up(self, texts: Sequence[str]) -> None:
-        """Encode text that is not timed."""
         self.get_ready()
         for text in texts:
             self.tokenizer.encode(text)
@@ -132,7 +128,7 @@ class _Timed(Contender):
 
 
 def time_each(tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:
-    """Return the seconds of each text, encoded by itself."""
+    """Encode each text by itself."""
     encode, clock = tokenizer.encode, time.perf_counter_ns
     durations = []
     for text in texts:
@@ -147,7 +143,7 @@ def _size(texts: Sequence[str]) -> int:
 
 
 class _DoesNothing:
-    """An engine that does nothing, to measure the cost of the harness."""
+    """Measures the harness."""
 
     vocab_size = 1
 
@@ -159,7 +155,7 @@ class _DoesNothing:
 
 
 class Latency:
-    """Times documents of several sizes, one at a time and in batches."""
+    """The timed metric."""
 
     def __init__(self, options: LatencyOptions) -> None:
         self._options = options
@@ -189,7 +185,7 @@ class Latency:
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
-        """Time rounds in shuffled order, and return them."""
+        """Shuffle rounds, and return them."""
         options = self._options
         warm = documents_of_size(data[:_WARM_BYTES], min(_BYTES[size], _WARM_BYTES // 4), 20)
         rest = data[_WARM_BYTES:] if len(data) > 2 * _WARM_BYTES else data[len(data) // 10 :]
@@ -236,7 +232,7 @@ def _percentile_cell(place: Place, values: Sequence[float], name: str, size: Siz
 
 
 def _notes(timed: Sequence[_Timed], rounds: Sequence[_Round], size: SizeName) -> Iterator[str]:
-    """Yield drift, and the cost of the harness where it is more than 1 %."""
+    """Yield drift, and the harness's cost above 1 %."""
     sound = [contender for contender in timed if not contender.failure]
     if not rounds or not sound:
         return

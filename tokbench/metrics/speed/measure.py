@@ -1,9 +1,8 @@
-"""The timed metric ``speed``: times all tokenizers in turn, in rounds of shuffled order.
+"""The timed metric ``speed``: all tokenizers in turn, in rounds of shuffled order, on one thread.
 
-It times encoding the documents of a slice into two arrays, and decoding the arrays, on one thread. Rounds are
-interleaved because a machine's speed drifts (in turn: 50 % wrong on a busy two-core machine; shuffled rounds: 2 %).
-The first tokenizer is timed twice in every round: the difference is the noise floor. All tokenizers are fresh
-copies, without a cache of the text.
+Rounds are interleaved because a machine's speed drifts (in turn: 50 % wrong on a busy two-core machine; shuffled: 2 %).
+The first tokenizer is timed twice in every round: the difference is the noise floor. All are fresh copies, without a
+cache of the text.
 """
 
 from __future__ import annotations
@@ -112,10 +111,10 @@ RATIO = Metric(
 
 @dataclass
 class Raced(Contender):
-    """A tokenizer on one text, with repetitions and speeds by metric."""
+    """A tokenizer on one text."""
 
     once: ClassVar[str] = VALUES[0].id
-    """The value that is timed once a round, as a repeated text may come from a cache."""
+    """Timed once a round: a repeated text may come from a cache."""
     same: ClassVar[str] = "ids"
     """What the digest is made of."""
     loops: dict[str, int] = field(default_factory=dict)
@@ -123,17 +122,17 @@ class Raced(Contender):
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
-    """Seconds of encoding in all rounds."""
+    """Seconds of encoding."""
     cpu: float = 0.0
-    """Seconds of all threads' processor time meanwhile."""
+    """CPU seconds of all threads."""
 
     @property
     def returns(self) -> str:
-        """The shape of the engine's output."""
+        """The engine's output."""
         return output_of(self.tokenizer)
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield calls by metric; ids are made after encoding was timed, because encoding must not see a text twice."""
+        """Yield calls by metric; ids come after encoding was timed, which must not see a text twice."""
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
         encoded = encode()
@@ -167,7 +166,7 @@ class Raced(Contender):
 
 
 class _AsLists:
-    """Lists of a tokenizer with arrays, to compare with tokenizers that only have lists."""
+    """A tokenizer with arrays, through its lists."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.vocab_size, self.encode, self.decode = tokenizer.vocab_size, tokenizer.encode, tokenizer.decode
@@ -177,7 +176,7 @@ class _AsLists:
 
 
 class RacedAsLists(Raced):
-    """A reference that is timed a second time, through its lists."""
+    """A reference that is also timed through its lists."""
 
     returns = "lists"
 
@@ -186,14 +185,14 @@ class RacedAsLists(Raced):
 
 
 class Speed:
-    """Times every tokenizer on every corpus, and on every group if that is wanted."""
+    """The timed metric."""
 
     name = "speed"
     values: ClassVar[tuple[Metric, ...]] = VALUES
     ratio: ClassVar[Metric] = RATIO
     raced: ClassVar[type[Raced]] = Raced
     as_lists: ClassVar[bool] = True
-    """Whether the shape of the output decides what an engine is compared with."""
+    """Whether tokenizers are compared by output."""
 
     def __init__(self, options: SpeedOptions) -> None:
         self._options = options
@@ -262,7 +261,7 @@ class Speed:
         return _notes(contenders, control)
 
     def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
-        """Return the references with arrays that are compared with a tokenizer with lists."""
+        """Return references with arrays that are compared with lists."""
         pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
         returns = {name: output_of(tokenizer) for name, tokenizer in tokenizers.items()}
         return {
@@ -291,7 +290,7 @@ class Speed:
 
 
 _ONE_THREAD = 1.2
-"""More cores than these in the mean are more than one thread."""
+"""More cores in the mean are more than one thread."""
 
 
 def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:

@@ -1,4 +1,4 @@
-"""The section on speed: a table for each corpus and each family that is timed."""
+"""The section on speed: tables by corpus and timed family."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _EXPLANATION: Final = (
 
 
 def speed_document(tables: CellTables) -> Section | None:
-    """Return ``None`` if no metric of the run is timed."""
+    """Return ``None`` if nothing is timed."""
     if not tables.timed:
         return None
     panes = list(speed_panes(tables))
@@ -60,13 +60,13 @@ def speed_document(tables: CellTables) -> Section | None:
 
 
 def speed_notes(results: Results) -> list[str]:
-    """Return the notes that begin with the name of a timed family."""
+    """Return notes that begin with a timed family."""
     families = tuple(metric.family for metric in results.metrics.values() if metric.timed)
     return [note for note in results.notes if note.startswith(families)]
 
 
 def speed_panes(tables: CellTables) -> Iterator[Pane]:
-    """Yield a table for each corpus and timed family, and one for each metric by group."""
+    """Yield tables by corpus and family, and by metric with groups."""
     timed = [name for name in tables.metrics if tables.metric(name).timed]
     families = dict.fromkeys(tables.metric(name).family for name in timed)
     for corpus in tables.corpora:
@@ -104,7 +104,7 @@ def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequ
 
 
 def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
-    """Keep tokenizers with equal output together, the fastest first, with its vocabulary's others."""
+    """Keep equal outputs together, the fastest first, with its vocabulary's others."""
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
     vocabularies = {name: other or name for name, other in declared.items() if other or name in declared.values()}
@@ -136,7 +136,7 @@ def _numbers(tables: CellTables, column: Series, name: str) -> list[TableCell]:
 
 
 def section_notes(tables: CellTables) -> SectionNotes:
-    """Return the notes on speeds, which stand in the section."""
+    """Return the notes of this section."""
     notes = speed_notes(tables.results)
     words = "the note" if len(notes) == 1 else f"the {len(notes)} notes"
     return SectionNotes(notes, ["Before you compare speeds, read ", Link("speed", words), " on them."])

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from tokbench.plugin import TimedText
 
 MAX_PIECE: Final = 4_096
-"""In characters; longer documents are cut, at a line end if there is one."""
+"""In characters; cut at a line end if possible."""
 
 _PIECES_PER_SLICE: Final = 4
-"""At least, about: documents of a small corpus are cut shorter for it."""
+"""At least, about."""
 
 
 class TimedSlice(NamedTuple):
@@ -24,7 +24,7 @@ class TimedSlice(NamedTuple):
 
 
 def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
-    """Return ``count`` slices, or fewer, of about equal size, with mixed groups; over ``max_bytes``, choose by hash."""
+    """Return at most ``count`` slices of about equal size with mixed groups; over ``max_bytes``, choose by hash."""
     pieces = _shuffled(text, max_bytes, max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count))), seed)
     bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
     sizes = [0] * len(bins)
@@ -36,7 +36,7 @@ def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Ti
 
 
 def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
-    """Return about ``max_bytes`` of UTF-8, pieces of all groups mixed, one to a line or more.
+    """Return mixed pieces of all groups, in lines.
 
     >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
     [b'one', b'two']
@@ -45,7 +45,7 @@ def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
 
 
 def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
-    """Return at most ``most`` consecutive texts of ``data``, each of ``size`` bytes or up to 3 fewer; cut no character.
+    """Return consecutive texts of ``data``, each of ``size`` bytes or up to 3 fewer; cut no character.
 
     >>> documents_of_size("añb".encode(), 2, 9)
     ['a', 'ñ']
@@ -64,7 +64,7 @@ def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
 
 
 def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
-    """Return pieces in random order; of a larger text, chosen by hash."""
+    """Choose by hash, in random order."""
     share = min(1.0, max_bytes / max(1, text.n_bytes))
     pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
     random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret

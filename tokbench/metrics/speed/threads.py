@@ -1,6 +1,6 @@
-"""The timed metric ``threads``: the speed of several threads that share one tokenizer, and their efficiency.
+"""The timed metric ``threads``: the speed and efficiency of threads that share one tokenizer.
 
-Each thread takes the next waiting documents. Engines that hold Python's global interpreter lock gain nothing.
+Engines that hold Python's global interpreter lock gain nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tokbench.plugin import (
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
 _LEAST_BYTES: Final = 1_000_000
-"""With less text for each thread, starting work is measurable, and a note says so."""
+"""By thread; with less text, starting work is measurable."""
 
 
 class ThreadOptions(Options):
@@ -86,7 +86,7 @@ VALUES: Final = (
 
 @dataclass
 class _Threaded(Contender):
-    """A tokenizer on one corpus; MB/s in each round by number of threads."""
+    """MB/s by round and number of threads."""
 
     speeds: dict[int, list[float]] = field(default_factory=dict)
 
@@ -96,11 +96,9 @@ class _Threaded(Contender):
 
     @property
     def safe(self) -> bool:
-        """Whether threads may share it."""
         return isinstance(self.tokenizer, ThreadSafe) and self.tokenizer.thread_safe is True
 
     def warm_up(self, part: TimedSlice) -> None:
-        """Encode text that is not timed."""
         self.get_ready()
         encode_batch(self.tokenizer, part.texts)
 
@@ -133,7 +131,7 @@ def _jobs(texts: Sequence[str]) -> list[list[str]]:
 
 
 class Threads:
-    """Times one tokenizer in several threads."""
+    """The timed metric."""
 
     def __init__(self, options: ThreadOptions) -> None:
         self._options = options
@@ -167,7 +165,7 @@ class Threads:
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
-        """Time all numbers of threads in every round, in shuffled order, each on its own text."""
+        """Shuffle numbers of threads in every round."""
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
         with ThreadPoolExecutor(self._counts[-1]) as pool:
             list(pool.map(lambda _: None, range(self._counts[-1])))  # starts them

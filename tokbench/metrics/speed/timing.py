@@ -15,7 +15,7 @@ from tokbench.plugin import student_t
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Pause garbage collection, as :mod:`timeit` does; freeze objects, so that an explicit collection is fast."""
+    """Pause garbage collection, as :mod:`timeit` does, and freeze objects."""
     enabled = gc.isenabled()
     gc.collect()
     gc.freeze()
@@ -37,7 +37,7 @@ def seconds(call: Callable[[], object], loops: int) -> float:
 
 
 def calibrate(call: Callable[[], object], min_time: float) -> int:
-    """Warm up; return the number of calls in a row that take at least ``min_time`` seconds."""
+    """Warm up; return the calls in a row that take at least ``min_time`` seconds."""
     call()
     loops = 1
     while True:
@@ -49,23 +49,23 @@ def calibrate(call: Callable[[], object], min_time: float) -> int:
 
 
 LEAST_PROCESSES: Final = 5
-"""A mean of fewer processes has no interval."""
+"""A mean of fewer has no interval."""
 
 _TAIL: Final = 0.025
 _LARGE: Final = 500
-"""From this number of values on, probabilities use logarithms."""
+"""Use logarithms from this number of values on."""
 
 
 class MedianSpread(NamedTuple):
     """A median with its interval and spread."""
 
     median: float
-    """Or the mean of processes."""
+    """Or a mean."""
     low: float | None
-    """The 95 % interval; ``None`` with too few values."""
+    """95 %; ``None`` with too few values."""
     high: float | None
     relative: float
-    """1.4826 × median absolute deviation / median: a standard deviation that a few outliers cannot move."""
+    """1.4826 × median absolute deviation / median: a robust standard deviation."""
 
 
 def median_spread(values: Sequence[float]) -> MedianSpread:
@@ -117,7 +117,7 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
 
 
 def _binomial(n: int, k: int, share: float) -> float:
-    """Return the probability of k among n by logarithms, to avoid overflow."""
+    """Return the probability of k among n."""
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 

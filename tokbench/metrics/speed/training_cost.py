@@ -1,4 +1,4 @@
-"""The cost of a training, in time and memory, and how it grows with the text."""
+"""The time and memory of a training, and how they grow with the text."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _LEAST_SIZES: Final = 2
 
 
 def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Cell]:
-    """Yield the cells of :data:`TRAINING`; ``trainings`` has the tokenizers that were trained."""
+    """Yield the cells of :data:`TRAINING`."""
     places = {metric.id: Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit) for metric in TRAINING}
     if name not in trainings:
         yield from (place.without_value("it was loaded, not trained") for place in places.values())
@@ -99,7 +99,7 @@ def _megabytes(trained: TrainedIn) -> float | None:
 
 
 def _slope(place: Place, alike: Sequence[TrainedIn], value_of: Callable[[TrainedIn], float | None]) -> Cell:
-    """Return the slope over trainings that differ in the amount of text."""
+    """Compare trainings on different amounts of text."""
     points = [(trained.n_bytes / 1e6, value) for trained in alike if (value := value_of(trained)) is not None]
     sizes = sorted({size for size, _ in points})
     if len(sizes) < _LEAST_SIZES:

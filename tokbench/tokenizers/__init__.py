@@ -1,1 +1,1 @@
-"""The contract of tokenizers and backends: options, batches, and the merges of a vocabulary."""
+"""The contract of tokenizers and backends."""

@@ -1,4 +1,4 @@
-"""The contract of a backend: how it loads or trains tokenizers, and what a plugin registers for it."""
+"""The contract of a backend: how it loads or trains tokenizers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import GivenOptions, Options
 
 TrainProgress = Callable[[int, int], None]
-"""Called with the steps done and the steps in all, as often as a trainer likes."""
+"""Called with the steps done and the steps in all."""
 
 
 class GroupedText:
-    """Training text whose documents have groups, such as languages; a trainer may ignore them.
-
-    It can be iterated once, one way or the other, unless ``documents`` can be iterated again.
+    """Training text whose documents have groups, such as languages; iterated like ``documents``.
 
     Args:
-        documents: the group and the text of each document.
+        documents: group and text.
 
     >>> text = GroupedText([("en", "hat"), ("de", "Hut")])
     >>> list(text), list(text.grouped())
@@ -32,7 +30,7 @@ class GroupedText:
 
     @property
     def once(self) -> bool:
-        """Whether the documents can be iterated only once."""
+        """Whether ``documents`` can be iterated only once."""
         return isinstance(self._documents, Iterator)
 
     @classmethod
@@ -57,7 +55,7 @@ Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
 
 @dataclass(frozen=True)
 class FileKind:
-    r"""Files that a backend loads, recognized by the end of their names, and by their first bytes if need be.
+    r"""Files that a backend loads, recognized by name, and by their first bytes if need be.
 
     >>> ranks = FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n")
     >>> ranks.fits("tokenizer.model", b"IQ== 0\nIg== 1\n"), ranks.fits("tokenizer.model", b"\n\x0e<unk>")
@@ -65,13 +63,13 @@ class FileKind:
     """
 
     ending: str
-    """The end of the name, such as ``.tiktoken``; ``/`` for folders."""
+    """Such as ``.tiktoken``; ``/`` for folders."""
     option: str = "path"
     """The option of ``load`` that takes the file."""
     marks: str = ""
-    """A regular expression for the first bytes; such a kind precedes kinds with a name alone."""
+    """A regular expression for the first bytes; precedes kinds without."""
     refusal: str = ""
-    """Shown to the user: why the backend does not load such files after all."""
+    """Why the backend does not load such files after all."""
 
     def fits(self, name: str, head: bytes) -> bool:
         return name.endswith(self.ending) and bool(re.match(self.marks.encode(), head, re.DOTALL))
@@ -108,44 +106,41 @@ class BackendSpec:
     name: str
     """The word after ``backend:`` in a configuration."""
     summary: str
-    """One line for ``tokbench list``."""
+    """For ``tokbench list``."""
     load: Load | None = None
-    """``load(options) -> Tokenizer``; ``None`` if it cannot load."""
+    """``load(options) -> Tokenizer``."""
     load_options: type[Options] = Options
     train: Train | None = None
-    """``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if it cannot train. The documents
-    can be iterated once; in a run they are a :class:`GroupedText`.
-    """
+    """``train(documents, vocab_size, options, progress) -> Tokenizer``; runs give a :class:`GroupedText`."""
     train_options: type[Options] = Options
     min_vocab_size: int = 1
     """For training."""
     nested: bool | Callable[[Any], bool] = False
-    """Whether training to a smaller size gives the first merges of a larger one, or a function of the ``train`` options
-    that says so: a study of sizes then cuts one vocabulary. If false, none is cut, even if it lists merges.
+    """Whether training gives the merges of every smaller size first, so that a study of sizes cuts one vocabulary; or a
+    function of the ``train`` options.
     """
     baseline: bool = False
     """A bound, such as one token for each byte: never ranked."""
     requires: tuple[str, ...] = ()
-    """Distributions that must be installed; else the backend is listed as unavailable."""
+    """Distributions that must be installed."""
     install: str = ""
-    """The command that installs them; empty for ``pip install`` and their names."""
+    """Empty for ``pip install`` and ``requires``."""
     repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
-    """By cause of a loss (see the family ``roundtrip``), the options of ``train`` that prevent it; reports show them.
-    """
+    """By cause of a loss (see the family ``roundtrip``), the ``train`` options that prevent it."""
     main: str = ""
-    """The option of ``load`` that ``backend:value`` sets; empty if there is none."""
+    """The option of ``load`` that ``backend:value`` sets."""
     train_main: str = ""
-    """The option of ``train`` that it sets; empty if there is none."""
+    """The option of ``train`` that it sets."""
     files: tuple[FileKind, ...] = ()
     """Files that it loads by name alone."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
-    """By published name, such as ``gpt-4o``, the options that load it."""
+    """Options by published name, such as ``gpt-4o``."""
     verified: Mapping[str, str] = field(default_factory=dict)
-    """By published name, the source whose ids it reproduced; others are shown as *unverified*."""
+    """By published name, the source whose ids it reproduced; others are *unverified*."""
     local: Callable[[Any], bool] = _always
     """Tells whether ``load`` options need no network."""
     precedence: int = 0
-    """The greatest goes first where several backends load the same name or file."""
+    """Decides where several backends load the same: the greatest first."""
     adapts: bool = False
     """Whether loaded tokenizers have :class:`~tokbench.tokenizers.contract.Adapts`."""
 

@@ -1,4 +1,4 @@
-"""Encoding and decoding of many documents by the fastest path, checks of the answers, and helpers for backends."""
+"""Encoding and decoding of many documents by the fastest path, with checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from tokbench.tokenizers.contract import (
 from tokbench.tokenizers.engine_contract import CountsTokens
 
 _MOST_IDS: Final = 1 << 32
-"""Ids that fit into 32 bits."""
 
 _SHOWN: Final = 60
 _LISTS: Final = frozenset({list, tuple, np.ndarray})
@@ -73,7 +72,7 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
     """Join lists of ids.
 
     Raises:
-        ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
+        ContractError: an item is not an integer from 0 to 2**32 - 1.
     """
     if not set(map(type, documents)) <= _LISTS:
         documents = [plain(ids, list[int], "encode") for ids in documents]
@@ -90,7 +89,7 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
 
 
 def _has_truth(listed: Sequence[object], ids: NDArray[Any]) -> bool:
-    """Tell whether a bool is among would-be ids: NumPy reads it as 1 or 0."""
+    """Tell whether a bool is among ids: NumPy reads it as 1 or 0."""
     return any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist())
 
 
@@ -111,10 +110,10 @@ def vocab_size_of(tokenizer: Tokenizer) -> int:
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
-    """Decode by the tokenizer's own batch call, which gets read-only arrays, else one by one.
+    """Decode by the tokenizer's own batch call, on read-only arrays, else one by one.
 
     Raises:
-        ContractError: what it returns is not text.
+        ContractError: it does not return text.
     """
     member = "decode"
     if isinstance(tokenizer, DecodesBatch):
@@ -158,7 +157,7 @@ def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
     """Return where each token ends, in bytes.
 
     Raises:
-        ContractError: what it returns are not such places.
+        ContractError: not such places.
     """
     answer = tokenizer.encode_with_offsets(text)
     if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004 - the fields of Offsets
@@ -171,7 +170,7 @@ def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
 
 
 def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield copies without end, each with its own caches; the tokenizer itself if it cannot be copied.
+    """Yield copies with own caches; the tokenizer itself if it cannot be copied.
 
     >>> import tokbench
     >>> tokenizer = tokbench.load("utf8_bytes")
@@ -186,11 +185,10 @@ def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
 
 
 def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> Encoded:
-    """Return an answer as arrays of uint32 and int64, checked against sentence 2 of the contract.
+    """Return arrays of uint32 and int64, checked against sentence 2 of the contract.
 
     Raises:
-        ContractError: arrays that are not flat or not of integers, an id not below ``vocab_size``, or offsets that do
-            not cut ``ids`` into ``documents`` parts.
+        ContractError: arrays that are not flat or not of integers, an id out of range, or wrong offsets.
     """
     ids, offsets = encoded
     for name, array in (("ids", ids), ("offsets", offsets)):
@@ -213,7 +211,7 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> Encoded:
 
 
 def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
-    """Return int64[documents + 1]: where each document begins, and where the last one ends.
+    """Return where each document begins, and where the last one ends.
 
     >>> offsets_of([2, 0, 3], 3).tolist()
     [0, 2, 2, 5]
@@ -224,7 +222,7 @@ def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
 
 
 def from_buffers(buffers: Sequence[bytes]) -> Encoded:
-    r"""Join an engine's buffers without making lists: the ids of each document, 4 bytes each, little-endian.
+    r"""Join an engine's buffers, 4 bytes an id, little-endian.
 
     >>> ids, offsets = from_buffers([b"\x07\0\0\0\x08\0\0\0", b"", b"\x09\0\0\0"])
     >>> ids.tolist(), offsets.tolist()
@@ -274,7 +272,7 @@ def check_ids(ids: Sequence[int], vocab_size: int) -> None:
 
 
 def valid_unicode(text: str) -> str:
-    r"""Replace every lone surrogate by U+FFFD, as tiktoken does; the round trip is then lossy.
+    r"""Replace lone surrogates by U+FFFD, as tiktoken does: the round trip is lossy.
 
     >>> valid_unicode("a\ud83d b") == "a\ufffd b"
     True

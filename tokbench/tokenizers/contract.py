@@ -141,7 +141,7 @@ class Offsets(NamedTuple):
 
     ids: Sequence[int]
     ends: Sequence[int]
-    """UTF-8 bytes of the text before the end of each token; they never fall."""
+    """UTF-8 bytes of text before the end of each token; never fall."""
 
 
 @runtime_checkable
@@ -217,7 +217,7 @@ class HasSpecialTokens(Protocol):
 
     @property
     def special_ids(self) -> Mapping[str, int]:
-        """The ids by name: control tokens, without an unknown token that text may give.
+        """By name, control tokens; not an unknown token that text may give.
 
         User-defined pieces, and added tokens that their file does not call special, are ordinary.
         """
@@ -247,14 +247,14 @@ class EncodesWithSpecial(Protocol):
         """As for :class:`HasSpecialTokens`."""
 
     def encode_with_special(self, text: str, /, *, allowed_special: Collection[str] | Literal["all"]) -> Sequence[int]:
-        """Return one id for each allowed name that the text spells, and the ids of ordinary text for the rest.
+        """Return one id for each allowed name in the text, and the ids of ordinary text for the rest.
 
         Args:
             text: the text.
-            allowed_special: names of ``special_ids``, or ``"all"`` of them.
+            allowed_special: names of ``special_ids``, or ``"all"``.
 
         Raises:
-            ValueError: an allowed name is not a special token; or as for ``encode``.
+            ValueError: an allowed name is unknown; or as for ``encode``.
         """
 
 
@@ -262,8 +262,8 @@ class EncodesWithSpecial(Protocol):
 class HasMerges(Protocol):
     """Capability: lists the merges of its BPE vocabulary in order of rank.
 
-    Encoding with the first ``k`` merges must give the ids of a tokenizer with only these ``k`` merges. Checking this
-    order may take seconds. If it fails, ``merges`` raises an error that is an AttributeError.
+    Encoding with the first ``k`` merges must give the ids of a tokenizer with only these. If not, ``merges`` raises an
+    AttributeError; finding out may take seconds.
 
     >>> class Letters:
     ...     merges = ((104, 105), (128, 33))  # hi, hi!
@@ -275,8 +275,8 @@ class HasMerges(Protocol):
     def merges(self) -> Sequence[tuple[int, ...]]:
         """The ids of the parts of each merge: two, or more for a token that is only found by looking up a whole chunk.
 
-        The merge makes the lowest id with the bytes of all parts, special ids aside. The parts of a looked-up token are
-        the tokens into which the merges before it encode its bytes.
+        The merge makes the lowest id with all parts' bytes, special ids aside. A looked-up token's parts are its bytes
+        as earlier merges encode them.
         """
 
 
@@ -286,7 +286,7 @@ class ClaimsLossless(Protocol):
 
     @property
     def lossless(self) -> bool:
-        """Whether ``decode(encode(text)) == text`` for every text without lone surrogates."""
+        """Whether ``decode(encode(text)) == text``, except for lone surrogates."""
 
 
 @runtime_checkable
@@ -295,7 +295,7 @@ class ThreadSafe(Protocol):
 
     @property
     def thread_safe(self) -> bool:
-        """Whether several threads may encode and decode at the same time, by any of its methods."""
+        """For all methods that encode or decode."""
 
 
 @runtime_checkable
@@ -304,10 +304,7 @@ class HasNotes(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences: for example, how much of the training text the trainer left out.
-
-        A note that begins with ``caution: `` is shown wherever the tokenizer's numbers are.
-        """
+        """Such as how much training text was left out. ``caution: `` begins one that is shown with every number."""
 
 
 @runtime_checkable
@@ -331,7 +328,7 @@ class HasIdentity(Protocol):
 
     @property
     def identity(self) -> str:
-        """A digest of all else that decides the ids; if empty (not known), nothing is stored."""
+        """A digest of all else that decides the ids; nothing is stored if empty."""
 
 
 @runtime_checkable
@@ -346,7 +343,7 @@ class NamesEngine(Protocol):
 
     @property
     def encoded_by(self) -> str:
-        """The engine and version that encodes batches after ``warm_up``."""
+        """With its version, after ``warm_up``, for batches."""
 
 
 @runtime_checkable
@@ -363,8 +360,8 @@ class DescribesStages(Protocol):
     def stages(self) -> Mapping[str, str]:
         """Settings by stage, as text: with equal texts of one backend the stage is the same.
 
-        Usual names: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``,
-        ``decoding``, ``chat template``.
+        Usual: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``, ``decoding``,
+        ``chat template``.
         """
 
 
@@ -394,10 +391,7 @@ class Exports(Protocol):
 
 @runtime_checkable
 class CountsDetours(Protocol):
-    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way.
-
-    The metric ``growth`` says so.
-    """
+    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way."""
 
     @property
     def detours(self) -> int:
@@ -409,22 +403,22 @@ class WarmsUp(Protocol):
     """Capability: prepares for much text, by compiling or loading what would slow the first calls down."""
 
     def warm_up(self) -> None:
-        """Prepare; called before anything is timed, and before a corpus of megabytes is encoded."""
+        """Called before timings, and before megabytes are encoded."""
 
 
 class Adaptation(NamedTuple):
     """A tokenizer that was fitted to a text, and the effect of each step."""
 
     tokenizer: Tokenizer
-    """Ids that it shares with the original have the same bytes."""
+    """Shared ids have the same bytes."""
     n_bytes: int
-    """UTF-8 bytes of the text."""
+    """Of the text."""
     removed: Sequence[int]
-    """The removed ids in order."""
+    """In order."""
     tokens_removing: Sequence[int]
     """Ids of the text before, and after each removal."""
     tokens_adding: Sequence[int]
-    """Ids of the text before the first added merge, and after each."""
+    """Ids of the text before, and after each added merge."""
 
 
 @runtime_checkable
@@ -434,12 +428,12 @@ class Adapts(Protocol):
     def adapt(
         self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: Callable[[int, int], object]
     ) -> Adaptation:
-        """Remove tokens, then add others, and leave this tokenizer as it is.
+        """Remove, then add tokens; leave this tokenizer as it is.
 
         Args:
             documents: the text.
             add: how many tokens.
-            remove: how many tokens, the least used first; ``None`` for all that the text does not need.
+            remove: how many, the least used first; ``None`` for all that the text does not need.
             progress: called with (tokens added, tokens to add).
         """
 

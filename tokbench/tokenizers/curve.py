@@ -1,14 +1,13 @@
 """Computes the tokens of a text at every vocabulary size of a BPE, exactly, from its ids at one size.
 
-Merges are ordered by rank, and each makes an id of ids that exist before: encoding with the first ``k`` merges is the
-first part of encoding with all of them. So, without encoding again:
+Each merge makes an id of earlier ids: encoding with the first ``k`` merges is the first part of encoding with all. So:
 
 1. Count how often each id was *emitted*.
-2. From the last merge to the first, add the count of what a merge made to its parts: how often each id was *built*.
-3. Each firing of a merge makes one token of two: tokens with ``k`` merges = units (bytes) - firings of the first ``k``.
+2. From the last merge to the first, add the count of what it made to its parts: how often each id was *built*.
+3. Tokens with ``k`` merges = units (bytes) - firings of the first ``k``.
 
-Exact if every merge makes an id of its own from earlier ids, and the pre-tokenization does not depend on the size.
-:class:`~tokbench.tokenizers.merges.MergeOrder` refuses other merges.
+Exact if every merge makes its own id (:class:`~tokbench.tokenizers.merges.MergeOrder` refuses others), and the
+pre-tokenization does not depend on the size.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Curve:
 
     Args:
         order: the merges.
-        counts: int64[vocab_size], how often each id occurs in the text, encoded with all merges.
+        counts: int64[vocab_size], each id's occurrences with all merges.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> curve = Curve(order, np.bincount([257, 256, 98], minlength=258))  # "aab" + "aa" + "b"
@@ -40,7 +39,7 @@ class Curve:
     def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
         self.order = order
         self.built = counts.astype(np.int64)
-        """int64[vocab_size], how often each id was built, or there as a unit."""
+        """int64[vocab_size], built, or there as a unit."""
         for _, makers, parts in reversed(order.levels):
             times = self.built[makers]
             some = np.flatnonzero(times)  # a short text builds few of the tokens
@@ -59,7 +58,7 @@ class Curve:
         return units - np.concatenate([[0], np.cumsum(saved)])
 
     def counts_at(self, merges: int) -> NDArray[np.int64]:
-        """Return int64[vocab_size], the count of each id with the first ``merges`` merges."""
+        """Return int64[vocab_size], counts with the first ``merges`` merges."""
         ranks, made, rank_of_part, parts, times = self._firing
         counts = self.built.copy()
         counts[made[np.searchsorted(ranks, merges) :]] = 0
@@ -69,7 +68,7 @@ class Curve:
 
     @cached_property
     def _firing(self) -> tuple[NDArray[np.int64], ...]:
-        """Return only merges that fire: ranks, ids made; for each part its merge's rank, its id, the times."""
+        """Of merges that fire: ranks, ids made; for each part its merge's rank, its id, the times."""
         order = self.order
         ranks = np.flatnonzero(self.fired)
         used = np.flatnonzero(self.fired[order.rank_of_part])
@@ -80,7 +79,7 @@ class Curve:
     def entropy(self) -> NDArray[np.float64]:
         r"""float64[m + 1], Shannon entropy of the unigram distribution in bits, with 0, 1, … m merges.
 
-        H = log2 n - Σ c log2 c / n with counts c and n tokens; a merge changes few counts, so one pass does all sizes.
+        H = log2 n - Σ c log2 c / n with counts c and n tokens; one pass does all sizes.
         """
         order, fired = self.order, self.fired
         # Every use of an id by a merge takes its count down: the uses in order of id, then of rank.
@@ -101,7 +100,7 @@ class Curve:
 
 
 def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
-    """Return int64[vocab_size], the tokens that each id becomes with only the first ``merges`` merges.
+    """Return int64[vocab_size], the tokens of each id with only the first merges.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> [tokens_of_each(order, k)[257].item() for k in (0, 1, 2)]
@@ -120,12 +119,7 @@ def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def cut_ids(order: MergeOrder, text: Encoded, merges: int) -> Encoded:
-    """Return the ids that a vocabulary with only the first merges gives: split what later merges make.
-
-    Args:
-        order: the merges.
-        text: the ids with all merges.
-        merges: how many merges are kept.
+    """Return the ids with only the first merges, from the ids with all.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> text = Encoded(np.array([257, 256, 98], dtype=np.uint32), np.array([0, 2, 3]))  # "aab" + "aa", "b"

@@ -62,9 +62,7 @@ class DecodesStream(Protocol):
     """
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Yield what the engine shows after each id, mostly no or few characters, and at the end.
-
-        An engine without a call for the end yields an empty string there.
+        """Yield what the engine shows after each id, and at the end (an empty string without a call for it).
 
         Raises:
             ValueError: an id is not in ``range(vocab_size)``; may be a ``BackendError``.
@@ -87,8 +85,8 @@ class EncodesChat(Protocol):
         """Return the ids of a conversation, with the template's special tokens.
 
         Args:
-            messages: with ``role`` and ``content``, and what else the template reads, such as ``tool_calls``.
-            reply: open the assistant's reply at the end, where the template has a mark for that.
+            messages: with ``role``, ``content``, and more that the template reads, such as ``tool_calls``.
+            reply: open the assistant's reply, where the template has a mark for it.
 
         Raises:
             ValueError: the template refuses the conversation.
@@ -107,10 +105,10 @@ class CountsTokens(Protocol):
     """
 
     def count_batch(self, texts: Sequence[str], /) -> Sequence[int]:
-        """Return the number of tokens of each text, on one thread: as many as ``encode`` gives ids, if it gives any.
+        """Return the tokens of each text, on one thread: as many as ``encode`` gives ids, if any.
 
         Raises:
-            ValueError: a text has a lone surrogate, and the tokenizer does not read it as U+FFFD.
+            ValueError: as for ``encode``.
         """
 
 

@@ -19,15 +19,14 @@ def cautions(notes: Iterable[str]) -> list[str]:
 
 
 class TokenizerFacts(NamedTuple):
-    """The facts that a worker reports of a tokenizer that is ready."""
+    """What a worker reports of a tokenizer."""
 
     vocab_size: int
     notes: tuple[str, ...]
     """At most 50 notes of 2,000 characters."""
     lacks: frozenset[str]
-    """Ids of the metrics whose capabilities the tokenizer lacks."""
+    """Metrics whose capabilities are missing."""
     engine: str = ""
-    """Empty if it names none."""
     returns: str = ""
     """As :func:`.output_of` returns it."""
     identity: str | None = None

@@ -1,4 +1,4 @@
-"""Says what the class of a plugin lacks, and how to write it."""
+"""Says what a plugin's class lacks, and how to write it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _MEMBERS: Final[Mapping[str, tuple[type, Any]]] = {
     "lossless": (contract.ClaimsLossless, bool),
     "thread_safe": (contract.ThreadSafe, bool),
 }
-"""Capability and type of each member that has a value."""
+"""Capability and type of each member with a value."""
 
 
 def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The merges of a vocabulary in order of rank, with checks of the order."""
+"""The merges of a vocabulary in order of rank, checked."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from tokbench.tokenizers.contract import HasMerges, HasSpecialTokens, HasTokenBy
 
 
 class MergeOrder:
-    """Merges in order of rank: each makes an id of its own from ids that exist by then.
+    """Merges in order of rank: each makes an id of its own from earlier ids.
 
     Args:
         vocab_size: every id is smaller.
         merges: the ids of the parts, then the id made. More than two parts only for a token that is found by looking
-            up a whole chunk. Ids that no merge makes are units, such as bytes.
-        base: the units that are ordinary tokens; default: all. With the first ``k`` merges the vocabulary has
-            ``base + k`` ids.
+            up a whole chunk. Other ids are units, such as bytes.
+        base: the units that are ordinary tokens; default: all. ``k`` merges make ``base + k`` ids.
 
     Raises:
-        ContractError: an id is made twice, or of one that does not exist by then, or is out of range.
+        ContractError: an id is made twice, of a later id, or out of range.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> len(order), order.base, order.depth.tolist()
@@ -45,9 +44,9 @@ class MergeOrder:
         ends = np.cumsum(lengths)
         self.vocab_size = vocab_size
         self.made = flat[ends - 1]
-        """int64[m], the id that each merge makes."""
+        """int64[m], ids."""
         self.parts = np.delete(flat, ends - 1)
-        """int64[p], the ids of all parts, merge after merge."""
+        """int64[p], the parts of all merges."""
         self.offsets = np.concatenate([[0], np.cumsum(lengths - 1)])
         """int64[m + 1]; merge ``r`` has ``parts[offsets[r]:offsets[r + 1]]``."""
         self.base = vocab_size - len(self.made) if base is None else base
@@ -79,7 +78,7 @@ class MergeOrder:
 
     @cached_property
     def rank_of(self) -> NDArray[np.int64]:
-        """int64[vocab_size], the rank of the merge that makes each id, -1 for a unit."""
+        """int64[vocab_size], the rank of each id's merge, -1 for a unit."""
         ranks = np.full(self.vocab_size, -1, dtype=np.int64)
         ranks[self.made] = np.arange(len(self.made))
         return ranks
@@ -91,12 +90,12 @@ class MergeOrder:
 
     @cached_property
     def by_use(self) -> NDArray[np.int64]:
-        """int64[p], the numbers of the parts in the order of ids, then of ranks."""
+        """int64[p], numbers of parts, by id, then rank."""
         return np.argsort(self.parts, kind="stable")  # the parts come in the order of ranks
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
-        """int64[m], the longest chain of merges that leads to each merge, 1 for units alone."""
+        """int64[m], the longest chain of merges, 1 for units alone."""
         depth = np.zeros(self.vocab_size, dtype=np.int64)
         # Each pass is right for one merge more of every chain, and chains are short.
         while len(self.made):
@@ -108,7 +107,7 @@ class MergeOrder:
 
     @cached_property
     def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For each depth from 1 on: the ids made there; and for their parts, sorted by id, the made id and the part."""
+        """By depth from 1 on: the ids made; for their parts, sorted by id, the made id and the part."""
         by_depth = np.argsort(self.depth, kind="stable")
         borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
         levels = []
@@ -145,7 +144,7 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
         tokens: its :func:`ordinary_tokens`, if known.
 
     Raises:
-        ContractError: it lists no merges, they are not in order, or a merge makes bytes that no id has.
+        ContractError: no merges, not in order, or one makes bytes that no id has.
 
     >>> import tokbench
     >>> merge_order(tokbench.load("utf8_bytes"))

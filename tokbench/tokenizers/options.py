@@ -1,4 +1,4 @@
-"""The base class of all options, and types for options that name a file, a tokenizer, a corpus or a group."""
+"""The base class of all options, and types of options that name something."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ GivenOptions = dict[str, Any]
 
 
 class Options(BaseModel):
-    """Base of every options class: it refuses unknown keys, checks values, and is frozen.
-
-    Each field is one key in the configuration file; messages and lists show its type, default and description.
-    """
+    """Base of every options class: it refuses unknown keys, checks values, and is frozen. Each field is one key."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", frozen=True, protected_namespaces=(), defer_build=True
@@ -79,23 +76,21 @@ FilesPath = Annotated[str | Path, BeforeValidator(_resolve_unless_address), Afte
 
 @dataclass(frozen=True)
 class _NameOf:
-    """Marks a string as the name of something in the configuration."""
-
     kind: Literal["tokenizer", "corpus", "group"]
 
 
 TokenizerName = Annotated[str, _NameOf("tokenizer")]
-"""The name of a tokenizer of the configuration; an unknown name is refused with its place."""
+"""A tokenizer of the configuration; an unknown name is refused with its place."""
 
 CorpusName = Annotated[str, _NameOf("corpus")]
-"""The name of a corpus of the configuration."""
+"""A corpus of the configuration."""
 
 GroupName = Annotated[str, _NameOf("group")]
-"""The name of a group of some corpus of the configuration."""
+"""A group of some corpus of the configuration."""
 
 
 def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield kind, name and path of the option for every name in some options.
+    """Yield kind, name and path of every option that names something.
 
     >>> class Example(Options):
     ...     reference: TokenizerName

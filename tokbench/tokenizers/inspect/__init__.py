@@ -1,1 +1,1 @@
-"""Inspection of vocabularies: the kinds of their ids, and ids that no text can give."""
+"""Inspection of vocabularies."""

@@ -1,4 +1,4 @@
-"""Inspects a vocabulary without any corpus, and reports findings with their severity."""
+"""Inspects a vocabulary without a corpus."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One id in a finding: its text, or its bytes if they are not text, and a remark."""
+    """One id in a finding: its text or bytes, and a remark."""
 
     id: int
     text: str
@@ -39,7 +39,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """All ids that break the same rule."""
+    """All ids that break a rule."""
 
     rule: str
     severity: Severity
@@ -55,9 +55,9 @@ class Inspection:
     findings: list[Finding] = field(default_factory=list)
     """Errors first."""
     kinds: dict[str, int] = field(default_factory=dict)
-    """Ids by kind; they add up to ``vocab_size``."""
+    """Add up to ``vocab_size``."""
     scripts: dict[str, int] = field(default_factory=dict)
-    """Ids whose bytes are text, by the script of their letters."""
+    """Text, by the script of its letters."""
     longest: list[Token] = field(default_factory=list)
 
     @property
@@ -66,7 +66,7 @@ class Inspection:
 
     @property
     def unreachable(self) -> set[int]:
-        """The ids that no text gave, whatever the reason, special tokens aside."""
+        """Ids that no text gave, special tokens aside."""
         return {token.id for finding in self.findings if finding.rule in _UNREACHED for token in finding.tokens}
 
 
@@ -112,7 +112,7 @@ def _counted(names: Any) -> dict[str, int]:
 
 
 def token_of(listing: Listing, token: int, remark: str = "") -> Token:
-    """Return an id with its text, or its bytes where they are not UTF-8."""
+    """Return an id with its text, or bytes that are not UTF-8."""
     data = listing.data[token]
     return Token(
         token, data.decode() if listing.kinds[token] != TokenKind.FRAGMENT else f"bytes {data.hex(' ')}", remark

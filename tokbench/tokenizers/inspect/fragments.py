@@ -1,4 +1,4 @@
-"""Bytes that are not UTF-8 by themselves: finds texts of which they are a part."""
+"""Finds texts that contain bytes which are not UTF-8."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def _continuations(data: bytes) -> int:
 
 
 def completions(data: bytes, most: int) -> list[str]:
-    r"""Complete the characters at both ends; letters first, because pre-tokenization keeps them together.
-
-    Of more than ``most`` ways, choose that many, always the same.
+    r"""Complete the characters at both ends in at most ``most`` ways, always the same; letters first.
 
     >>> completions(b" \xd7", 100)[-1], len(completions(b" \xd7", 100))
     (' \u05ff', 64)
@@ -54,7 +52,7 @@ def completions(data: bytes, most: int) -> list[str]:
 
 
 def _rank(text: str) -> tuple[bool, bool, str]:
-    """Sort letters first, then other assigned characters."""
+    """Sort letters first, then assigned characters."""
     kinds = {unicodedata.category(char)[0] for char in text if not char.isascii()}
     return not kinds <= {"L", "M"}, "C" in kinds, text
 
@@ -80,7 +78,7 @@ def _candidates(data: bytes, most: int) -> Iterator[str]:
 
 
 def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
-    """Yield the bytes that may precede, and the number of continuation bytes after."""
+    """Yield bytes before, and the number of continuation bytes after."""
     head = _continuations(data)
     if head == len(data):  # all of it is inside one character
         for length in _LENGTHS:

@@ -1,14 +1,10 @@
 """Lists candidates for glitch tokens: whole tokens that some texts never make.
 
 A model hardly trains a token that its training text never has (Rumbelow and Watkins 2023, "SolidGoldMagikarp"; Land and
-Bartolo 2024, "Fishing for Magikarp"). Weights show them best. A vocabulary and some texts alone show two things:
-
-- The texts never make the token, which may just be rare.
-- Its merge came shortly after the merge of a part, or before the merge of a token that contains it. In language a part
-  is far more frequent than each word with it; in boilerplate and logs nearly every place has the whole string.
-
-Candidates are of the first kind, ordered by the second. Single bytes, fragments of UTF-8, special and unreachable
-tokens are listed separately, as by Land and Bartolo.
+Bartolo 2024, "Fishing for Magikarp"). Weights show them best. Without weights, candidates are ordered by surprise: the
+merge came shortly after the merge of a part, or before the merge of a token that contains it, as for strings in
+boilerplate. In language a part is far more frequent than each word with it. Single bytes, fragments of UTF-8, special
+and unreachable tokens are listed separately, as by Land and Bartolo.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP
 
 
 class Never(StrEnum):
-    """The kinds of ids that some texts never make; the first that matches."""
+    """Kinds of unseen ids; the first that matches."""
 
     SPECIAL = "special or unused"
     """Also the unknown token."""
@@ -38,11 +34,10 @@ class Never(StrEnum):
     FRAGMENT = "fragment"
     """Bytes that are not UTF-8."""
     CANDIDATE = "candidate"
-    """A whole token: a candidate for a glitch token."""
 
 
 def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collection[int]) -> dict[Never, list[int]]:
-    """Sort the ids that some texts never make by kind; ``unreachable`` are ids that no text gives.
+    """Sort unseen ids by kind; no text gives ``unreachable`` ones.
 
     >>> import tokbench
     >>> from tokbench.tokenizers.inspect.tokens import list_tokens
@@ -69,9 +64,9 @@ class Relatives:
     """The closest relative of each id: a part that a merge makes, or a token that contains it."""
 
     closest: NDArray[np.int64]
-    """The id whose merge has the closest rank; -1 without a relative."""
+    """By rank of the merge; -1 without a relative."""
     merges: NDArray[np.int64]
-    """Ranks between the two; 0 without a relative."""
+    """Ranks between; 0 without a relative."""
     distance: NDArray[np.float64]
     """``merges`` / (rank of the longer one + 1); 1.0 without a relative."""
 
@@ -103,7 +98,7 @@ def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:
 
 
 def by_surprise(listing: Listing, ids: list[int], order: MergeOrder | None) -> list[Token]:
-    """Sort candidates by distance / length in bytes; without merges the longest first. Ties are in order of id."""
+    """Sort by distance / length in bytes; without merges, by length; ties by id."""
     nearest = relatives(len(listing.data), order)
     candidates = np.array(sorted(ids), dtype=np.int64)
     lengths = np.array([len(listing.data[i]) for i in candidates], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Finds the input embedding and the output matrix among the tensors of a model."""
+"""Finds the embedding and the output matrix of a model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class Block:
     """Consecutive rows of a matrix."""
 
     start: int
-    """The number of the first row."""
     rows: NDArray[np.float32]
     """float32[k, width]."""
 
@@ -52,23 +51,23 @@ def blocks(tensor: StoredTensor) -> Iterator[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """The matrices of a model that have a row for each id."""
+    """Matrices with a row for each id."""
 
     name: str
     """Of the input embedding."""
     embedding: StoredTensor
     tied: bool
-    """Whether it is the output matrix, too."""
+    """Whether it is the output, too."""
 
 
 def find_matrices(path: Path, vocab_size: int, embedding: str | None = None, output: str | None = None) -> Matrices:
-    """Find the matrices of a model; without an output matrix, or with equal ones, it is tied.
+    """Find matrices; a model without an output matrix, or with equal ones, is tied.
 
     Args:
         path: a safetensors file, or the index of several.
         vocab_size: the number of ids.
-        embedding: the name of the input embedding; ``None`` looks for a usual one.
-        output: the name of the output matrix; ``None`` looks for a usual one.
+        embedding: its name; ``None`` looks for a usual one.
+        output: its name; ``None`` looks for a usual one.
 
     Raises:
         InputError: a file or a name is wrong, or the embedding belongs to another vocabulary.
@@ -105,12 +104,11 @@ def _named(path: Path, tensors: Mapping[str, StoredTensor], name: str) -> str:
 
 
 def _largest(tensors: Mapping[str, StoredTensor]) -> list[str]:
-    """Return the matrices with the most rows."""
     return sorted(tensors, key=lambda name: -_rows(tensors[name]))[:_NAMED]
 
 
 def _usual(path: Path, tensors: Mapping[str, StoredTensor], vocab_size: int) -> str:
-    """Return the only tensor with a usual name; of several the only one that fits the vocabulary."""
+    """Return the tensor with a usual name; of several, one that fits the vocabulary."""
     usual = [name for name in tensors if _ends(name, _INPUT) and _rows(tensors[name])]
     fitting = [name for name in usual if vocab_size <= _rows(tensors[name]) <= vocab_size + MOST_EXTRA]
     names = usual if len(usual) == 1 else fitting
@@ -129,7 +127,7 @@ def _ends(name: str, endings: tuple[str, ...]) -> bool:
 
 
 def _rows(tensor: StoredTensor) -> int:
-    """Return 0 for a tensor that is not a matrix."""
+    """Return 0 unless it is a matrix."""
     return tensor.shape[0] if len(tensor.shape) == 2 else 0  # noqa: PLR2004 - rows and columns
 
 

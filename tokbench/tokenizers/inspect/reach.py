@@ -1,4 +1,4 @@
-"""Finds ids that no text gives, by trying texts for every id."""
+"""Finds ids that no text gives, by trying texts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ CONTEXTS: Final = (
     *(("", "x"), ("", " "), ("", "\n"), ("", "."), ("", "1"), ("x", "x"), (".", "."), (" ", " "), ("\n", "\n")),
     *(("\u2042", ""), ("", "\u2042"), ("", "re"), ("", "ll"), ("", "t"), ("a", " b")),
 )
-"""Before and after the text of an id: nothing, a letter, punctuation, a digit, white space, the rest of a contraction,
-and U+2042, so rare that it merges with nothing. An id may appear in some contexts only; one is enough.
-"""
+"""Before and after the text: nothing, a letter, …, the rest of a contraction, and U+2042, which merges with nothing."""
 
 FRAGMENT_TRIES: Final = 512
-"""Texts for an id whose bytes are not UTF-8."""
+"""Texts for bytes that are not UTF-8."""
 
 _FRAGMENT_PASSES: Final = (8, 64, FRAGMENT_TRIES)
 _BATCH: Final = 20_000
@@ -33,8 +31,8 @@ def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping
 
     Args:
         tokenizer: the tokenizer.
-        texts: by id, its text; tried in each of :data:`CONTEXTS`.
-        fragments: by id, bytes that are not text; up to :data:`FRAGMENT_TRIES` texts with them are tried.
+        texts: tried in each of :data:`CONTEXTS`.
+        fragments: bytes that are not text; up to :data:`FRAGMENT_TRIES` texts with each are tried.
     """
     left = dict(texts)
     for before, after in CONTEXTS:
@@ -56,7 +54,6 @@ def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -
 
 
 def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[int]:
-    """Return the ids that are given by their own texts."""
     given: set[int] = set()
     for start in range(0, len(candidates), _BATCH):
         some = candidates[start : start + _BATCH]
@@ -67,7 +64,7 @@ def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[i
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:
-    """Encode texts; one at which the tokenizer fails gives no ids."""
+    """Give no ids for a text at which the tokenizer fails."""
     encoded = attempt(lambda: encode_batch(tokenizer, texts))
     return flat(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
 

@@ -1,7 +1,7 @@
-"""Reads matrices from safetensors files, a few rows at a time: an embedding may be larger than the memory.
+"""Reads matrices from safetensors files, a few rows at a time.
 
-Format: eight bytes (length of the header), the header in JSON, the numbers of all tensors, little-endian. A model in
-several files has an index in JSON. The package safetensors gives NumPy no BF16, in which most models are published.
+Format: eight bytes (length of the header), the header in JSON, numbers, little-endian. Several files have an index in
+JSON. The package safetensors gives NumPy no BF16.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tokbench.foundation.files import read_regular
 from tokbench.foundation.parsing import parse_json
 
 _PREFIX: Final = 8
-"""Bytes of the length of the header."""
+"""Bytes of the header's length."""
 _LONGEST: Final = 100_000_000
-"""Bytes of the longest header that the format allows."""
+"""Bytes of the header, by the format."""
 
 _DTYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""NumPy's dtypes; for BF16, which it does not know, the bits."""
+"""NumPy's dtypes; bits for BF16, which it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class StoredTensor:
     dtype: str
     shape: tuple[int, ...]
     start: int
-    """Its first byte in the file."""
+    """Byte in the file."""
 
     def rows(self, wanted: slice | list[int]) -> NDArray[np.float32]:
         """Return float32[k, width].
@@ -53,7 +53,7 @@ class StoredTensor:
 
 
 def stored_tensors(path: Path) -> dict[str, StoredTensor]:
-    """Return tensors by name, from one file or all that an index in JSON names.
+    """Return tensors by name, of one file or an index.
 
     Raises:
         InputError: a file cannot be read, or is not what it should be.
@@ -94,7 +94,7 @@ def _of_file(path: Path) -> dict[str, StoredTensor]:
 
 
 def _entry(path: Path, entry: dict[str, Any], start: int, size: int) -> StoredTensor:
-    """Return a tensor of a header; raise ValueError if it is outside of the file, or its length is not its shape's."""
+    """Raise ValueError for a tensor outside of the file, or with a wrong length."""
     first, end = (int(offset) for offset in entry["data_offsets"])
     dtype, shape = str(entry["dtype"]), tuple(int(n) for n in entry["shape"])
     if not 0 <= first <= end <= size - start:

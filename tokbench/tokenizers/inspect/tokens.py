@@ -1,4 +1,4 @@
-"""Lists every id of a vocabulary with its bytes, kind and script."""
+"""Lists every id with its bytes, kind and script."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tokbench.foundation.files import is_utf8
 from tokbench.tokenizers.contract import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 
 REPEATS: Final = 8
-"""Repetitions of a character that make a token junk."""
+"""Of a character, in junk."""
 
 LONG: Final = 64
-"""A token of more bytes is junk."""
+"""Longer tokens, in bytes, are junk."""
 
 _RUN: Final = regex.compile(rf"(\S)\1{{{REPEATS - 1},}}")
 _KINDS: Final = {
@@ -39,7 +39,7 @@ class TokenKind(StrEnum):
     SPECIAL = "special"
     UNKNOWN = "unknown"
     GAP = "gap"
-    """No bytes: an unused id."""
+    """An unused id without bytes."""
     FRAGMENT = "fragment"
     """Bytes that are not UTF-8."""
     WHITE_SPACE = "white space"
@@ -48,9 +48,9 @@ class TokenKind(StrEnum):
     WORD_INSIDE = "word inside"
     """Letters and marks."""
     DIGITS = "digits"
-    """Numbers, with or without a space before them."""
+    """Also with a space before."""
     PUNCTUATION = "punctuation"
-    """Also symbols; with or without a space before them."""
+    """Also symbols; also with a space before."""
     MIXED = "mixed"
 
 
@@ -116,7 +116,7 @@ def _script(char: str) -> str:
 
 
 def junk(data: bytes) -> str:
-    """Return why a token is junk (a repeated character, or very long), or an empty string; white space may repeat.
+    """Return why a token is junk: a repeated character but white space, or very long.
 
     >>> junk(b"========"), junk(b" " * 16), junk(b"word" * 17)
     ("'=' 8 times in a row", '', '68 bytes')

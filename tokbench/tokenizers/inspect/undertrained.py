@@ -1,13 +1,12 @@
 """Lists ids that a model hardly trained, by its own weights (Land and Bartolo 2024, "Fishing for Magikarp").
 
-An id that no training text has is never a target and never an input:
+The indicator of an id that is never input nor target is small:
 
-- Untied: its input row keeps its first value, and weight decay shrinks it. The indicator is the norm of the row.
-- Tied: each step moves the rows of all ids that are never the target the same way. The indicator is the cosine distance
-  to the mean row of unused ids.
+- Untied: the norm of its input row, which only weight decay changes.
+- Tied: the cosine distance to the mean row of unused ids, as each step moves all their rows the same way.
 
-Small is under-trained in both. The threshold comes from ids that are known to be unused; with too few, the lowest 2 %
-are candidates. The authors then ask the model to repeat each candidate, which is not done here.
+The threshold comes from ids that are known to be unused; with too few, the lowest 2 % are candidates. Unlike the
+authors, this does not ask the model to repeat candidates.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from tokbench.tokenizers.inspect.matrices import Matrices, blocks, find_matrices
 from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, list_tokens
 
 LEAST_UNUSED: Final = 5
-"""Fewer unused ids give no threshold."""
+"""Fewer give no threshold."""
 
 _SHARE: Final = 0.02
-"""The share of ids that are listed without a threshold."""
+"""Listed without a threshold."""
 
 _UNUSED_QUANTILE: Final = 0.9
-"""A tenth of the unused ids is above the threshold: some may have been used after all."""
+"""Some unused ids may have been used after all."""
 
 _UNUSED_NAME: Final = re.compile("unused|reserved", re.IGNORECASE)
 _NEVER_UTF8: Final = "never UTF-8"
@@ -48,11 +47,11 @@ class Weights:
     path: Path
     """A safetensors file, or the index of several."""
     tensor: str | None = None
-    """The name of the input embedding; ``None`` looks for it."""
+    """Of the input embedding; ``None`` looks for it."""
     output: str | None = None
-    """The name of the output matrix; ``None`` looks for it."""
+    """Of the output matrix; ``None`` looks for it."""
     threshold: float | None = None
-    """The largest indicator of an under-trained id; ``None`` takes it from unused ids."""
+    """The largest indicator; ``None`` takes it from unused ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +59,18 @@ class UnderTrained:
     """Ids that a model hardly trained."""
 
     tensor: str
-    """The name of the matrix."""
     tied: bool
-    """Whether the matrix is the output, too."""
+    """Whether it is the output, too."""
     unused: int
-    """Ids and further rows that are known to be unused."""
+    """Rows that are known to be unused."""
     threshold: float
-    """The largest indicator of an under-trained id."""
+    """The largest indicator."""
     origin: str
-    """Of the threshold, in words."""
+    """Of the threshold."""
     candidates: list[Token]
     """Whole tokens, smallest indicator first."""
     apart: dict[str, list[Token]]
-    """Other under-trained ids, by :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
+    """Others, by :class:`~tokbench.tokenizers.inspect.glitch.Never`."""
     indicators: list[float]
     """By id."""
 
@@ -81,8 +79,7 @@ def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) ->
     """Look for ids that a model hardly trained.
 
     Raises:
-        InputError: the weights cannot be read, or belong to another tokenizer; or the model is tied, and no id is known
-            to be unused.
+        InputError: the weights cannot be read or belong to another tokenizer, or a tied model has no unused id.
     """
     listing = list_tokens(tokenizer)
     matrices = find_matrices(weights.path, len(listing.data), weights.tensor, weights.output)
@@ -112,7 +109,7 @@ def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) ->
 
 
 def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
-    """Return rows of no id, of no bytes, of bytes that UTF-8 never has, or unused by name."""
+    """Return rows of no id, no bytes, bytes that are never UTF-8, or unused by name."""
     never = {token.id for finding in health.findings if finding.rule == _NEVER_UTF8 for token in finding.tokens}
     gaps = {i for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP}
     named = {i for name, i in listing.special.items() if _UNUSED_NAME.search(name)}
@@ -125,14 +122,14 @@ def _norms(matrices: Matrices) -> NDArray[np.float64]:
 
 
 def _distances(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return the cosine distance of each row to the mean row of unused ids; 0 for a row of zeros."""
+    """Return cosine distances to the mean row of unused ids; 0 for a row of zeros."""
     mean = matrices.embedding.rows(unused).astype(np.float64).mean(axis=0)
     distances = [_cosine_distance(block.rows.astype(np.float64), mean) for block in blocks(matrices.embedding)]
     return np.concatenate(distances)
 
 
 def _leave_one_out(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return the distance of each unused row to the mean of the others."""
+    """Return distances of unused rows to the mean of the others."""
     rows = matrices.embedding.rows(unused).astype(np.float64)
     others = (rows.sum(axis=0) - rows) / max(1, len(rows) - 1)
     return _cosine_distance(rows, others)
@@ -152,7 +149,7 @@ def _cosine_distance(rows: NDArray[np.float64], to: NDArray[np.float64]) -> NDAr
 def _sorted_kinds(
     listing: Listing, indicators: NDArray[np.float64], threshold: float, unreachable: Collection[int]
 ) -> dict[str, list[Token]]:
-    """Return the ids up to the threshold by kind, smallest indicator first."""
+    """Return ids up to the threshold by kind, smallest first."""
     low = np.flatnonzero(indicators <= threshold)
     low = low[np.argsort(indicators[low], kind="stable")]
     kinds = sort_unseen(listing, low, unreachable)

@@ -1,4 +1,4 @@
-"""Classifies ids by their use in a corpus, and lists candidates for tokens that a model hardly learns."""
+"""Classifies ids by their use in a corpus."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from tokbench.tokenizers.inspect.tokens import Listing, list_tokens
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
 ACTIVE: Final = 5e-6
-"""The smallest share of all tokens of an active id: five in a million."""
+"""Share of all tokens, at least."""
 
 SURVIVAL: Final = 0.1
-"""An id with a smaller share of emitted / built is scaffold."""
+"""Emitted / built, at least; less is scaffold."""
 
 _BATCH: Final = 2000
 
 
 class Usage(StrEnum):
-    """The use of an id in a corpus; each id is of one class."""
+    """The use of an id in a corpus."""
 
     ACTIVE = "active"
-    """At least five in a million of the tokens of the corpus."""
+    """At least five in a million of the tokens."""
     RARE = "rare"
-    """Emitted less often, and not scaffold."""
+    """Less often, not scaffold."""
     SCAFFOLD = "scaffold"
-    """Emitted less often, and in less than a tenth of the times it is built: it serves to build other ids."""
+    """Less often, and in less than a tenth of the times it is built."""
     UNSEEN = "unseen"
-    """Not even built; if the tokenizer does not list its merges, not emitted."""
+    """Not built; without listed merges, not emitted."""
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Count how often each id was built, to be emitted or merged further; ``None`` without listed merges.
+    """Count ids that were built, to be emitted or merged further; ``None`` without listed merges.
 
     >>> import tokbench
     >>> built_counts(tokbench.load("utf8_bytes"), np.ones(256, dtype=np.int64)) is None
@@ -60,7 +60,7 @@ def _order(tokenizer: Tokenizer) -> MergeOrder | None:
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:
-    """Return the ids of each class, rising; if ``formed`` (times built) is ``None``, there is no scaffold.
+    """Return rising ids by class; ``formed`` are the times built; without it there is no scaffold.
 
     >>> emitted, formed = np.array([10**6, 4, 3, 0, 0]), np.array([10**6, 4, 31, 7, 0])
     >>> {usage.value: ids.tolist() for usage, ids in usage_classes(emitted, formed).items()}
@@ -86,11 +86,11 @@ class CorpusUse:
     documents: int
     tokens: int
     classes: dict[str, int]
-    """Ids by usage class; they add up to the vocabulary. Without merges there is no ``scaffold``."""
+    """Add up to the vocabulary; no ``scaffold`` without merges."""
     candidates: list[Token]
-    """Candidates for glitch tokens: whole tokens that the texts never make, the most surprising first."""
+    """Whole tokens that the texts never make, the most surprising first."""
     apart: dict[str, list[Token]]
-    """Other ids: ``scaffold``, most often built first, and the kinds of
+    """``scaffold``, most often built first, and other kinds of
     :class:`~tokbench.tokenizers.inspect.glitch.Never`.
     """
 

@@ -25,17 +25,16 @@ from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import HasNotes
 
 _USUAL: Final = (str, str, str, str, NoneType, str, str)
-"""The types of most documents' fields, for a quick check."""
+"""Of most documents' fields, for a quick check."""
 
 _HASHED_BYTES: Final = 1 << 14
-"""Joined bytes per hash call."""
+"""Joined bytes per call."""
 
 _DOCUMENT_BYTES: Final = 256
 _GOLD_WORD_BYTES: Final = 160
-"""Memory of a document besides its text, and of each gold word, about."""
+"""Memory of a document besides its text, and of each gold word."""
 
 _PROGRESS_BYTES: Final = 4 << 20
-"""Bytes between two calls of a survey's progress."""
 
 
 def fingerprint(text: str) -> int:

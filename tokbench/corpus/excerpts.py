@@ -11,10 +11,8 @@ MOST_EXCERPTS: Final = 3
 """Documents per group."""
 
 LONGEST_EXCERPT: Final = 160
-"""In characters."""
 
 _NEAR: Final = 40
-"""Characters to search for a line end, a space or a mark's letter."""
 
 
 NO_BOUND: Final = b"\xff" * 9
@@ -95,7 +93,6 @@ def cut_excerpt(text: str, start: int = 0) -> str:
 
 
 def _whole(text: str, at: int) -> int:
-    """Move back to the letter or emoji of marks."""
     for _ in range(_NEAR):
         if not 0 < at < len(text) or not _goes_on(text, at):
             break

@@ -23,7 +23,7 @@ _FOUR = 4
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 
 _PROGRAMS: Final = frozenset("ada as asm bas bin cs ext lua mak man mk ml new pl pro sas sc src ts".split())
-"""Codes of languages that are also file endings of programs: alone they do not mean languages."""
+"""Codes that are also file endings of programs: alone they do not mean languages."""
 
 
 class Language(NamedTuple):
@@ -88,7 +88,6 @@ def is_language(name: str) -> bool:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return names by code; scripts have four letters."""
     lines = Path(__file__).with_name("language_names.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return {code.lower(): name for *codes, name in rows for code in codes if code != "-"}
@@ -117,7 +116,6 @@ def _name(code: str) -> str:
 
 
 def _script(tags: Sequence[str], *, alone: bool) -> str:
-    """Return a comma and the script, or nothing."""
     scripts = [] if alone else [_names()[tag] for tag in tags[1:] if len(tag) == _FOUR and tag in _names()]
     return f", {scripts[0]}" if scripts else ""
 

@@ -31,7 +31,7 @@ _LEAST: Final = 4
 """From 1 / 4 of its size on, a shard may end at a document's hash."""
 
 _ENDS: Final = 4
-"""Expected ends in a shard's size."""
+"""Expected in a shard's size."""
 
 _LONG: Final = 1 << 26
 """A larger shard, of one document, caches nothing."""
@@ -100,7 +100,7 @@ class Shard:
         return len(self.texts)
 
     def __getstate__(self) -> dict[str, object]:
-        # A string that is pickled keeps its UTF-8 beside it as long as it lives; bytes do not.
+        # A pickled string keeps its UTF-8 as long as it lives; bytes do not.
         return self.__dict__ | {"texts": "".join(self.texts).encode()}
 
     def __setstate__(self, state: dict[str, object]) -> None:

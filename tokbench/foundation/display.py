@@ -26,16 +26,14 @@ Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
 """``auto``: bars in a terminal, a line in a notebook, else lines."""
 
 _LINE_SECONDS: Final = 5.0
-"""At least, between two lines about the same step."""
+"""Between two lines about the same step."""
 
 _JSON_SECONDS: Final = 1.0
-"""At least, between two events about the same step."""
 
 _NOTEBOOK_SECONDS: Final = 0.5
-"""At least, between two updates of a notebook's line."""
 
 _SILENT_SECONDS: Final = 10.0
-"""At most, without a line."""
+"""Without a line, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +63,7 @@ null, "total": null, "mb_per_s": null, "from_store": null, "message": "compiling
     from_store: int | None = None
     """Documents x tokenizers that were cache hits, in the step; with ``end``, in the run."""
     message: str | None = None
-    """With ``end``, the result of the run."""
+    """With ``end``, the result."""
 
     def line(self) -> str:
         return json.dumps(asdict(self))
@@ -150,7 +148,6 @@ class _LineDisplay(ABC):
     """Writes a line now and then, also if nothing moves."""
 
     seconds: ClassVar[float]
-    """At least, between two lines about the same step."""
 
     def __init__(self) -> None:
         self.progress = RunProgress(self.moved)
@@ -164,7 +161,6 @@ class _LineDisplay(ABC):
         """Write one line about a step; ``new`` is ``True`` for the first."""
 
     def moved(self, step: Step) -> None:
-        """Write at the beginning, then every few seconds at most."""
         with self._turn:
             new = step.name not in self._seen
             if new or time.monotonic() - self._last >= self.seconds or self.ended(step):
@@ -177,7 +173,6 @@ class _LineDisplay(ABC):
         return False
 
     def run(self) -> None:
-        """Write when nothing has moved for long."""
         while not self._over.wait(1.0):
             with self._turn:
                 step = self.progress.current
@@ -201,8 +196,6 @@ def _running(display: _LineDisplay) -> Iterator[RunProgress]:
 
 
 class _Lines(_LineDisplay):
-    """Writes plain lines, for logs."""
-
     seconds = _LINE_SECONDS
 
     def __init__(self) -> None:
@@ -210,14 +203,12 @@ class _Lines(_LineDisplay):
         self._began = time.monotonic()
 
     def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # its reader is gone
             sys.stderr.write(f"[{clock(time.monotonic() - self._began)}] {describe(step, self.progress)}\n")
             sys.stderr.flush()
 
 
 class _Notebook(_LineDisplay):
-    """Changes one line below a notebook's cell."""
-
     seconds = _NOTEBOOK_SECONDS
 
     def __init__(self) -> None:
@@ -271,7 +262,7 @@ class _Json(_LineDisplay):
     def write(cls, event: str, **known: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         data = f"{Event(event=event, time=now, **known).line()}\n".encode()
-        with cls._one_by_one, suppress(OSError):  # nobody reads it any more
+        with cls._one_by_one, suppress(OSError):  # its reader is gone
             while data:
                 data = data[os.write(cls._descriptor, data) :]
 
@@ -324,7 +315,6 @@ def _wrap(reading: int) -> None:
 
 @contextmanager
 def _bars() -> Iterator[RunProgress]:
-    """Show a bar for each step, which stays, and a line for the whole run."""
     from rich import progress as rich
     from rich.console import Console, RenderableType
     from rich.text import Text

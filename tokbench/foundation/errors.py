@@ -105,7 +105,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 LONGEST_MESSAGE: Final = 2_000
-"""Characters kept of a plugin's message."""
+"""Of a plugin's message."""
 
 
 def shortened(text: str, longest: int) -> str:
@@ -122,7 +122,6 @@ def shortened(text: str, longest: int) -> str:
 
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
-"""A place in memory, different in every run."""
 
 
 def shown(value: object, longest: int = 60) -> str:

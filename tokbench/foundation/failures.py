@@ -87,7 +87,6 @@ def _named(error: BaseException) -> str:
 
 
 def _traceback(error: BaseException) -> str:
-    """Return Python's text; empty if it cannot be printed."""
     try:
         return shortened("".join(traceback.format_exception(error)), _LONGEST_TRACEBACK)
     except KeyboardInterrupt:
@@ -107,7 +106,7 @@ def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
 
 
 class Heartbeat(NamedTuple):
-    """The present activity of a process."""
+    """What a process is doing."""
 
     tokenizer: str = ""
     verb: str = ""
@@ -120,15 +119,12 @@ class Heartbeat(NamedTuple):
 
 
 HEARTBEAT_BYTES: Final = 1 << 14
-"""Memory of a process's heartbeat."""
 
 _HEAD: Final = 12  # eight bytes of count, four of length
 _LONGEST: Final = 2000
 
 
 class _Now:
-    """The heartbeat of this process."""
-
     heartbeat = Heartbeat()
     memory: mmap.mmap | None = None
     """Outlives the process."""

@@ -14,7 +14,6 @@ from typing import Final
 from tokbench.foundation.errors import BackendError
 
 UNFINISHED: Final = ".tmp"
-"""Ends the name of an unfinished file or folder."""
 
 _OF_PROCESS: Final = re.compile(rf"\.(\d+)-\w+{re.escape(UNFINISHED)}")
 

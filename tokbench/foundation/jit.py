@@ -36,10 +36,7 @@ def has_numba() -> bool:
 
 
 class _SoFar:
-    """The state of this process."""
-
     n_bytes = 0
-    """Bytes of text asked about."""
     compiles = False
     compilations = 0
     """Functions compiled here and not read from the cache."""
@@ -52,7 +49,7 @@ def worth_compiling(n_bytes: int) -> bool:
 
 
 def compilations() -> int:
-    """Count the functions compiled here and not read from the cache."""
+    """Count compilations without cache hits."""
     return _SoFar.compilations
 
 

@@ -16,11 +16,10 @@ except ModuleNotFoundError:  # only POSIX has it
     resource = None  # type: ignore[assignment]
 
 MEASURED: Final = sys.platform == "linux"
-"""Whether the system reports the memory of each process."""
+"""Whether each process's memory is reported."""
 
 _PROC: Final = Path("/proc")
 _LOOK_S: Final = 0.1
-"""Between two looks at descendants."""
 
 
 def resident_memory(field: str = "VmRSS") -> int | None:
@@ -119,7 +118,6 @@ def _peak() -> int | None:
 
 
 def _own_pages(pid: int) -> int:
-    """Return bytes that are not shared; 0 if the process has ended."""
     with suppress(OSError):
         rollup = _PROC / str(pid) / "smaps_rollup"
         return sum(_field(rollup, name) or 0 for name in ("Private_Clean", "Private_Dirty"))
@@ -127,6 +125,5 @@ def _own_pages(pid: int) -> int:
 
 
 def _field(path: Path, field: str) -> int | None:
-    """Return a field of a file of ``/proc`` in bytes."""
     lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)

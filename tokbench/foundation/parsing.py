@@ -11,7 +11,7 @@ from typing import Any, Final
 from tokbench.foundation.errors import Problem
 
 _DEEP: Final = 100
-"""Levels of lists and objects."""
+"""Levels of nesting."""
 
 _JSON_PARTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
@@ -86,7 +86,6 @@ def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] 
 
 
 def _first_deep(text: str) -> int:
-    """Find the first bracket that is too deep."""
     depth = 0
     for part in _JSON_PARTS.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part[0], 0)

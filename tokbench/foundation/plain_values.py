@@ -95,7 +95,6 @@ def plain(value: Any, expected: Any, member: str) -> Any:
 
 @cache
 def _alternatives(expected: Any) -> tuple[tuple[Any, ...], Mapping[type, _Conversion]]:
-    """Return allowed scalar types, and conversions by class."""
     members = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
     if expected is Any:
         members = (*list(_SCALARS)[:-1], np.ndarray, dict[str | int, Any], list[Any])
@@ -127,7 +126,6 @@ def _is_plain(value: Any, scalars: tuple[Any, ...]) -> bool:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Unwrap an enum, a scalar, or another library's array."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str | bytes | list | tuple) or not hasattr(value, "__array__"):

@@ -13,7 +13,7 @@ Phase = str
 """A name of :class:`tokbench.results.blocks.Durations`, or a study."""
 
 _ABOUT: Final = {"training ": "tokenizer", "measuring ": "corpus", "timing on ": "corpus"}
-"""By the beginning of a step's name, what its end names."""
+"""What the end of a step's name is."""
 
 _now = time.monotonic
 
@@ -38,7 +38,6 @@ class Step:
     corpus: str = ""
     """Empty for none, or several."""
     tokenizer: str = ""
-    """Empty for none, or several."""
     done: float = 0.0
     """Documents x tokenizers while a corpus is measured."""
     total: float | None = None
@@ -89,9 +88,7 @@ class RunProgress:
     def __init__(self, show: Callable[[Step], object] = silent) -> None:
         self.steps: dict[str, Step] = {}
         self.current: Step | None = None
-        """The step that moved last."""
         self.at_work: tuple[str, ...] = ()
-        """Tokenizers, if known."""
         self.seconds: dict[Phase, float] = {}
         """Wall time of ended phases."""
         self.phases: list[Phase] = []

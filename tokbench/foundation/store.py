@@ -45,10 +45,8 @@ DEFAULT_SIZE: Final = 10 * 1024**3
 
 _UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _LONGEST_HEAD: Final = 1 << 24
-"""Bytes of an entry's first line."""
 
 _LARGEST: Final = 1 << 32
-"""Bytes of an entry."""
 
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
@@ -87,7 +85,6 @@ class StoredEntry:
     """Such as ``training``."""
     key: Key
     size: int
-    """Bytes of the file."""
     used: float
     """Seconds since 1970 of the last use."""
 
@@ -137,7 +134,7 @@ class Store:
         if data is None:
             return None
         try:
-            return pickle.loads(data)  # noqa: S301 - a file of this user's, which nobody else can write to
+            return pickle.loads(data)  # noqa: S301 - only this user can write to the file
         except Exception as error:  # noqa: BLE001 - unpickling may raise anything; the work is done again
             self.damaged(kind, key, f"{type(error).__name__}: {error}")
             return None
@@ -274,7 +271,6 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _no_entry(status: os.stat_result) -> str:
-    """Return why a file cannot be an entry; empty if it can."""
     if not stat.S_ISREG(status.st_mode):
         return "it is not a regular file"
     if status.st_size > _LARGEST:

@@ -61,7 +61,7 @@ def wrong_value(kind: str, context: Mapping[str, Any], given: Any) -> str:
     >>> wrong_value("some_new_kind", {}, None)
     'has a value that is not allowed here, but is empty'
     """
-    if kind in {"value_error", "assertion_error"}:  # our own words, or those of a plugin
+    if kind in {"value_error", "assertion_error"}:  # words of tokbench or a plugin
         return " ".join(str(context.get("error", "")).split()) or "is not allowed here"
     if kind in {"too_short", "string_too_short"} and context.get("min_length") == 1:
         return "must not be empty"

@@ -94,7 +94,7 @@ def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
     """
     logs = np.log(np.arange(1, len(counts) + 1))
     p = counts / counts.sum()
-    aim, exponent = float((p * logs).sum()), 1.0  # a sum, since that of '@' depends on the number of processors
+    aim, exponent = float((p * logs).sum()), 1.0  # a sum: '@' depends on the number of processors
     for _ in range(_STEPS):  # Newton's method on a function that rises everywhere
         fitted = np.exp(-exponent * logs)
         fitted /= fitted.sum()

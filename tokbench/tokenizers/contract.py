@@ -30,8 +30,8 @@ The contract, in numbered sentences:
 14. The bytes of the parts of each of ``merges``, joined, are the bytes of an id that is not special; every part is
     either a unit, which no merge makes, or made by an earlier merge.
 15. ``encode_with_special`` gives one id for each allowed name of ``special_ids``; all other text is ordinary, and
-    without an allowed name the ids are those of ``encode``. Where ids have ``token_bytes``, decoding gives the text
-    back, with the names of special tokens or without them.
+    without an allowed name the ids are the ids of ``encode``. Where ids have ``token_bytes``, decoding returns the
+    text, with the names of special tokens or without them.
 16. ``encode_chat`` gives the same ids for the same messages, and leaves the messages as they are. A conversation that
     the template refuses is refused with ValueError.
 17. ``decode_stream`` gives a string for each id and one for the end, and other streams do not change them. An id
@@ -162,7 +162,7 @@ class DecodesBatch(Protocol):
 
 @runtime_checkable
 class HasTokenBytes(Protocol):
-    """Capability: says which bytes an id stands for.
+    """Capability: says which bytes an id has.
 
     >>> class Letters:
     ...     def token_bytes(self, token_id: int, /) -> bytes:

@@ -17,7 +17,6 @@ _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character h
 
 @inlined
 def _code(codes: Any, at: Any) -> tuple[Any, Any]:
-    """Return a code point of UTF-8, and its number of bytes."""
     first = np.int64(codes[at])
     if first < _TWO:
         return first, 1
@@ -39,7 +38,6 @@ def _emit(edges: Any, count: Any, start: Any, end: Any) -> Any:
 
 @inlined
 def _end_of_ascii(codes: Any, at: Any) -> Any:
-    """Return the first byte beyond ASCII, or the size."""
     size, place = np.uint64(len(codes)), np.uint64(at)  # unsigned: numba looks whether a signed index is negative
     while place + _WIDE < size:
         some = np.uint8(0)
@@ -90,7 +88,7 @@ def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks
         if middles:
             follows = np.uint64(masks[codes[here + np.uint64(_STEP)]]) & _ONE
             before = np.uint64(masks[codes[here - _ONE]]) & _ONE if at > first else np.uint64(0)
-            # A middle stands between two bytes in words; only then it is asked whether it joins them.
+            # Only a middle between two bytes in words may join them.
             middles &= (mask << _ONE | before) & ((mask & _BYTE) >> _ONE | follows << _LAST)
             for k in range(_STEP):
                 if middles >> np.uint64(k) & _ONE:
@@ -118,7 +116,7 @@ def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edg
     space, joiner, pictograph, newline, attached, written = bits[8:]
     end = first
     regionals = 0
-    word = late_word = -1  # where the word of this segment starts, and that of the segment which may begin at a sign
+    word = late_word = -1  # where the words of this segment, and of one that may begin at a sign, start
     sign = -1  # the place of a sign whose boundary waits
     before = one = two = np.int64(0)  # the character before, and the last two that are not attached to others
     code_before = np.int64(0)

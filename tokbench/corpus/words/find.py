@@ -32,7 +32,7 @@ _PATTERNS: Final[dict[Unit, str]] = {
 }
 
 _PIECE: Final = 1 << 22
-"""Characters; a longer document is searched in pieces."""
+"""Characters per piece of a longer document."""
 
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,

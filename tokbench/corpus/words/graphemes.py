@@ -24,7 +24,6 @@ _CLASSES: Final = (
 
 _ASCII: Final = 0x80
 _PIECE: Final = 1 << 20
-"""Characters per piece."""
 
 _WIDTH: Final = 4
 _EXTEND, _ZWJ, _REGIONAL = (np.uint16(_CLASSES.index(name)) for name in ("Extend", "ZWJ", "Regional_Indicator"))
@@ -46,7 +45,6 @@ _PATTERNS: Final = (
 
 @cache
 def _table() -> NDArray[np.uint16]:
-    """Return the class and other bits of every code point."""
     return bit_table(_PATTERNS, int(_PICTOGRAPH))
 
 
@@ -169,7 +167,6 @@ def _cluster_bytes(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @cache
 def _ascii_ink() -> bytes:
-    """For ``bytes.translate``: 0 for white space in ASCII, else 1."""
     bits = bits_of("".join(map(chr, range(_ASCII))), _PATTERNS)
     ink: bytes = ((bits & _WHITE) == 0).tobytes()
     return ink + bytes(256 - _ASCII)

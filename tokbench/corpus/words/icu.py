@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
-"""The last code point of one UTF-16 unit."""
 
 
 @cache

@@ -51,7 +51,7 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
 def _measure(encoded: EncodedShard) -> Columns:
     spans, kinds = encoded.shard.cached("operators", lambda: _find(encoded.shard))
     whole = cuts(encoded, spans) == 0
-    # White space beside an operator may be in its token: places are compared by what is not white space before them.
+    # White space around an operator may be in its token: places are compared by what is not white space before them.
     ink = encoded.shard.ink_before
     met = ink[encoded.boundaries]
     alone = whole & np.isin(ink[spans.starts], met) & np.isin(ink[spans.ends], met)

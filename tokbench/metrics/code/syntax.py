@@ -47,7 +47,7 @@ def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dt
 
 def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
     spans, reach = leaves.spans, leaves.reach
-    # White space beside a leaf may belong to its token: the edge is kept if a token begins or ends anywhere in it.
+    # White space around a leaf may belong to its token: the edge is kept if a token begins or ends anywhere in it.
     left, right = touches(encoded, reach.starts, spans.starts), touches(encoded, spans.ends, reach.ends)
     inner = np.append(False, spans.documents[1:] == spans.documents[:-1])[: len(spans.starts)]
     code = leaves.kinds == CODE

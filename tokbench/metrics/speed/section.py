@@ -116,7 +116,7 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
     apart = tables.metric(columns[0].metric).by_output
     shapes = {shape: number if apart else 0 for number, shape in enumerate(dict.fromkeys(returns.values()))}
     for name in sorted(ranked, key=lambda tokenizer: (shapes[returns[tokenizer]], places[roots[tokenizer]])):
-        # A tokenizer that was not ready stands in the section on problems.
+        # A tokenizer that was not ready is in the section on problems.
         if any(tables.cell(column.metric, column.corpus, column.group, name) for column in columns):
             info, vocabulary = tables.tokenizer(name), vocabularies.get(name)
             small = [info.engine] if info.engine else []

@@ -30,7 +30,6 @@ _INPUT: Final = (
 _OUTPUT: Final = ("lm_head.weight", "embed_out.weight", "output.weight", "head.weight")
 _PART: Final = re.compile(r"-\d+-of-\d+\.safetensors$")
 _BLOCK: Final = 4096
-"""Rows read at once."""
 _NAMED: Final = 8
 
 

@@ -19,7 +19,6 @@ from tokbench.foundation.files import read_regular
 from tokbench.foundation.parsing import parse_json
 
 _PREFIX: Final = 8
-"""Bytes of the header's length."""
 _LONGEST: Final = 100_000_000
 """Bytes of the header, by the format."""
 

@@ -60,7 +60,7 @@ def _order(tokenizer: Tokenizer) -> MergeOrder | None:
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:
-    """Return rising ids by class; ``formed`` are the times built; without it there is no scaffold.
+    """Return rising ids by class; ``formed`` are the times built; without it no id is scaffold.
 
     >>> emitted, formed = np.array([10**6, 4, 3, 0, 0]), np.array([10**6, 4, 31, 7, 0])
     >>> {usage.value: ids.tolist() for usage, ids in usage_classes(emitted, formed).items()}

@@ -225,8 +225,8 @@ def group_and_text(line: str) -> tuple[str, str]:
 class Corpus:
     """A source under its name in a run.
 
-    With ``holdout``, a share of the documents is only evaluated, and never trained on; else all are used for both. A
-    hash of the text decides, or of the key that translations share. With ``limit``, only the first documents of each
+    With ``holdout``, a share of the documents is evaluated, and the rest is for training; else all are for both. A hash
+    of the text decides, or of the key that translations share. With ``limit``, only the first documents of each
     group are evaluated. A document of more than ``document_limit`` bytes is refused.
 
     Readings are hashed: documents that differ from the survey end them with an error.

@@ -1,8 +1,7 @@
-"""Byte-level BPE, the engine that several backends share: written to be read, and compiled where it pays.
+"""Byte-level BPE, the engine that several backends share.
 
 Byte-pair encoding starts from the 256 bytes and gives the most frequent pair of neighbours an id of its own, again and
-again. The list of these *merges*, in order, is the whole tokenizer. ``README.md`` in this folder explains it in seven
-steps, each of them one file.
+again. The list of these *merges*, in order, is the tokenizer. ``README.md`` in this folder explains it in seven steps.
 
 >>> merges = train(["aaabdaaabac"], 259, None)
 >>> merges

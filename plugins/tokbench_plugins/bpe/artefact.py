@@ -2,19 +2,13 @@
 
 ::
 
-    {"format": "tokbench-bpe/2", "tokbench": "0.1.0", "kind": "regex_bpe",
-     "options": {"pattern": "...", "tie": "first", "vocab_size": 32000},
-     "corpus": {"sha256": "...", "documents": 1000, "bytes": 1000000},
-     "special_tokens": {"<|endoftext|>": 32000}, "merges": [[104, 105], ...], "sha256": "..."}
-
-A tokenizer that was trained by another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha256``,
+A tokenizer trained by another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha256``,
 ``"rule"``: its name, its options and what encoding needs besides the merges.
 
-The format comes first, so that a reader can distinguish another version from damage. The options are those that the ids
-depend on, ``vocab_size`` as it was asked for; ``pattern`` is the regular expression itself, not its name, and
-``null`` for naive BPE. What is not known is ``null``. Options of parity between languages stand in ``parity``, those of
-sampling at encoding in ``sampling``; a file of plain BPE has neither. ``sha256`` is taken of all that stands before it,
-written as compact JSON: the file may be reformatted, but not changed. The same tokenizer always gives the same bytes.
+``options`` are those that the ids depend on, with the requested ``vocab_size``; ``pattern`` is the regular expression,
+not its name, and ``null`` for naive BPE. Unknown values are ``null``. Options of parity are in ``parity``, those for
+sampling in ``sampling``; plain BPE has neither. ``sha256`` covers everything before it, written as compact JSON: the
+file may be reformatted, but not changed. The same tokenizer always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -46,23 +40,21 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class TrainingText(NamedTuple):
-    """The text that a tokenizer was trained on; see :class:`CorpusDigest`."""
+    """The text that a tokenizer was trained on."""
 
     sha256: str
-    """Its digest, 64 hexadecimal digits."""
 
     documents: int
-    """The number of its documents."""
 
     bytes: int
-    """Their size as UTF-8."""
+    """UTF-8."""
 
 
 class CorpusDigest:
-    """Passes documents on, and describes them afterwards.
+    """Passes documents on, then describes them.
 
-    The digest is over each document's size and bytes, in order: the same text in other documents is
-    another corpus.
+    The digest covers each document's size and bytes, in order: the same text split into other documents is another
+    corpus.
 
     >>> digest = CorpusDigest(["low lower", "été"])
     >>> sum(map(len, digest))
@@ -82,7 +74,6 @@ class CorpusDigest:
             yield document
 
     def add(self, document: str) -> None:
-        """Count one more document."""
         data = document.encode("utf-8", errors="surrogatepass")
         self._sha256.update(b"%d\n" % len(data))
         self._sha256.update(data)
@@ -91,28 +82,25 @@ class CorpusDigest:
 
     @property
     def corpus(self) -> TrainingText:
-        """The documents that were passed on so far."""
+        """The documents passed on so far."""
         return TrainingText(self._sha256.hexdigest(), self._documents, self._bytes)
 
 
 class TrainingRecord(NamedTuple):
-    """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known."""
+    """The training of a tokenizer, as far as its ids depend on it; ``None`` where unknown."""
 
     vocab_size: int | None = None
-    """The number of ids asked for; the text may have given fewer."""
+    """The requested number of ids; the text may have given fewer."""
 
     tie: Tie | None = None
-    """The rule that broke ties between most frequent pairs."""
 
     corpus: TrainingText | None = None
-    """The text."""
 
     parity: tuple[tuple[str, str | int | float], ...] = ()
-    """The options of parity between languages, names and values; empty for plain BPE."""
+    """Names and values of the options of parity; empty for plain BPE."""
 
     rule: Mapping[str, Any] | None = None
-    """For a rule of training other than plain BPE: its ``name``, its options, and what encoding needs besides the
-    merges, as JSON has it."""
+    """For other rules than plain BPE: ``name``, options, and what encoding needs besides the merges, as JSON."""
 
 
 _UNKNOWN: Final = TrainingRecord()
@@ -123,19 +111,16 @@ class Artefact(NamedTuple):
     """The content of the file."""
 
     merges: list[Pair]
-    """The merges in order of rank."""
+    """In order of rank."""
 
     pattern: str | None
     """The regular expression of the split, ``None`` for naive BPE."""
 
     special: SpecialTokens = NO_SPECIAL
-    """The special tokens."""
 
     training: TrainingRecord = _UNKNOWN
-    """The record of its training."""
 
     sampling: Sampling = _NO_SAMPLING
-    """The sampling at encoding."""
 
 
 def _kind(pattern: str | None) -> Kind:
@@ -158,15 +143,7 @@ def write_artefact(
     training: TrainingRecord = _UNKNOWN,
     sampling: Sampling = _NO_SAMPLING,
 ) -> None:
-    """Write the file as a whole or not at all: a reader of ``path`` never sees half of it.
-
-    Args:
-        path: where to; an existing file is replaced. The folder must exist.
-        merges: the merges in order of rank.
-        pattern: the regular expression of the split, ``None`` for naive BPE.
-        special: the special tokens.
-        training: how it was trained.
-        sampling: what it samples at encoding.
+    """Write the file whole or not at all, replacing an existing one.
 
     Raises:
         OSError: the folder does not exist, cannot be written, or is full.
@@ -193,15 +170,10 @@ def write_artefact(
 
 
 def read_artefact(path: Path, kind: Kind) -> Artefact:
-    """Read a file back.
-
-    Args:
-        path: the file.
-        kind: the backend that reads it.
+    """Read a file that the backend ``kind`` saved.
 
     Raises:
-        BackendError: there is no such file, it is damaged, or it was saved by another backend; the
-            message names the file and the reason.
+        BackendError: the file is missing, damaged, or of another backend; the message says which.
 
     >>> read_artefact(Path("nowhere.bpe.json"), "naive_bpe")
     Traceback (most recent call last):
@@ -218,7 +190,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
 
 
 def _checked(content: Any, kind: Kind) -> Artefact:
-    """Return the content if nothing is wrong with it; raise ValueError with the reason otherwise."""
+    """Return the content; raise ValueError if it is wrong."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
     _check_format(content["format"])

@@ -29,11 +29,11 @@ def _can_split(pattern: str) -> str:
 
 
 SplitPattern = Annotated[str, AfterValidator(_can_split)]
-"""An option that names a split, or is a regular expression that can split."""
+"""A named split, or a regular expression that can split."""
 
 
 class BPELoadOptions(SamplingOptions):
-    """Options of a saved byte-level BPE; its pattern is in the file, and its sampling unless that is given here."""
+    """Options of a saved byte-level BPE; its pattern and, unless set here, its sampling are in the file."""
 
     path: plugin.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
     engine: Engine = _ENGINE
@@ -52,20 +52,19 @@ class BPETrainOptions(SamplingOptions):
 
     @property
     def settings(self) -> TrainSettings:
-        """The options of training, together."""
         return TrainSettings(tie=self.tie, engine=self.engine, processes=self.processes)
 
 
 def saved_files(kind: Kind) -> tuple[plugin.FileKind, ...]:
-    """Return the files that a backend reads which saves this kind of artefact."""
+    """Return the files that a backend of this kind of artefact reads."""
     return (plugin.FileKind(".json", marks=rf'(?=.*"tokbench-).*"kind"\s*:\s*"{kind}"'),)
 
 
 def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
-    """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
+    """Return the tokenizer of a file, with the requested special tokens added.
 
     Raises:
-        BackendError: see :func:`..artefact.read_artefact`.
+        BackendError: as :func:`..artefact.read_artefact`.
     """
     artefact = read_artefact(options.path, kind)
     special = artefact.special.with_more(options.special_tokens, 256 + len(artefact.merges))
@@ -80,7 +79,7 @@ def train_tokenizer(
     progress: plugin.TrainProgress,
     pattern: str | None = None,
 ) -> BPETokenizer:
-    """Train, and keep the facts for the artefact; special tokens come on top of ``vocab_size``."""
+    """Train, and record what the artefact needs; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)
     merges = train(digest, vocab_size, pattern, progress, **options.settings)
     special = SpecialTokens({}).with_more(options.special_tokens, 256 + len(merges))

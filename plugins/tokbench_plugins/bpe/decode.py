@@ -1,4 +1,4 @@
-"""Ids to text: each id has its bytes, and the bytes joined are the text as UTF-8."""
+"""Ids to text: the bytes of each id, joined and read as UTF-8."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Decoder:
     r"""Decodes ids one document at a time or in bulk.
 
     Args:
-        tokens: the bytes of each id, ``b""`` for one that stands for no text.
-        compiled: ``True`` if batches may be joined by compiled code, once there are enough of them.
+        tokens: the bytes of each id, ``b""`` for one without text.
+        compiled: ``True`` allows compiled code for large batches.
 
     >>> decoder = Decoder([b"a", b"", b"\xc3"])
     >>> decoder([0, 1, 2])
@@ -39,14 +39,14 @@ class Decoder:
         self._decoded = 0
 
     def __call__(self, ids: Sequence[int]) -> str:
-        """Decode ids; bytes that are not UTF-8 become U+FFFD."""
+        """Decode ids; invalid UTF-8 becomes U+FFFD."""
         return self.join(ids).decode("utf-8", errors="replace")
 
     def join(self, ids: Sequence[int]) -> bytes:
         """Return the bytes of ids.
 
         Raises:
-            ValueError: one of the ids does not exist.
+            ValueError: an id does not exist.
         """
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
@@ -54,11 +54,6 @@ class Decoder:
             raise self._unknown(error) from None
 
     def token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes of one id.
-
-        Raises:
-            ValueError: it does not exist.
-        """
         try:
             return self._bytes_of[token_id]
         except KeyError as error:
@@ -68,11 +63,6 @@ class Decoder:
         return ValueError(f"id {token_id} is not in the vocabulary of {len(self._bytes_of)} ids")
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
-        """Decode all documents.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         self._decoded += len(encoded.ids)
         worth = self._decoded >= _WORTH_COMPILED or worth_compiling(0)
         join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
@@ -121,7 +111,7 @@ class Decoder:
 
 
 def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-    """Return the documents in portions of about :data:`_SLAB` ids, each with offsets of its own."""
+    """Yield the documents in portions of about :data:`_SLAB` ids, each with its own offsets."""
     import numpy as np
 
     ids, offsets = encoded

@@ -1,4 +1,4 @@
-"""The choice of an engine: all of them give the same merges and ids, and differ in speed and in what they need.
+"""The engines: all give the same merges and ids, and differ in speed and in what they need.
 
 ========= ======================= ==================================================================
 engine    speed of encoding       needs
@@ -10,12 +10,9 @@ gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids ver
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
 ========= ======================= ==================================================================
 
-The lower figures are for prose in many languages with words that were never seen before, the higher ones for code.
-``auto`` is always our own code, so its ids are certain. gigatoken is another's: it runs only where it is named, and its
-ids are verified on a sample.
-
-Training with numba is some ten times as fast as in Python. But numba needs a second to load and, the first time on a
-machine, many seconds to compile. So ``auto`` trains on short texts in Python. gigatoken does not train here.
+The lower figures are for prose in many languages with unseen words, the higher ones for code. Training with numba is
+about ten times as fast as in Python, but numba takes a second to load and, once on each machine, many seconds to
+compile. So ``auto`` trains on short texts in Python. gigatoken cannot train.
 """
 
 from __future__ import annotations
@@ -39,12 +36,10 @@ from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
 
 BulkEngine = Literal["auto", "python", "numba", "gigatoken"]
-"""The engines for any vocabulary."""
 
 BULK_ENGINE: Any = Field(
     default="auto", description="what encodes batches: auto (numba, or python without it), python, numba or gigatoken"
 )
-"""The option that names one of them."""
 
 Engine = Literal["auto", "python", "numba", "gigatoken", "literal"]
 """The engines for a vocabulary that is trained here."""
@@ -53,16 +48,16 @@ ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 
 
 class TrainSettings(TypedDict, total=False):
-    """The settings of training; any of them may be left out."""
+    """The settings of training; any may be left out."""
 
     tie: Tie
-    """The rule that breaks ties, ``first`` by default; see :func:`..literal.most_frequent`."""
+    """``first`` by default."""
 
     engine: Engine
-    """The engine to train with, ``auto`` by default; ``gigatoken``, which does not train here, stands for ``auto``."""
+    """``auto`` by default; ``gigatoken``, which cannot train, means ``auto``."""
 
     processes: int
-    """The number of parts of the text that are split and counted at a time, 1 by default."""
+    """Parts of the text that are split and counted in parallel, 1 by default."""
 
 
 # From this number of characters on, the compiled trainer finishes first, even if it has to load.
@@ -76,14 +71,14 @@ class BulkEncoder(Protocol):
     """An encoder of batches."""
 
     shortest: int
-    """Characters from which on it encodes one text faster than Python does."""
+    """Shortest text, in characters, that it encodes faster than Python."""
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Return the ids of all texts."""
 
 
 def check_engine(engine: str) -> None:
-    """Refuse an engine that cannot be used here, before anything is encoded.
+    """Refuse an engine that cannot be used here.
 
     Raises:
         ValueError: there is no such engine.
@@ -100,10 +95,10 @@ def check_engine(engine: str) -> None:
 
 
 def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
-    """Return the engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
+    """Return the engine for batches; ``None`` means the one in Python.
 
     Raises:
-        BackendError: an engine was asked for by name, and cannot take this vocabulary or gives other ids.
+        BackendError: the named engine cannot take this vocabulary, or gives other ids.
     """
     if engine == "gigatoken":
         try:
@@ -124,7 +119,7 @@ def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) ->
 
 
 def engine_version(engine: Engine) -> str:
-    """Return the name of what encodes batches when it is warm, and its version.
+    """Return the name and version of the warm batch engine.
 
     >>> engine_version("literal").split(" ")[0]
     'literal'
@@ -150,14 +145,14 @@ def train(
 ) -> list[Pair]:
     """Train byte-level BPE.
 
-    Training stops early when no pair is left to merge: the vocabulary is then smaller than asked for.
+    Training stops early when no pair is left to merge; the vocabulary is then smaller than requested.
 
     Args:
-        documents: the training texts, gone through once and not held; no merge crosses from one to the next.
+        documents: the training texts, read once; no merge crosses from one to the next.
         vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        pattern: a split's name or regular expression; ``None`` for naive BPE.
         progress: called with (merges done, merges in all).
-        settings: the rule for ties, the engine and the processes; the merges are the same with any engine.
+        settings: the engine does not change the merges.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
@@ -206,7 +201,7 @@ def trains_compiled(engine: Engine, characters: int) -> bool:
 
 
 def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], bool]:
-    """Return the same documents, and True if they have at least ``long`` characters; read no further than that."""
+    """Return the documents, and True if they have at least ``long`` characters; read no further."""
     rest = iter(documents)
     seen: list[str] = []
     characters = 0
@@ -221,7 +216,6 @@ def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], boo
 def _train_literally(
     documents: Iterable[str], vocab_size: int, pattern: str | None, progress: TrainProgress, tie: Tie
 ) -> list[Pair]:
-    """Train by the textbook loop, and log each merge."""
     split = Splitter(pattern)
     total = vocab_size - FIRST_MERGE
     tokens = token_bytes_of(())

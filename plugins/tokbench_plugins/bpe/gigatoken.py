@@ -1,15 +1,13 @@
-"""Encoding in bulk by gigatoken, with our vocabulary: the engine ``gigatoken``, which runs where a user names it.
+"""Encoding in bulk by gigatoken, with our vocabulary: the engine ``gigatoken``, which runs only where it is named.
 
-gigatoken is the fastest engine for the named patterns on code, and takes any ranks. It has peculiarities:
+gigatoken is the fastest engine for the named patterns on code, and takes any ranks. Its peculiarities:
 
-- It always recognises the special tokens that it knows, so it is given none.
-- It recovers the merges from bare ranks. That gives the same ones for every vocabulary in which each token
-  is built by one merge and encoded as itself; trained ones and OpenAI's are, others are refused.
+- It recognises every special token that it knows, so it gets none.
+- It recovers the merges from ranks. They are the same where each token is built by one merge and encoded as itself;
+  other vocabularies are refused.
 - It reads ranks from a file only: one is written for it, and deleted.
-- Its classes of characters are of another version of Unicode than ours. A document with a character that is
-  so new that this Python does not know it is encoded by us.
-- When it is set up, it must give the ids of :class:`.fast.encode.Encoder` for all of :func:`sample_texts`. This is
-  evidence, not proof; the tests compare far more.
+- It has another version of Unicode. A document with a character that this Python does not know is encoded by us.
+- At setup it must give the ids of :class:`.fast.encode.Encoder` for all of :func:`sample_texts`.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPLITS: Final = frozenset({"gpt2", "gpt4", "o200k"})
-"""The named splits that gigatoken knows, by the same names."""
 
 _BLOCK: Final = 1 << 14  # characters, about, looked through at once for those that are too new
 
@@ -57,7 +54,7 @@ def has_gigatoken() -> bool:
 
 
 def refusal(vocabulary: Vocabulary, pattern: str | None) -> str | None:
-    """Return the reason why gigatoken cannot be given this vocabulary, or ``None`` if it can.
+    """Return why gigatoken cannot take this vocabulary, or ``None`` if it can.
 
     >>> refusal(Vocabulary.trained([(97, 98)]), None)
     'gigatoken does not know the pattern None'
@@ -89,16 +86,12 @@ def sample_texts(vocabulary: Vocabulary) -> Iterator[str]:
 class GigatokenEncoder:
     """Encodes batches of texts with a vocabulary and a named split, on one thread.
 
-    Args:
-        vocabulary: the tokens and merges.
-        pattern: the split, one of :data:`SPLITS` or its expression.
-
     Raises:
-        ValueError: gigatoken cannot be given this vocabulary or pattern, or its ids are not ours.
+        ValueError: gigatoken cannot take this vocabulary or pattern, or its ids are not ours.
     """
 
     shortest = 1000
-    """See :class:`.engines.BulkEncoder`: 118 us a call."""
+    """A call takes 118 us."""
 
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         if (reason := refusal(vocabulary, pattern)) is not None:
@@ -116,7 +109,7 @@ class GigatokenEncoder:
                 raise ValueError(f"gigatoken gives other ids than this engine for {text[:60]!r}")
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts; lone surrogates are read as U+FFFD."""
+        """Encode all texts; lone surrogates become U+FFFD."""
         try:
             encoded = self._encode_batch(texts)
         except TypeError:  # it refuses lone surrogates
@@ -152,7 +145,7 @@ class GigatokenEncoder:
         return bool(self._unknown[codes].any())
 
     def _with_ours(self, encoded: Encoded, texts: Sequence[str], numbers: Sequence[int]) -> Encoded:
-        """Replace the ids of some documents by those of our own engine."""
+        """Replace the ids of some documents by those of our engine."""
         import numpy as np
 
         parts = np.split(encoded.ids, encoded.offsets[1:-1])
@@ -162,9 +155,9 @@ class GigatokenEncoder:
 
 
 def _unknown_characters() -> NDArray[np.bool_]:
-    """Return bool[0x110000], the code points that the running Python does not know.
+    """Return bool[0x110000], the code points unknown to this Python.
 
-    Above plane 3 there are a few characters in plane 14, and the two planes for private use.
+    Above plane 3 only plane 14 and the two private planes have characters.
     """
     import numpy as np
 

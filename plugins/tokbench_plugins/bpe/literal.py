@@ -3,8 +3,8 @@
 Training counts every pair again for every merge. Encoding searches the whole sequence again for every merge.
 :mod:`..fast.train` and :mod:`..fast.encode` must give the same merges and the same ids, faster.
 
-A *chunk* is a piece of text that no merge crosses: a whole document in naive BPE, a match of the pre-tokenization
-split otherwise. The functions here take chunks and do not split.
+A *chunk* is a piece of text that no merge crosses: a whole document in naive BPE, a match of the pre-tokenization split
+otherwise. The functions here take chunks and do not split.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from tokbench.plugin import silent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
 Tie = Literal["first", "smallest"]
-"""The rule that breaks ties between most frequent pairs; see :func:`most_frequent`."""
+"""How ties between most frequent pairs are broken; see :func:`most_frequent`."""
 
 
 def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
-    """Count the pairs of neighbours; the pairs come in the order in which they first occur.
+    """Count the pairs of neighbours, in order of first occurrence.
 
-    Pairs that overlap are all counted: three equal ids in a row are two pairs, though only one of
-    them can be merged.
+    Pairs that overlap are all counted: three equal ids in a row are two pairs, but one merge.
 
     >>> count_pairs([[97, 97, 97, 98], [97, 98]])
     {(97, 97): 2, (97, 98): 2}
@@ -37,7 +36,7 @@ def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
 
 
 def count_merges(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
-    """Count how often each pair would be merged; the pairs come in the order in which they first occur.
+    """Count how often each pair would be merged, in order of first occurrence.
 
     Only runs of one id differ from :func:`count_pairs`: three equal ids in a row are one merge.
 
@@ -78,9 +77,10 @@ def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
     """Return the pair to merge.
 
     Args:
-        counts: as :func:`count_pairs` gives them; not empty.
-        tie: which of the most frequent pairs wins: the one that occurs ``first`` in the current sequence, or
-            the ``smallest`` one, by its left id and then its right one.
+        counts: as :func:`count_pairs` returns them; not empty.
+        tie: which of the most frequent pairs wins: the ``first`` in the current sequence, or the ``smallest``, by its
+            left
+        id and then its right one.
 
     >>> counts = count_pairs([[98, 97, 99, 98, 97, 99]])
     >>> most_frequent(counts), most_frequent(counts, "smallest")
@@ -101,8 +101,8 @@ def train_literally(
     Args:
         chunks: the training text, as UTF-8.
         vocab_size: number of ids to reach, the 256 bytes included.
-        tie: which of several most frequent pairs; see :func:`most_frequent`.
-        on_merge: called for each merge with its pair and the number of times that the pair occurs.
+        tie: the rule of :func:`most_frequent`.
+        on_merge: called for each merge with its pair and how often the pair occurs.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank.
@@ -120,17 +120,14 @@ def continue_literally(
     on_merge: Callable[[Pair, int], None] = silent,
     allowed: Callable[[Pair], bool] = lambda _: True,
 ) -> list[Pair]:
-    """Merge the most frequent pair again and again, from any ids on: those of bytes, or of a text that is encoded.
+    """Merge the most frequent pair again and again, from bytes or from an encoded text on.
 
     Args:
         sequences: the ids of each chunk.
-        ids: the ids that the merges make, in order of rank.
-        tie: which of several most frequent pairs; see :func:`most_frequent`.
-        on_merge: called for each merge with its pair and the number of times that the pair occurs.
-        allowed: returns True if a pair may be merged.
-
-    Returns:
-        A merge for each of the ids; fewer if no pair is left.
+        ids: the ids that the merges make, in order of rank; fewer are used if no pair is left.
+        tie: the rule of :func:`most_frequent`.
+        on_merge: called for each merge with its pair and how often the pair occurs.
+        allowed: says whether a pair may be merged.
 
     Encode with the merge of ``ab``, and learn one more:
 
@@ -151,11 +148,7 @@ def continue_literally(
 
 
 def encode_literally(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
-    """Encode one chunk with trained merges.
-
-    Args:
-        chunk: one chunk of text, as UTF-8.
-        merges: the merges in order of rank.
+    """Encode one chunk with trained merges, in order of rank.
 
     >>> encode_literally(b"aaabdaaabac", [(97, 97), (256, 97), (257, 98)])
     [258, 100, 258, 97, 99]
@@ -186,9 +179,9 @@ def drop_literally(
 ) -> list[int]:
     """Merge as BPE dropout does (Provilkov et al. 2020): before every merge each possible one may be dropped.
 
-    The possible merges are gone through by rank, and those of one rank from left to right. One draw below ``dropout``
-    drops a merge for this time. The first that is not dropped is done, and then all are possible again. Encoding ends
-    when all were dropped. Those behind the first one need no draw, because they change nothing.
+    The possible merges are visited by rank, equal ranks from left to right. A draw below ``dropout`` drops a merge for
+    this time. The first that is not dropped is done, and then all are possible again; merges behind it need no draw.
+    Encoding ends when all were dropped.
 
     Args:
         ids: the id of each byte of one chunk.

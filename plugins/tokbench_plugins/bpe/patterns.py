@@ -1,7 +1,7 @@
 r"""The pre-tokenization split: a regular expression cuts text into chunks that no merge crosses.
 
-Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one token, and ``dog.``,
-``dog!`` and ``dog?`` three. The named patterns are those of well-known models, letter by letter:
+Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one token, and ``dog.``, ``dog!`` and ``dog?``
+three. The named patterns are those of well-known models:
 
 ``gpt2``
     GPT-2: contractions in lower case only, numbers of any length, a space joins the word after it.
@@ -12,9 +12,8 @@ Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one to
     GPT-4o (``o200k_base``): words also break where small letters turn into capitals, marks stay with
     their letters, contractions stay with their words.
 
-Any other regular expression will do, in the dialect of the ``regex`` package (``\p{L}``, possessive
-quantifiers). Such an expression may leave gaps between two matches. tiktoken drops these gaps, so a round trip loses
-text. Here each gap is a chunk of its own, so no text is lost. The named patterns leave no gaps.
+Any other regular expression in the dialect of the ``regex`` package will do (``\p{L}``, possessive quantifiers). Its
+matches may leave gaps; tiktoken drops them and loses text, here each gap is a chunk. Named patterns leave no gaps.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Split(NamedTuple):
     """
 
     expression: str
-    """The regular expression. It matches all of every text, and needs no time limit."""
+    """It matches all of every text, and needs no time limit."""
     spellings: tuple[str, ...] = ()
     """Other names that people type, for "did you mean"."""
 
@@ -58,13 +57,11 @@ SPLITS: Final[dict[str, Split]] = {
         ("gpt4o", "gpt-4o", "o200k_base"),
     ),
 }
-"""The named splits, by name."""
 
 PATTERNS: Final[dict[str, str]] = {name: split.expression for name, split in SPLITS.items()}
-"""Name to regular expression."""
 
 SPLIT_NAMES: Final = ", ".join(SPLITS)
-"""The names as the descriptions of options list them."""
+"""For descriptions of options."""
 
 # A hundred times the time that a sound expression takes, and ten seconds more.
 _TIMEOUT_S: Final = 10.0
@@ -74,13 +71,10 @@ _SPELLINGS: Final = {spelling: name for name, split in SPLITS.items() for spelli
 
 
 def resolve_pattern(pattern: str) -> str:
-    r"""Return the regular expression of a name, or the given expression if it can split text.
-
-    Args:
-        pattern: a key of :data:`PATTERNS` or a regular expression.
+    r"""Return the regular expression of a name, or ``pattern`` itself if it can split text.
 
     Raises:
-        ValueError: neither; the message says where the expression is wrong, or which name was meant.
+        ValueError: neither; the message says where the expression is wrong, or suggests a name.
 
     >>> resolve_pattern(r"\w+|\W+")
     '\\w+|\\W+'
@@ -128,12 +122,12 @@ class Splitter:
     Args:
         pattern: a name, a regular expression, or ``None`` for one chunk per document (naive BPE).
 
-    An expression of a user may backtrack without end; it is stopped after ten seconds, and one more for every
-    100,000 characters. The time limit makes ``regex`` half as fast, and the named patterns do not need it.
+    A user's expression may backtrack without end; it is stopped after ten seconds, and one more for every 100,000
+    characters. The limit makes ``regex`` half as fast; named patterns run without it.
 
     Raises:
-        ValueError: see :func:`resolve_pattern`.
-        BackendError (by the call): the expression found no end in time.
+        ValueError: as :func:`resolve_pattern`.
+        BackendError (by the call): the expression exceeded the time limit.
 
     >>> Splitter("gpt2")("Far   away, in 2024")
     ['Far', '  ', ' away', ',', ' in', ' 2024']
@@ -166,7 +160,7 @@ class Splitter:
     def _split(self, compiled: regex.Pattern[str], text: str, limit: float | None) -> list[str]:
         if not compiled.groups:  # with groups, findall returns these instead of the matches
             chunks: list[str] = compiled.findall(text, timeout=limit)
-            # Matches never overlap, so there are no gaps if their lengths add up to that of the text.
+            # Matches never overlap, so there are no gaps if their lengths add up to the length of the text.
             if sum(map(len, chunks)) == len(text):
                 return chunks if all(chunks) else [chunk for chunk in chunks if chunk]
         return self._split_with_gaps(compiled, text, limit)

@@ -1,4 +1,4 @@
-"""A tokenizer that does not encode by plain BPE: the base of those of BoundlessBPE and PickyBPE."""
+"""The base of tokenizers that do not encode by plain BPE: BoundlessBPE and PickyBPE."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 
 class RuledTokenizer(BPETokenizer):
-    """Byte-level BPE that encodes by a rule of its own, in Python, and that no format of another program can hold.
+    """Byte-level BPE that encodes by its own rule, in Python, and that no other program's format can hold.
 
     Args:
-        learned: what encoding needs; a subclass says what it is.
+        learned: what encoding needs; the subclass says what it is.
         vocabulary: the tokens.
-        pattern: the pre-tokenization split, a name or a regular expression.
+        pattern: a split's name or regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
-        engine: ``literal`` encodes by the textbook loop; all others give the same ids, remembered chunk by chunk.
-        training: how it was trained, for the artefact.
+        engine: ``literal`` encodes by the textbook loop; all others give the same ids, with a cache of chunks.
+        training: for the artefact.
     """
 
     python_only = True
 
     rule: ClassVar[str]
-    """The name of the rule, in messages."""
 
     no_format: ClassVar[str]
-    """The reason why no format of another program can hold it."""
+    """Why no other program's format can hold it."""
 
     def __init__(
         self,
@@ -48,7 +47,6 @@ class RuledTokenizer(BPETokenizer):
         super().__init__(vocabulary, pattern, special_tokens, engine=engine, training=training)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from, without the caches."""
         made = partial(type(self), engine=self.engine, training=self.training)
         return made, (self.learned, self.pattern, self.special_tokens)
 
@@ -60,10 +58,5 @@ class RuledTokenizer(BPETokenizer):
     def adapt(
         self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: TrainProgress = silent
     ) -> Adaptation:
-        """Refuse to adapt.
-
-        Raises:
-            BackendError: always; it says why.
-        """
         del documents, add, remove, progress
         raise BackendError(f"a vocabulary of {self.rule} cannot be adapted; adapt one that plain BPE trained")

@@ -43,14 +43,13 @@ class SamplingOptions(plugin.Options):
 
     @property
     def sampling(self) -> Sampling:
-        """The options of sampling, together."""
         return Sampling(self.dropout, self.stochastok, self.seed)
 
 
 class SampledBPE(BPETokenizer):
     """Byte-level BPE that samples its ids: the same text always has the same ids, which decode to the text.
 
-    The arguments are those of :class:`BPETokenizer`, and ``sampling``. It has no ``merges``: the ids of a smaller
+    It takes the arguments of :class:`BPETokenizer`, and ``sampling``. It has no ``merges``: the ids of a smaller
     vocabulary do not follow from its ids.
 
     >>> tokenizer = SampledBPE([(108, 111), (256, 119)], "gpt2", sampling=Sampling(dropout=0.5, seed=4))
@@ -81,7 +80,6 @@ class SampledBPE(BPETokenizer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for the reader of a report: what sampling does to the numbers."""
         return (
             *super().notes,
             (
@@ -92,17 +90,11 @@ class SampledBPE(BPETokenizer):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from, without the caches."""
         made = partial(type(self), sampling=self.sampling, engine=self.engine, training=self.training)
         return made, *super().__reduce__()[1:]
 
     @property
     def merges(self) -> NoReturn:
-        """There are none in the sense of the contract.
-
-        Raises:
-            NoMergesError: always.
-        """
         raise NoMergesError("its ids are sampled, so those of a smaller vocabulary do not follow from them")
 
     def _not_written_as(self, name: str) -> str:
@@ -115,7 +107,7 @@ class SampledBPE(BPETokenizer):
 def made_with(
     sampling: Sampling, engine: Engine, training: TrainingRecord | None = None
 ) -> Callable[..., BPETokenizer]:
-    """Return what makes a tokenizer of a vocabulary, a split and special tokens, with sampling if there is any.
+    """Return a function that makes a tokenizer of a vocabulary, a split and special tokens.
 
     >>> type(made_with(Sampling(), "python")([])).__name__
     'BPETokenizer'

@@ -1,11 +1,9 @@
-"""Special tokens: ids that ordinary text can never produce, given only where the caller allows it.
+"""Special tokens: ids that ordinary text can never produce, used only where the caller allows it.
 
-A special token stands for something that is not text: the end of a document, the turn of a speaker. But its name is
-text, and a text that contains the name must not get the id by accident. So there are two ways to encode: ordinary
-encoding does not know special tokens at all, and :meth:`SpecialTokens.encode` recognises those that its caller names,
-and refuses the others, or takes them for ordinary text. The rules are tiktoken's, with one exception. Where one name
-begins another, ``<a`` and ``<a>``, tiktoken takes either of them, by the order of its hash table. Here the longest
-name wins, allowed or not.
+The name of a special token is text, and a text that contains it must not get the id by accident. So ordinary encoding
+does not know special tokens, and :meth:`SpecialTokens.encode` recognises those that its caller names, and refuses the
+others or encodes them as text. The rules are tiktoken's, with one exception: where one name begins another, ``<a`` and
+``<a>``, tiktoken takes either, by the order of its hash table. Here the longest name wins, allowed or not.
 """
 
 from __future__ import annotations
@@ -25,13 +23,11 @@ SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
     "chat": ("<|im_start|>", "<|im_end|>", "<|im_sep|>"),
     "fill_in_the_middle": ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"),
 }
-"""Well-known special tokens by what they are for."""
 
 SPECIAL_OPTION: Any = Field(
     default=(),
     description=f"special tokens to add, by name or set ({', '.join(SPECIAL_SETS)}); they get the ids after all others",
 )
-"""The option that adds special tokens to a vocabulary."""
 
 _TOO_LARGE: Final = 10**7  # a table by id must fit the memory
 _NONE: Final[frozenset[str]] = frozenset()
@@ -43,7 +39,7 @@ Chosen = Collection[str] | Literal["all"]
 
 
 def names_of_sets(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names of special tokens, with those of its tokens in the place of a set of :data:`SPECIAL_SETS`.
+    """Return names of special tokens; a set of :data:`SPECIAL_SETS` is replaced by its tokens.
 
     >>> names_of_sets(["<|pad|>", "end_of_text"])
     ('<|pad|>', '<|endoftext|>')
@@ -52,17 +48,15 @@ def names_of_sets(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class SpecialTokens:
-    """Special tokens by name, and the encoding of text in which some of them are allowed.
-
-    Immutable; :meth:`with_more` gives a larger set.
+    """Special tokens by name, and the encoding of text in which some of them are allowed. Immutable.
 
     Args:
         ids: for each name its id.
         ordinary: the bytes of each ordinary id, ``b""`` for a gap: ids that special tokens cannot have.
-        aliases: ``True`` to take several names of one id, as published vocabularies have them.
+        aliases: ``True`` allows several names of one id, as in published vocabularies.
 
     Raises:
-        ValueError: a name is empty or not Unicode text, an id is negative, 10⁷ or more, there twice, or ordinary.
+        ValueError: a name is empty or not Unicode text, an id is negative, 10⁷ or more, repeated, or ordinary.
 
     >>> special = SpecialTokens({"<|endoftext|>": 300})
     >>> ordinary = lambda text: list(text.encode())
@@ -89,12 +83,11 @@ class SpecialTokens:
         self._any = _any_of(frozenset(ids))
 
     def with_more(self, names: Iterable[str], first: int) -> SpecialTokens:
-        """Return these tokens and others; those that are here already keep their ids.
+        """Return these tokens and others; existing ones keep their ids.
 
         Args:
-            names: the names to add; that of a set in :data:`SPECIAL_SETS` stands for its tokens.
-            first: the lowest id that may be given, as a rule the number of ordinary ids; new ids also lie above all
-                that are here.
+            names: the names to add, or sets of them.
+            first: the lowest new id, as a rule the number of ordinary ids; new ids are also above all existing ones.
 
         >>> special = SpecialTokens({"<|endoftext|>": 500}).with_more(["<|endoftext|>", "<|pad|>"], 300)
         >>> dict(special.ids)
@@ -137,16 +130,17 @@ class SpecialTokens:
         """Encode a text in which special tokens are recognised.
 
         Args:
-            text: the text; lone surrogates are read as U+FFFD.
-            encode_ordinary: gives the ids of ordinary text; called for what lies between special tokens.
+            text: lone surrogates become U+FFFD.
+            encode_ordinary: encodes the text between special tokens.
             allowed_special: names that become their ids. All other text is ordinary.
             disallowed_special: strings that the text must not contain; ``"all"``: every special token
-                that is not allowed, ``()``: nothing is refused.
-            encode_after: gives the ids of ordinary text after a special token, where a model puts a dummy prefix
-                before a text; ``None`` for ``encode_ordinary``.
+            that is not allowed, ``()``: nothing is refused.
+            encode_after: encodes text after a special token, where a model puts a dummy prefix before a text; ``None``
+                for
+            ``encode_ordinary``.
 
         Raises:
-            ValueError: the text contains a disallowed string, or there is no special token of a name.
+            ValueError: the text contains a disallowed string, or a special token does not exist.
 
         >>> special = SpecialTokens({"<s>": 256, "<s>!": 257})
         >>> special.encode("<s>!<s>", str.encode, allowed_special={"<s>!"}, disallowed_special=())
@@ -176,10 +170,10 @@ class SpecialTokens:
         return self._any is not None and self._any.search(text) is not None
 
     def chosen(self, chosen: Chosen) -> Collection[str]:
-        """Return the names that a caller chose; ``"all"`` stands for all.
+        """Return the chosen names.
 
         Raises:
-            ValueError: there is no special token of a name.
+            ValueError: there is no special token with a name.
 
         >>> sorted(SpecialTokens({"<s>": 256, "</s>": 257}).chosen("all"))
         ['</s>', '<s>']
@@ -194,7 +188,7 @@ class SpecialTokens:
         return frozenset(chosen)
 
     def _refuse(self, text: str, allowed: Collection[str], refused: Chosen) -> None:
-        """Raise where the text has what it must not have, be it within an allowed name."""
+        """Raise where the text has a refused name, even within an allowed one."""
         if isinstance(refused, str):
             if refused != "all":
                 raise ValueError(f"disallowed_special is {refused!r}; give 'all' or a set of names: {{{refused!r}}}")
@@ -207,7 +201,7 @@ class SpecialTokens:
             )
 
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Yield where allowed names start and end, from left to right."""
+        """Yield start and end of allowed names, from left to right."""
         position = 0
         while allowed and self._any is not None and (match := self._any.search(text, position)) is not None:
             if match[0] in allowed:
@@ -226,14 +220,13 @@ def _any_of(names: frozenset[str]) -> re.Pattern[str] | None:
 
 
 NO_SPECIAL: Final = SpecialTokens({})
-"""No special tokens at all."""
 
 
 class EncodesAroundSpecial:
     """The capability ``encode_with_special`` of a tokenizer that has ``encode`` and ``special_ids``.
 
-    The special tokens are found here, and the text before, between and after them is encoded as ordinary text. So every
-    backend has the same rules, whatever its library does with names that begin alike.
+    Special tokens are found here, and the text around them is encoded as ordinary text. So every backend has the same
+    rules, whatever its library does with names that begin alike.
 
     >>> class Bytes(EncodesAroundSpecial):
     ...     special_ids = {"<end>": 256}
@@ -248,26 +241,19 @@ class EncodesAroundSpecial:
 
     if TYPE_CHECKING:
 
-        def encode(self, text: str, /) -> Sequence[int]: ...  # noqa: D102
+        def encode(self, text: str, /) -> Sequence[int]: ...
 
         @property
-        def special_ids(self) -> Mapping[str, int]: ...  # noqa: D102
+        def special_ids(self) -> Mapping[str, int]: ...
 
     @cached_property
     def special_tokens(self) -> SpecialTokens:
-        """The special tokens, to be found in text."""
         return SpecialTokens(self.special_ids, aliases=True)
 
     def encode_with_special(
         self, text: str, /, *, allowed_special: Chosen = "all", disallowed_special: Chosen = ()
     ) -> list[int]:
-        """Encode a text in which special tokens are recognised.
-
-        Args:
-            text: the text; lone surrogates are read as U+FFFD.
-            allowed_special: names that become their ids; all other text is ordinary.
-            disallowed_special: strings that the text must not contain; ``"all"``: every special token that is not
-                allowed.
+        """Encode a text in which special tokens are recognised; arguments as :meth:`SpecialTokens.encode`.
 
         Raises:
             ValueError: there is no special token of a name, or the text contains a disallowed string.
@@ -281,25 +267,25 @@ class EncodesAroundSpecial:
         )
 
     def _encode_after(self, text: str) -> Sequence[int]:
-        """Encode ordinary text that stands after a special token, where a dummy prefix does not belong."""
+        """Encode ordinary text after a special token, without a dummy prefix."""
         return self.encode(text)
 
 
 def with_added_special(tokenizer: Tokenizer, names: Sequence[str]) -> Tokenizer:
-    """Return a tokenizer with more special tokens, as :class:`AddedSpecial` has them; itself for no names."""
+    """Return a tokenizer with more special tokens; itself for no names."""
     return AddedSpecial(tokenizer, names) if names else tokenizer
 
 
 class AddedSpecial(EncodesAroundSpecial):
     """A tokenizer with more special tokens than its own, for libraries whose vocabularies are closed.
 
-    The added tokens have the ids after all others. The library never sees them, neither in text nor in ids. They are
-    decoded to their names if all special tokens of the tokenizer are and it has no dummy prefix, else to nothing. It
-    cannot be saved, because the library's file has no place for them. All else is that of the tokenizer.
+    The added tokens have the ids after all others. The library never sees them. They decode to their names if all
+    special tokens of the tokenizer do and it has no dummy prefix, else to nothing. The tokenizer cannot be saved,
+    because the library's file has no place for them.
 
     Args:
         tokenizer: the tokenizer, which has ``encode_batch``, ``token_bytes`` and ``special_ids``.
-        names: the names to add, or sets of them; those that are there already keep their ids.
+        names: the names to add, or sets of them; existing ones keep their ids.
 
     Raises:
         ValueError: a name is empty or not Unicode text.
@@ -325,16 +311,14 @@ class AddedSpecial(EncodesAroundSpecial):
         self._own_size: int = tokenizer.vocab_size
         own = SpecialTokens(tokenizer.special_ids, aliases=True)
         self.special_ids: Mapping[str, int] = own.with_more(self._added, self._own_size).ids
-        """The tokenizer's own special tokens, and the added ones."""
         self._names = {i: name for name, i in self.special_ids.items() if i >= self._own_size}
         self._shows_names = not getattr(tokenizer, "dummy_prefix", b"") and all(
             tokenizer.token_bytes(token_id) == name.encode() for name, token_id in own.ids.items()
         )
         self.vocab_size = max([self._own_size - 1, *self.special_ids.values()]) + 1
-        """Number of ids, the added ones included."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return any other capability of the tokenizer, but for those that do not know the added tokens."""
+        """Return another capability of the tokenizer, unless the added tokens would break it."""
         if name.startswith("_") or name in _NOT_TAKEN_OVER:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return getattr(self._tokenizer, name)
@@ -343,7 +327,6 @@ class AddedSpecial(EncodesAroundSpecial):
         return AddedSpecial, (self._tokenizer, self._added)
 
     def encode(self, text: str, /) -> Sequence[int]:
-        """Encode ordinary text, which never gives an added token."""
         ids: Sequence[int] = self._tokenizer.encode(text)
         return ids
 
@@ -352,16 +335,10 @@ class AddedSpecial(EncodesAroundSpecial):
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, as the tokenizer does."""
         encoded: Encoded = self._tokenizer.encode_batch(texts)
         return encoded
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; an added token gives its name or nothing, see above.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         check_span(0, max(ids, default=0), self.vocab_size)
         parts: list[str] = []
         own: list[int] = []
@@ -374,11 +351,6 @@ class AddedSpecial(EncodesAroundSpecial):
         return "".join([*parts, self._tokenizer.decode(own)])
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; for an added token those of its name, or none, see above.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         check_id(token_id, self.vocab_size)
         if token_id < self._own_size:
             data: bytes = self._tokenizer.token_bytes(token_id)

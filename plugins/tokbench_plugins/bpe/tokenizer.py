@@ -27,7 +27,7 @@ _WORTH_BULK: Final = 8_000_000  # characters encoded in all; below, compiling ta
 
 
 class Encodes(Protocol):
-    """An encoder of one text after the other."""
+    """Encodes one text after the other."""
 
     split: Splitter
 
@@ -41,17 +41,14 @@ _SLOW: Final = ("python", "literal")  # engines without another one for batches
 
 
 class BPETokenizer(EncodesAroundSpecial):
-    r"""Byte-level BPE: every text can be encoded, and decodes to itself.
-
-    Capabilities: batches both ways, bytes of an id, special tokens, merges, saving. Lone surrogates, which are no
-    Unicode text, are encoded as U+FFFD.
+    r"""Byte-level BPE: every text can be encoded, and decodes to itself; lone surrogates become U+FFFD.
 
     Args:
-        vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        vocabulary: a vocabulary, or the merges of a trained one in order of rank.
+        pattern: a split's name or regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
         engine: what encodes; see :mod:`tokbench_plugins.bpe.engines`.
-        training: how it was trained, for the artefact.
+        training: for the artefact.
 
     Raises:
         ValueError: the merges contradict each other, ``pattern`` is invalid, or a special token has the id of an
@@ -70,15 +67,15 @@ class BPETokenizer(EncodesAroundSpecial):
     """
 
     identity: str
-    """Set if a file does not name its split: the split, see :class:`tokbench.plugin.HasIdentity`."""
+    """The split, if the file does not name it; see :class:`tokbench.plugin.HasIdentity`."""
     file_suffix = FILE_SUFFIX
     lossless = True
     thread_safe = True
     sampling = Sampling()
     python_only: ClassVar[bool] = False
-    """True for a class whose encoder has no other engine for batches."""
+    """True for a class whose only engine is Python."""
     file_notes: tuple[str, ...] = ()
-    """Notes on the file that it was loaded from."""
+    """Notes on the loaded file."""
 
     def __init__(
         self,
@@ -103,7 +100,7 @@ class BPETokenizer(EncodesAroundSpecial):
         for token_id, name in special_tokens.names.items():
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
-        """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
+        """Gaps and special tokens included; less than requested if training ran out of pairs."""
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
@@ -120,10 +117,10 @@ class BPETokenizer(EncodesAroundSpecial):
     ) -> BPETokenizer:
         """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
 
-        ``ranks`` has the id of each token by its bytes; a smaller id is merged first. The rest is as for the class.
+        ``ranks`` has the id of each token by its bytes; a smaller id is merged first.
 
         Raises:
-            ValueError: the ranks are not those of a byte-level vocabulary; and as for the class.
+            ValueError: the ranks are not a byte-level vocabulary; and as the class.
             BackendUnavailable: the engine is not installed.
 
         >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
@@ -135,7 +132,6 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for the reader of a report."""
         return (*self.file_notes, *((_LITERAL,) if self.engine == "literal" else ()))
 
     @property
@@ -149,11 +145,9 @@ class BPETokenizer(EncodesAroundSpecial):
         return engine_version("python" if bulk_failed and self.engine != "literal" else self.engine)
 
     def _new_encoder(self, pattern: str | None) -> Encodes:
-        """Return what encodes texts one by one."""
         return Encoder(self.vocabulary, pattern, merge_literally if self.engine == "literal" else merge_ids)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from, without the caches."""
         made = partial(type(self), engine=self.engine, training=self.training)
         return made, (self.vocabulary, self.pattern, self.special_tokens), {"file_notes": self.file_notes}
 
@@ -161,8 +155,8 @@ class BPETokenizer(EncodesAroundSpecial):
     def merges(self) -> Merges:
         """The parts of each merge in order of rank: (left id, right id), or more for a whole chunk.
 
-        In a trained vocabulary entry ``r`` makes id ``256 + r``, and the first ``v - 256`` of them are
-        exactly what training to ``v`` ids gives. ``vocabulary.merges`` has the made ids too.
+        In a trained vocabulary entry ``r`` makes id ``256 + r``, and the first ``v - 256`` of them are what training to
+        ``v`` ids gives.
 
         Raises:
             NoMergesError: they are not in order of rank.
@@ -171,7 +165,6 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def pattern(self) -> str | None:
-        """The regular expression of the split, ``None`` for naive BPE."""
         return self._encoder.split.pattern
 
     @property
@@ -186,7 +179,6 @@ class BPETokenizer(EncodesAroundSpecial):
         return {"split": self.pattern or "none", "merges": "\n".join(merges)}
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; special tokens are not recognised."""
         shortest = _LONG if self._bulk is None else self._bulk.shortest
         return self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
 
@@ -216,7 +208,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id: of its name for a special token, none for an unused id.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -224,18 +216,10 @@ class BPETokenizer(EncodesAroundSpecial):
         return self._decoder.token_bytes(token_id)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; bytes that are not UTF-8 become U+FFFD.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         """Decode all documents.
-
-        Raises:
-            ValueError: one of the ids does not exist.
 
         >>> tokenizer = BPETokenizer([(104, 105)])
         >>> tokenizer.decode_batch(tokenizer.encode_batch(["hi!", "", "ohi"]))
@@ -244,13 +228,12 @@ class BPETokenizer(EncodesAroundSpecial):
         return self._decoder.decode_batch(encoded)
 
     def warm_up(self) -> None:
-        """Get the engine for batches ready now, if this tokenizer may use another than Python."""
         if self._bulk is None and not self.python_only and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
         self._before_bulk = -1
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact; see :func:`tokbench_plugins.bpe.artefact.write_artefact`.
+        """Write the artefact.
 
         Raises:
             BackendError: the vocabulary was not trained here.
@@ -264,7 +247,7 @@ class BPETokenizer(EncodesAroundSpecial):
     def adapt(
         self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: TrainProgress = silent
     ) -> Adaptation:
-        """Return a tokenizer that is fitted to a text; see :func:`tokbench_plugins.bpe.adaptation.adapt.adapt`.
+        """Return a tokenizer adapted to a text.
 
         >>> adapted = BPETokenizer([(108, 111)], "gpt2").adapt(["low low"], add=1, remove=0)
         >>> adapted.tokenizer.token_bytes(257), adapted.n_bytes, adapted.tokens_adding
@@ -277,7 +260,6 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def exports(self) -> Mapping[str, str]:
-        """The formats of other programs, and what their files' names end in."""
         from tokbench_plugins.bpe.formats import EXPORTS  # late: 30 ms that few runs need
 
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
@@ -286,7 +268,7 @@ class BPETokenizer(EncodesAroundSpecial):
         """Write the tokenizer in a format of :attr:`exports`.
 
         Raises:
-            BackendError: the format cannot hold it; the message says what and why.
+            BackendError: the format cannot hold it.
             OSError: a file cannot be written.
         """
         if reason := self._not_written_as(name):
@@ -297,6 +279,6 @@ class BPETokenizer(EncodesAroundSpecial):
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 
     def _not_written_as(self, name: str) -> str:
-        """Return the reason why formats of other programs cannot hold the tokenizer, or an empty string."""
+        """Return why other programs' formats cannot hold the tokenizer, or an empty string."""
         del name
         return ""

@@ -1,4 +1,4 @@
-"""Trainers of ``regex_bpe`` beside plain BPE: merges across words, removal of scaffold tokens, and parity."""
+"""Trainers of ``regex_bpe`` other than plain BPE: merges across words, removal of scaffold tokens, and parity."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RULED: Final = ("picky", "superwords: boundless")  # these encode by rules of t
 
 
 class TrainerOptions(BPETrainOptions, ParityOptions):
-    """Options of trainers beside plain BPE.
+    """Options of trainers other than plain BPE.
 
     >>> TrainerOptions(superwords="superbpe", stage_one=0.9).is_nested
     False
@@ -136,7 +136,7 @@ def load_by_rule(options: BPELoadOptions) -> BPETokenizer:
     """Return the tokenizer of a file of ``regex_bpe``, whatever trained it.
 
     Raises:
-        BackendError: see :func:`..artefact.read_artefact`; or its rule is not known here.
+        BackendError: as :func:`..artefact.read_artefact`, or its rule is unknown.
     """
     artefact = read_artefact(options.path, "regex_bpe")
     rule = artefact.training.rule

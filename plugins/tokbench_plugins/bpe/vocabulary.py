@@ -1,9 +1,8 @@
 """The vocabulary of a BPE: the bytes of each id, and the merges that make one id of two.
 
-In a vocabulary trained here ids 0 to 255 are the bytes themselves, and the merge of rank ``r`` makes
-id ``256 + r``. So the merges, in order, are the whole vocabulary, and :func:`token_bytes_of` gives the bytes of every
-id. Published vocabularies shuffle the bytes, leave gaps, or come as bare ranks from which the merges are recovered.
-:class:`Vocabulary` holds either kind, and encoders need nothing else.
+In a vocabulary trained here ids 0 to 255 are the bytes, and the merge of rank ``r`` makes id ``256 + r``: the merges,
+in order, are the whole vocabulary. Published vocabularies shuffle the bytes, leave gaps, or come as bare ranks from
+which the merges are recovered. :class:`Vocabulary` holds either kind.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 Pair = tuple[int, int]
-"""Two ids that stand side by side: (left, right)."""
+"""Two neighbouring ids: (left, right)."""
 
 Merge = tuple[int, int, int]
-"""Two ids that stand side by side, and the id that replaces them: (left, right, made)."""
+"""Two neighbouring ids, and the id that replaces them: (left, right, made)."""
 
 FIRST_MERGE: Final = 256
-"""The id that the first merge of a trained vocabulary makes: as many as there are bytes."""
+"""The id that the first merge of a trained vocabulary makes."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +35,16 @@ class Vocabulary:
     """
 
     tokens: tuple[bytes, ...]
-    """The bytes of each id; ``b""`` for an id that is not used."""
+    """The bytes of each id; ``b""`` for an unused id."""
 
     byte_ids: tuple[int, ...]
-    """For each of the 256 bytes, the id that stands for it alone."""
+    """The id of each of the 256 bytes."""
 
     merges: tuple[Merge, ...]
-    """(left id, right id, made id) in order of rank: the first is preferred to all others."""
+    """(left id, right id, made id) in order of rank."""
 
     whole_chunks: frozenset[int] = frozenset()
-    """Ids that no merge builds; they are given to a chunk of exactly their bytes, before any merge is tried. Empty for
-    every vocabulary that was trained by merging."""
+    """Ids that no merge builds, for chunks of exactly their bytes, before any merge. Trained vocabularies have none."""
 
     def __post_init__(self) -> None:
         size = len(self.tokens)
@@ -80,7 +78,7 @@ class Vocabulary:
         merges: tuple[Merge, ...],
         whole_chunks: frozenset[int],
     ) -> Vocabulary:
-        """Make a vocabulary of parts that were checked before: to check 200,000 merges takes a tenth of a second."""
+        """Make a vocabulary of valid parts; checking 200,000 merges takes a tenth of a second."""
         vocabulary = object.__new__(cls)
         vocabulary.__dict__.update(tokens=tokens, byte_ids=byte_ids, merges=merges, whole_chunks=whole_chunks)
         return vocabulary
@@ -89,11 +87,8 @@ class Vocabulary:
     def trained(cls, pairs: Iterable[Pair]) -> Vocabulary:
         """Make the vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``.
 
-        Args:
-            pairs: (left id, right id) in order of rank.
-
         Raises:
-            ValueError: the merges contradict each other; see :func:`check_merges`.
+            ValueError: as :func:`check_merges`.
         """
         pairs = tuple(pairs)
         check_merges(pairs)
@@ -103,10 +98,8 @@ class Vocabulary:
     def cut(self, size: int) -> Vocabulary:
         """Return the vocabulary of the bytes and the first merges, with ids as training gives them.
 
-        Training with the same text would have made these merges first, as long as a merge follows those of its halves.
-
-        Args:
-            size: how many tokens are left, 256 or more.
+        Training with the same text would have made these merges first, as long as a merge follows the merges of its
+        halves.
 
         Raises:
             ValueError: there are fewer merges, or one comes before a merge that makes one of its halves.
@@ -143,7 +136,7 @@ class Vocabulary:
 
     @property
     def empty_id(self) -> int | None:
-        """The last id, if it is not used; files name it with an empty token, so that the number of ids is kept.
+        """The last id, if it is unused; files name it with an empty token, so that the number of ids is kept.
 
         >>> Vocabulary((*Vocabulary.trained([]).tokens, b""), tuple(range(256)), ()).empty_id
         256
@@ -165,17 +158,10 @@ class Vocabulary:
 
 
 def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:
-    """Return the bytes of every id.
+    """Return the bytes of every id; entry ``i`` belongs to id ``i``.
 
-    Two ids of a *trained* vocabulary never have the same bytes: a string of bytes on its own is always
-    merged the same way. So ``{token: id}`` may be turned around, and is what tiktoken calls the
-    mergeable ranks. Merges made by hand can break this.
-
-    Args:
-        merges: the merges in order of rank.
-
-    Returns:
-        A list of ``256 + len(merges)`` byte strings; entry ``i`` belongs to id ``i``.
+    Two ids of a *trained* vocabulary never have the same bytes, because the same bytes are always merged the same way.
+    So ``{token: id}`` may be turned around: tiktoken's mergeable ranks. Merges made by hand can break this.
 
     >>> tokens = token_bytes_of([(104, 105), (256, 33)])
     >>> tokens[104], tokens[256], tokens[257]
@@ -189,9 +175,6 @@ def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:
 
 def check_merges(merges: Sequence[Pair]) -> None:
     """Refuse a list of merges that no trainer can have made.
-
-    Args:
-        merges: the merges in order of rank.
 
     Raises:
         ValueError: a merge uses an id that does not exist yet, or repeats an earlier merge.

@@ -1,1 +1,1 @@
-"""A vocabulary that others made, fitted to texts: extended by merges, and without the tokens that no text uses."""
+"""Adapts a vocabulary to texts: adds merges, and removes tokens that no text uses."""

@@ -1,4 +1,4 @@
-"""Both steps of fitting a vocabulary to a text: tokens that it does not need go, and merges that it needs come."""
+"""Adapts a vocabulary to a text: removes tokens that it does not need, then adds merges that it needs."""
 
 from __future__ import annotations
 
@@ -14,38 +14,35 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 
 class Adapted(NamedTuple):
-    """A vocabulary that was fitted to a text."""
+    """A vocabulary adapted to a text."""
 
     vocabulary: Vocabulary
-    """The vocabulary."""
 
     n_bytes: int
-    """The size of the text, UTF-8."""
+    """UTF-8 bytes of the text."""
 
     removed: list[int]
-    """The ids that are gone, in the order in which they went."""
+    """The removed ids, in order of removal."""
 
     tokens_removing: list[int]
-    """The number of ids of the text: before, and after each removal."""
+    """Ids of the text: before, and after each removal."""
 
     tokens_adding: list[int]
-    """The number of ids of the text: before the first merge, and after each."""
+    """Ids of the text: before the first merge, and after each."""
 
 
 class AdaptationPlan(NamedTuple):
-    """The tokens that are removed from a vocabulary and added to it."""
+    """The tokens to remove from a vocabulary and to add to it."""
 
     first_id: int
-    """The id of the first token that is added; above all others, those of special tokens too."""
+    """The id of the first added token, above all ids, special tokens included."""
 
     add: int
-    """The number of tokens to add."""
 
     remove: int | None
-    """The number of tokens to remove; ``None`` for all that the text does not need."""
+    """``None`` removes all that the text does not need."""
 
     tie: Tie = "first"
-    """The rule that breaks ties between most frequent pairs; see :func:`..literal.most_frequent`."""
 
 
 def adapt(
@@ -56,15 +53,7 @@ def adapt(
     progress: TrainProgress = silent,
     processes: int = 1,
 ) -> Adapted:
-    """Remove tokens from a vocabulary, and then add others.
-
-    Args:
-        vocabulary: the vocabulary.
-        pattern: its split; ``None`` for naive BPE.
-        documents: the text, gone through once and not held.
-        plan: what is removed and added.
-        progress: called with (merges done, merges in all).
-        processes: how many parts of the text are split and counted at a time.
+    """Remove tokens from a vocabulary, then add others; ``documents`` is read once.
 
     >>> base = Vocabulary.trained([(108, 111), (104, 105)])  # lo, hi
     >>> adapted = adapt(base, "gpt2", ["low low"], AdaptationPlan(300, add=1, remove=None))

@@ -1,8 +1,7 @@
-"""Continued BPE: merges learned on top of a vocabulary, as if training had gone on.
+"""Continued BPE: learns merges on top of a vocabulary, as if training had gone on.
 
-The text is encoded with the vocabulary. From there on training is the same as from bytes: the most frequent pair
-becomes a token, again and again. Ids of the vocabulary stay what they are, and text that has none of the new pairs
-keeps its tokens.
+The text is encoded with the vocabulary; from there the most frequent pair becomes a token, again and again. Ids of the
+vocabulary do not change. Text without the new pairs keeps its tokens.
 """
 
 from __future__ import annotations
@@ -22,30 +21,28 @@ from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
 
 _WORTH_COMPILING: Final = 100_000
-"""Characters or ids of different chunks from which on compiled code is loaded."""
+"""Loads compiled code from this many characters or ids of different chunks."""
 
 
 class Extension(NamedTuple):
     """A vocabulary with more merges."""
 
     vocabulary: Vocabulary
-    """The vocabulary, extended."""
 
     tokens: list[int]
-    """The number of ids of the training text: before, and after each merge."""
+    """Ids of the training text: before, and after each merge."""
 
 
 class MergeRule(NamedTuple):
-    """The rule that says which pair is merged next: the most frequent one that may be merged."""
+    """Which pair is merged next: the most frequent one that may be merged."""
 
     tie: Tie = "first"
-    """The rule that breaks ties between most frequent pairs; see :func:`..literal.most_frequent`."""
 
     may_make: Callable[[bytes], bool] | None = None
-    """Returns True if a merge may make a token of these bytes; ``None`` if any may be made."""
+    """Says whether a merge may make these bytes; ``None`` allows all."""
 
     overlapping: bool = True
-    """True if pairs that overlap are all counted, as BPE does; False if only merges that would be done are."""
+    """True counts all pairs that overlap, as BPE does; False counts only merges that would happen."""
 
 
 _ANY_TOKEN: Final = MergeRule()
@@ -61,15 +58,14 @@ def extend(
 ) -> Extension:
     """Add merges to a vocabulary.
 
-    A pair whose bytes are a token already is not merged. No trained vocabulary has such a pair in any text, but one
-    with tokens that were added by hand may have.
+    A pair whose bytes are a token already is not merged: a vocabulary with tokens added by hand may have one.
 
     Args:
         vocabulary: the vocabulary.
-        chunks: the training text: each different chunk, and how often it occurs.
+        chunks: each different chunk of the training text, and how often it occurs.
         n_more: the number of merges to add; fewer are added if no pair is left.
-        first_id: the id that the first of them makes: above all ids of the vocabulary and of special tokens.
-        rule: the rule that says which pair is merged next.
+        first_id: the id that the first of them makes: above all ids, special tokens included.
+        rule: which pair is merged next.
         progress: called with (merges done, merges in all).
 
     >>> base = Vocabulary.trained([(108, 111)])  # lo
@@ -92,7 +88,6 @@ def _with_merges(vocabulary: Vocabulary, merges: Sequence[Merge], first_id: int)
 
 
 def _tokens_of(vocabulary: Vocabulary, pairs: Iterable[Pair], first_id: int) -> list[bytes]:
-    """Return the bytes of the ids that merges make."""
     old, made = vocabulary.tokens, list[bytes]()
     for left, right in pairs:
         made.append(b"".join(old[part] if part < first_id else made[part - first_id] for part in (left, right)))
@@ -106,14 +101,13 @@ class _EncodedChunks(NamedTuple):
     """uint32[n], the ids of all chunks."""
 
     offsets: NDArray[np.int64]
-    """int64[c + 1], where each chunk begins, and where the last one ends."""
+    """int64[c + 1], the start of each chunk, and the end of the last."""
 
     counts: NDArray[np.int64]
     """int64[c], how often each occurs."""
 
     @property
     def n_tokens(self) -> int:
-        """The number of ids of the whole text."""
         return int(np.diff(self.offsets) @ self.counts)
 
     def sequences(self) -> Iterator[tuple[Sequence[int], int]]:
@@ -124,7 +118,7 @@ class _EncodedChunks(NamedTuple):
 
 
 def _encode_chunks(vocabulary: Vocabulary, chunks: Mapping[str, int]) -> _EncodedChunks:
-    """Encode each chunk as it is, without splitting it again."""
+    """Encode each chunk without splitting it again."""
     counts = np.fromiter(chunks.values(), np.int64, len(chunks))
     if has_numba() and sum(map(len, chunks)) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
@@ -142,7 +136,7 @@ def _learned(
     rule: MergeRule,
     progress: TrainProgress,
 ) -> list[Learned]:
-    """Learn the merges in compiled code where that is worth while, unless they make a token that there is."""
+    """Learn merges, in compiled code for long texts; no merge makes an existing token."""
     tie, may_make, overlapping = rule
     known = {token for token in vocabulary.tokens if token}
     compiled = has_numba() and len(encoded.ids) >= _WORTH_COMPILING
@@ -157,7 +151,7 @@ def _learned(
     tokens = [*vocabulary.tokens, *[b""] * (ids.start - len(vocabulary.tokens))]
 
     def claim(pair: Pair) -> bool:
-        """Return True if a pair may be merged, and take note of its token: the pair is then merged next."""
+        """Return True if a pair may be merged, and record its token."""
         token = tokens[pair[0]] + tokens[pair[1]]
         if token in known or (may_make is not None and not may_make(token)):
             return False

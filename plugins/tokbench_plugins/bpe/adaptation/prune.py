@@ -1,7 +1,7 @@
-"""Pruning: tokens that a text does not use go, so that a model needs fewer rows of embedding and output.
+"""Pruning: removes tokens that a text does not use, so that a model needs fewer rows of embedding and output.
 
-Only a *leaf* can go, a token that no other token is merged from; then its parts may be leaves in turn. Without a leaf
-the text is encoded by the merges that are left. A chunk that does not have the leaf keeps its tokens.
+Only a *leaf*, a token that no other token is merged from, can be removed; then its parts may become leaves. Text is
+encoded by the remaining merges. A chunk without the leaf keeps its tokens.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ class Pruned(NamedTuple):
     """A vocabulary with fewer tokens."""
 
     vocabulary: Vocabulary
-    """The vocabulary; the ids that are left stay what they are."""
+    """The remaining ids do not change."""
 
     removed: list[int]
-    """The ids that are gone, in the order in which they went."""
+    """The removed ids, in order of removal."""
 
     tokens: list[int]
-    """The number of ids of the text: before, and after each removal."""
+    """Ids of the text: before, and after each removal."""
 
 
 def prune(
     vocabulary: Vocabulary, chunks: Mapping[str, int], n_fewer: int | None = None, progress: TrainProgress = silent
 ) -> Pruned:
-    """Remove tokens, always the leaf that the text uses least, and of equals the one with the highest id.
+    """Remove tokens: always the leaf that the text uses least, among equals the highest id.
 
     The 256 bytes stay.
 
     Args:
         vocabulary: the vocabulary.
-        chunks: the text: each different chunk, and how often it occurs.
-        n_fewer: the number of tokens to remove; ``None`` for all that the text does not need.
+        chunks: each different chunk of the text, and how often it occurs.
+        n_fewer: the number of tokens to remove; ``None`` removes all that the text does not need.
         progress: called with (removed, to be removed).
 
     >>> base = Vocabulary.trained([(108, 111), (256, 119), (257, 101), (104, 105)])  # lo, low, lowe, hi
@@ -64,7 +64,7 @@ def prune(
 
 
 class _PrunedText:
-    """The chunks of a text, encoded with what is left of a vocabulary."""
+    """The chunks of a text, encoded with the remaining vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary, chunks: Mapping[str, int]) -> None:
         self._before = vocabulary
@@ -85,28 +85,25 @@ class _PrunedText:
                 self._used[token_id] += count
                 self._users[token_id].add(number)
         self.size = self._used.total()
-        """The number of ids of the text."""
         ids = {*self._made, *vocabulary.whole_chunks}
         self._leaves = [self._entry(token_id) for token_id in ids if self._is_leaf(token_id)]
         heapq.heapify(self._leaves)
 
     def _encode(self, chunk: bytes) -> list[int]:
-        """Return the ids of a chunk by the merges that are left."""
         if chunk in self._whole:
             return [self._whole[chunk]]
         return merge_ids([self._before.byte_ids[byte] for byte in chunk], self._rank_of, self._made)
 
     def _is_leaf(self, token_id: int) -> bool:
-        """Return ``True`` if an id can be removed."""
         removable = token_id in self._pairs or token_id in self._before.whole_chunks
         return removable and token_id not in self._gone and not self._needed[token_id]
 
     def _entry(self, leaf: int) -> tuple[int, int]:
-        """Return the entry that the heap should hold for a leaf now."""
+        """Return the current heap entry of a leaf."""
         return self._used[leaf], -leaf
 
     def least_used(self, *, unused: bool) -> int | None:
-        """Return the leaf that is used least, and not at all if it must be ``unused``; ``None`` if there is none."""
+        """Return the leaf that is used least; ``None`` if there is none, or it must be ``unused`` and is not."""
         while self._leaves:
             entry = self._leaves[0]
             leaf = -entry[1]
@@ -116,7 +113,7 @@ class _PrunedText:
         return None
 
     def remove(self, leaf: int) -> None:
-        """Remove a leaf, and encode the chunks that have it without it."""
+        """Remove a leaf, and encode the chunks that have it again."""
         changed: set[int] = set()
         users = self._users.pop(leaf, set[int]())
         before = {number: self._encode(self._chunks[number][0]) for number in users}
@@ -134,7 +131,7 @@ class _PrunedText:
                 heapq.heappush(self._leaves, self._entry(token_id))
 
     def _exchange(self, number: int, before: list[int], after: list[int]) -> set[int]:
-        """Count the ids of a chunk anew, and return those whose number has changed."""
+        """Count the ids of a chunk again, and return those whose number has changed."""
         count = self._chunks[number][1]
         self.size += (len(after) - len(before)) * count
         for token_id in before:
@@ -146,7 +143,6 @@ class _PrunedText:
         return {*before, *after}
 
     def vocabulary(self) -> Vocabulary:
-        """Return what is left."""
         gone, whole = self._gone, self._before
         return replace(
             whole,

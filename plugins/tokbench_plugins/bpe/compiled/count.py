@@ -1,18 +1,15 @@
 """Counting of the different chunks of a stream of documents, compiled by numba.
 
-Documents are taken in batches of a few megabytes, so the corpus is never held in memory. Different chunks
-keep the order in which they first occur, because ties in training are broken by that order.
+Documents are read in batches of a few megabytes. Different chunks keep the order of first occurrence, because it breaks
+ties in training.
 
-The kernels work on a hash table of byte strings. Most chunks are short: up to 15 bytes and their number fit
-into two 64-bit integers, the *key*, and chunks with equal keys are equal. The key of a longer chunk is a hash,
-and its bytes are compared.
+The kernels use a hash table of byte strings with open addressing, at most three quarters full; the number of slots is a
+power of two. A slot holds a chunk's key, number and count. The *key* of up to 15 bytes is the bytes and their number in
+two 64-bit integers; of longer chunks, a hash, and the bytes are compared. Its second half is never 0: 0 marks an empty
+slot.
 
-The table uses open addressing. It has a power of two of slots, at most three quarters of them taken. A slot
-holds the key of a chunk, its number and its count. The second half of a key is never 0, so 0 marks an empty slot.
-
-A processor loses time to cache misses and mispredicted branches, and to little else. So chunks are counted in
-blocks, in three loops: compute the keys; count the chunks found in their first slot (nine of ten) without any
-branch; count the rest.
+Cache misses and mispredicted branches take most of the time. So blocks of chunks are counted in three loops: compute
+the keys; count the chunks found in their first slot (nine of ten) without a branch; count the rest.
 """
 
 from __future__ import annotations
@@ -72,7 +69,6 @@ def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
 
 @inlined
 def _slot(first: Any, second: Any, table: Any) -> Any:
-    """Return the slot where the search for a key begins."""
     mixed = hash_of(first ^ second >> _TOP_BYTE ^ second << _BYTE)
     return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
 
@@ -88,16 +84,16 @@ def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any
 
 
 class Chunks(NamedTuple):
-    """Chunks to be counted, none of them empty."""
+    """Chunks to count."""
 
     data: Any
-    """uint8[n], the bytes of all chunks, one after the other."""
+    """uint8[n], the bytes of all chunks, one after the other; no chunk is empty."""
 
     bounds: Any
-    """int64[c + 1], where each chunk begins, and where the last one ends."""
+    """int64[c + 1], the start of each chunk, and the end of the last."""
 
     weights: Any
-    """int64[c], how often each chunk is to be counted; empty for once."""
+    """int64[c], how often each chunk is counted; empty for once."""
 
 
 class Store(NamedTuple):
@@ -110,12 +106,11 @@ class Store(NamedTuple):
     """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
 
     table: Any
-    """uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none."""
+    """uint64[t, 4], key, number and count of the chunk in each slot, or zeros."""
 
 
 @compiled
 def _move_table(table: Any, larger: Any) -> None:
-    """Enter all chunks of a table into an empty one."""
     mask = np.uint64(larger.shape[0] - 1)
     for old in range(table.shape[0]):
         if table[old, _SECOND]:
@@ -127,7 +122,7 @@ def _move_table(table: Any, larger: Any) -> None:
 
 @compiled
 def _read_counts(table: Any, counts: Any) -> None:
-    """Write how often each different chunk was counted, in the order of their numbers."""
+    """Write the count of each different chunk, in the order of their numbers."""
     for slot in range(table.shape[0]):
         if table[slot, _SECOND]:
             counts[table[slot, _NUMBER]] = table[slot, _COUNT]
@@ -145,7 +140,7 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 
 @inlined
 def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
-    """Count the chunks of a block that are found at once; write down the others, and return how many."""
+    """Count the chunks of a block that are in their first slot; list the others, and return their number."""
     firsts, seconds = keys
     left: Any = 0
     for i in range(size):
@@ -160,7 +155,7 @@ def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, res
 
 @inlined
 def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: Any) -> Any:
-    """Count any chunk, and return how many are known then."""
+    """Count any chunk, and return the number of different chunks."""
     data, bounds, weights = chunks
     arena, offsets, table = store
     start, end = bounds[chunk], bounds[chunk + 1]
@@ -186,16 +181,10 @@ def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: 
 
 @compiled
 def _add_chunks(chunks: Any, begin: Any, store: Any, known: Any) -> tuple[Any, Any]:
-    """Count the chunks ``begin``, ``begin + 1``, … until all are counted or room may run out.
-
-    Args:
-        chunks: the chunks, see :class:`Chunks`.
-        begin: the chunk to begin with.
-        store: the different chunks so far, see :class:`Store`.
-        known: how many different chunks there are.
+    """Count chunks from ``begin`` on until all are counted or room may run out.
 
     Returns:
-        The number of the first chunk that was not counted, and how many different chunks there are now.
+        The first chunk that was not counted, and the number of different chunks, ``known`` before.
     """
     data, bounds, weights = chunks
     arena, offsets, table = store
@@ -219,7 +208,7 @@ _NO_WEIGHTS: Final = np.empty(0, np.int64)
 
 
 class Counts(NamedTuple):
-    """Different chunks in the order in which they first occur."""
+    """Different chunks in order of first occurrence."""
 
     data: NDArray[Any]
     """uint8[n], the UTF-8 of all chunks, one after the other; or uint32[n], their ids."""
@@ -228,7 +217,6 @@ class Counts(NamedTuple):
     """int64[c + 1]; chunk ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
 
     counts: NDArray[np.int64]
-    """int64[c], how often each occurs."""
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
@@ -261,13 +249,7 @@ class ChunkCounter:
     def add(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
     ) -> None:
-        """Count chunks that lie one after the other, none of them empty.
-
-        Args:
-            data: uint8[n], their bytes.
-            offsets: int64[c + 1], where each of them begins, and where the last one ends.
-            weights: int64[c], how often each is counted; empty for once.
-        """
+        """Count chunks, none of them empty, laid out as in :class:`Chunks`."""
         given = Chunks(data, offsets, weights)
         first, chunks = 0, offsets.size - 1
         while first < chunks:
@@ -277,7 +259,6 @@ class ChunkCounter:
             first, self.known = _add_chunks(given, first, store, self.known)
 
     def counts(self) -> Counts:
-        """Return all chunks so far."""
         counts = np.empty(self.known, np.int64)
         _read_counts(self._table, counts)
         return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
@@ -320,7 +301,7 @@ class Utf8Documents(NamedTuple):
 
 
 def encode_documents(documents: Sequence[str]) -> Utf8Documents:
-    """Return the UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
+    """Return the UTF-8 of all documents in one array; lone surrogates become U+FFFD.
 
     >>> data, offsets = encode_documents(["né", "", "o"])
     >>> data.tolist(), offsets.tolist()
@@ -336,13 +317,13 @@ def encode_documents(documents: Sequence[str]) -> Utf8Documents:
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
-    """Count the chunks; they come in the order in which they first occur.
+    """Count the chunks, in order of first occurrence.
 
     Args:
-        documents: the texts, gone through once.
-        pattern: the split, a name or a regular expression; ``None``: a document is one chunk.
-        processes: how many batches are cut and counted at a time. The scanners of the named patterns
-            run in threads, which they leave to each other; ``regex`` does not, and runs in processes.
+        documents: the texts, read once.
+        pattern: a split's name or regular expression; ``None``: a document is one chunk.
+        processes: batches that are cut and counted in parallel; in threads for the scanners of named patterns, because
+        they release the GIL, in processes for ``regex``.
 
     Raises:
         ValueError: ``pattern`` is invalid.
@@ -360,17 +341,17 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
 
 
 class _Own(local):
-    """A counter of its own for each thread."""
+    """A counter for each thread."""
 
     def __init__(self) -> None:
         self.counter = ChunkCounter()
 
 
 def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    """Count in threads; each remembers which of its chunks were new with which batch.
+    """Count in threads; each records which of its chunks were new with which batch.
 
-    Put together by batches, the chunks are in the order in which they first occur: a thread takes its
-    batches in their order, so a chunk is new to it with the first of them that has it.
+    Joined by batches, the chunks are in order of first occurrence: a thread takes its batches in order, so a chunk is
+    new to it with the first of them that has it.
     """
     own = _Own()
 
@@ -392,7 +373,6 @@ def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: in
 
 
 def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]) -> None:
-    """Count the chunks of documents: the scanned ones of a named pattern, or the documents themselves."""
     data, offsets = encode_documents(batch)
     if pattern is not None and (scan := scanner(pattern)):
         offsets = np.concatenate([offsets[:1], scan.ends(data, offsets)])
@@ -402,5 +382,4 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
 
 
 def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    """Count one batch in a process."""
     return Counts.of(count_chunks(batch, pattern))

@@ -1,4 +1,4 @@
-"""Ids to bytes, compiled. Importing this file needs numba."""
+"""Ids to bytes, compiled; imports numba."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ _ONE, _EIGHT = np.uint64(1), np.uint64(8)
 
 @compiled
 def join_tokens(ids: Any, offsets: Any, tokens: Any, starts: Any) -> Any:
-    """Return the bytes of all ids, one after the other, and where each document has its bytes.
+    """Return the bytes of all ids, one after the other, and the start of each document's bytes.
 
     Args:
         ids: uint32[n].
-        offsets: int64[d + 1], where the ids of each document begin, and where the last ones end.
+        offsets: int64[d + 1], the start of each document's ids, and the end of the last.
         tokens: uint8[m + 8], the bytes of all tokens.
-        starts: uint64[ids there are + 1], where each token starts and the last one ends.
+        starts: uint64[number of ids + 1], the start of each token, and the end of the last.
 
     Returns:
-        uint8[as many bytes as the ids have, + 8]; int64[d + 1], where the bytes of each document begin, and where the
-        last ones end.
+        uint8[bytes of the ids + 8]; int64[d + 1], the start of each document's bytes, and the end of the last.
     """
     size = _EIGHT
     for k in range(len(ids)):

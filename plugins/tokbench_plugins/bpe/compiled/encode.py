@@ -1,13 +1,12 @@
-"""Encoding in bulk, compiled: flat arrays of ids straight from the UTF-8 of many documents.
+"""Encoding in bulk, compiled: flat arrays of ids from the UTF-8 of many documents; imports numba.
 
-Importing this file needs numba. Documents are taken in slabs of about 256 KB, so that what lies
-between them and their ids stays small and in the processor's cache:
+Documents are read in slabs of about 256 KB, which fit into the processor's cache:
 
 1. the texts of the slab become one array of bytes;
 2. the split says where chunks end: compiled for the named patterns, through ``regex`` for all others;
 3. each chunk is looked up in a cache, and merged where it is not there.
 
-The cache is as large as the vocabulary demands and never grows: 40 MB for 100,000 ids.
+The cache has a fixed size that depends on the vocabulary: 40 MB for 100,000 ids.
 """
 
 from __future__ import annotations
@@ -38,10 +37,6 @@ _KEYS: Final = 1 << 22
 class CompiledEncoder:
     """Encodes batches of texts with a vocabulary and a split.
 
-    Args:
-        vocabulary: the tokens and merges.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-
     Raises:
         ValueError: ``pattern`` is invalid, or the vocabulary has more than two million ids.
 
@@ -52,7 +47,7 @@ class CompiledEncoder:
     """
 
     shortest = 20
-    """See :class:`..engines.BulkEncoder`: 11 us a call, and 2 us for each 300 characters."""
+    """A call takes 11 us, and 2 us for each 300 characters."""
 
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._split = Splitter(pattern)
@@ -62,7 +57,7 @@ class CompiledEncoder:
         self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
+        """Encode all texts, with the ids of :class:`..fast.encode.Encoder`."""
         ids: list[NDArray[np.uint32]] = []
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
@@ -83,7 +78,6 @@ class CompiledEncoder:
         return Encoded(ids[0] if len(ids) == 1 else np.concatenate(ids) if ids else out, offsets)
 
     def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where the chunks of a slab end."""
         if self._scanner is not None:
             return self._scanner.ends(data, offsets)
         if self._split.pattern is None:
@@ -93,7 +87,7 @@ class CompiledEncoder:
 
 
 def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
-    """Return the texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
+    """Yield the texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
     slab: list[bytes] = []
     size = 0
     for text in texts:
@@ -111,7 +105,7 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
 
 
 def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
-    """Return the vocabulary as arrays, and a new cache that knows its tokens and takes chunks up to ``longest`` bytes.
+    """Return the vocabulary as arrays, and a new cache with its tokens for chunks up to ``longest`` bytes.
 
     Raises:
         ValueError: there are more ids than fit the lanes of merging.
@@ -137,7 +131,7 @@ def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
 def _merging(vocabulary: Vocabulary) -> Merging:
     """Return the merges as the kernels look them up.
 
-    Where ids rise with the ranks of merges, as in published vocabularies, an id serves as the rank: one look-up less.
+    Where ids rise with the ranks of merges, as in published vocabularies, an id is the rank: one look-up less.
     """
     merges = np.fromiter(chain.from_iterable(vocabulary.merges), np.int64, 3 * len(vocabulary.merges)).reshape(-1, 3)
     made = merges[:, 2]
@@ -157,10 +151,7 @@ def _known_tokens(
     starts: NDArray[np.uint64],
     lengths: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the tokens whose bytes are encoded as one id, and that id.
-
-    The whole chunks come first. Merges made by hand may encode a token's bytes as something else.
-    """
+    """Return the tokens whose bytes are encoded as one id, and that id; whole chunks come first."""
     whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
     first, counts = _merged_short(keys, starts[merged], lengths[merged], merging)
@@ -172,7 +163,7 @@ def _known_tokens(
 def _merged_short(
     data: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint64], merging: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """Merge chunks that fit into lanes, and return for each its first id and the number of its ids."""
+    """Merge chunks that fit into lanes; return for each its first id and the number of its ids."""
     ids = np.empty(int(lengths.sum()), np.uint32)
     counts = np.empty(len(lengths), np.uint64)
     merge_chunks(data, (starts, lengths, len(lengths)), merging, lanes(), ids, counts)
@@ -188,7 +179,7 @@ def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]
         token_ids: ids of tokens that are not empty.
 
     Raises:
-        ValueError: the pairs of ids cannot be told apart by their hash.
+        ValueError: pairs of ids have the same hash.
 
     >>> encoded_alone(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]), [97, 257, 258])
     [97, 257, -1]

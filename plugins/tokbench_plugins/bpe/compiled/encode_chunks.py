@@ -1,15 +1,14 @@
-"""All chunks of many documents, compiled: looked up in a cache, and merged where they are not in it.
+"""Ids of all chunks of many documents, compiled: from a cache, or merged; imports numba.
 
-Importing this file needs numba. The cache is one table of open addressing, of four words a row:
+The cache is one table of open addressing, of four words a row:
 
-- words 0 and 1, the *key*. Up to 15 bytes: the bytes themselves, and their number in the top byte. Longer:
-  a hash, and where a copy of the bytes lies in ``keys``, with their number and the top bit set.
-- words 2 and 3, the *ids*. The top bit of word 2 marks what was learned from text and may be forgotten;
-  the next seven are the number of ids. Up to four ids lie in the row itself, more of them in ``spans``.
+- words 0 and 1, the *key*. Up to 15 bytes: the bytes, and their number in the top byte. Longer: a hash, and where
+  ``keys`` has a copy of the bytes, with their number and the top bit set.
+- words 2 and 3, the *ids*. The top bit of word 2 marks rows learned from text, which may be dropped; the next seven
+  are the number of ids. Up to four ids are in the row itself, more in ``spans``.
 
-A new table holds the vocabulary itself, so a chunk that is a token is found before it was ever seen. Learned chunks
-come after the tokens, so no search for a token passes a learned row. When the table is full, the learned rows are
-wiped, and all the rest is still found.
+A new table holds the vocabulary, so that every token is a cache hit. Learned chunks come after the tokens, so no search
+for a token passes a learned row. When the table is full, the learned rows are cleared.
 
 Chunks are taken in blocks, and each of these is done in turn over all of a block:
 
@@ -30,7 +29,7 @@ from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, m
 from tokbench_plugins.bpe.compiled.hashing import GOLDEN, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.intrinsics import prefetch
 
-LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
+LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely repeat
 PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words
 
 _U0, _U1, _U2, _U3, _U4, _U8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
@@ -49,26 +48,25 @@ _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL, _PROMISED
 
 
 class Tables(NamedTuple):
-    """The tables of the kernels; those of the cache change, the others do not."""
+    """The tables of the kernels; the cache changes, the others do not."""
 
     merging: Any
-    """See :class:`.encode_merge.Merging`."""
 
     rows: Any
     """uint64[4 * rows], the cache; the number of rows is a power of two."""
 
     keys: Any
-    """uint8[n], the bytes of the tokens, then those of long learned chunks."""
+    """uint8[n], the bytes of the tokens, then of long learned chunks."""
 
     spans: Any
     """uint32[n], the ids of chunks of more than four."""
 
     longest: Any
-    """uint64, chunks of more bytes are not looked up."""
+    """uint64, longest cached chunk in bytes."""
 
     state: Any
-    """uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys`` by the tokens,
-    whether there was no room for a chunk, what the claimed rows may yet take of ``spans``."""
+    """uint64[7]: rows learned, their limit, used of ``spans``, used of ``keys``, used of ``keys`` by the tokens,
+    whether a chunk found no room, what the claimed rows may still take of ``spans``."""
 
 
 @compiled
@@ -105,7 +103,7 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 @compiled
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
-    """Return the row of a key, and True if the key is there; otherwise it belongs there if the row is free."""
+    """Return the row of a key, or the free row where it belongs, and True if the key is there."""
     mask = np.uint64(len(rows) - 1)
     row = begin
     for _ in range(_PROBES):
@@ -125,8 +123,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
 def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
     """Copy the ids of a row to ``out[n:]``, and return where they end.
 
-    Four ids are written always, and those that are too many overwritten by the next chunk: to ask how
-    many there are would cost six times as much, in branches that are mispredicted.
+    Four ids are always written, and the surplus overwritten by the next chunk: a branch would cost six times as much.
     """
     word, other = rows[row + _U2], rows[row + _U3]
     count = (word >> _U56) & _COUNT
@@ -142,7 +139,7 @@ def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
 
 @compiled
 def write(rows: Any, spans: Any, state: Any, row: Any, ids: Any, at: Any, count: Any, mark: Any) -> None:
-    """Give a row that has its key the ids ``ids[at : at + count]``; the caller checks that there is room."""
+    """Write the ids ``ids[at : at + count]`` to a row that has its key; the caller checks that there is room."""
     word = mark | (count << _U56)
     other = _U0
     if count > _INLINE:
@@ -160,7 +157,7 @@ def write(rows: Any, spans: Any, state: Any, row: Any, ids: Any, at: Any, count:
 
 @compiled
 def forget_if_full(rows: Any, state: Any) -> None:
-    """Wipe out all that was learned if there was no room for a chunk: frequent chunks come back."""
+    """Clear all learned rows if a chunk found no room."""
     if state[_FULL]:
         for k in range(0, len(rows), 4):
             if rows[k + 2] & _LEARNED:
@@ -175,11 +172,11 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
     Args:
         tables: all of them filled but the rows.
         starts: uint64[tokens], where their bytes begin in ``keys``.
-        lengths: uint64[tokens], how many they have.
-        ids: uint32[tokens + 3], their ids.
+        lengths: uint64[tokens], bytes.
+        ids: uint32[tokens + 3].
 
     Returns:
-        False if the rows are too few for all of them.
+        False if there are too few rows.
     """
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
@@ -195,9 +192,9 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
 
 @compiled
 def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any) -> bool:
-    """Write a key at the free row where :func:`find` missed it. Return False if there was no room.
+    """Write a key at the free row that :func:`find` returned; return False if there was no room.
 
-    The ids follow, before the next block: until then the row says that the chunk will be there.
+    The ids are written before the next block.
     """
     rows, keys, spans, state = cache
     at = state[_KEYS_USED]
@@ -248,7 +245,7 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step:
 
 @compiled
 def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_chunks: Any, new: Any) -> Any:
-    """Find or claim the row of each chunk of a step, list those to merge, and return how many these are so far."""
+    """Find or claim the row of each chunk of a step, list those to merge, and return their number so far."""
     rows, keys, _, _ = cache
     starts, lengths, firsts, seconds, begins = step
     new_starts, new_lengths, new_places = new_chunks
@@ -276,7 +273,7 @@ def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_c
 
 @compiled
 def _learn(cache: Any, new_chunks: Any, new: Any, merged: Any, counts: Any) -> None:
-    """Give the claimed rows their ids, and write where the ids of all merged chunks begin."""
+    """Write the ids of the claimed rows, and where the ids of all merged chunks begin."""
     rows, _, spans, state = cache
     _, lengths, places = new_chunks
     at = _U0
@@ -299,18 +296,18 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 @compiled
 def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, out: Any, offsets: Any) -> Any:
-    """Encode documents that lie one behind the other.
+    """Encode documents that follow each other.
 
     Args:
         data: uint8[n + PADDING], the documents as UTF-8.
-        ends: int64[chunks], where each chunk ends, rising; the borders of documents are among them.
+        ends: int64[chunks], where each chunk ends, rising; the ends of documents are among them.
         borders: int64[d], where each document ends.
         tables: the vocabulary and the cache.
-        out: uint32[n + 4], gets the ids.
-        offsets: int64[d], gets for each document where its ids end.
+        out: uint32[n + 4], receives the ids.
+        offsets: int64[d], receives for each document where its ids end.
 
     Returns:
-        How many ids were written.
+        The number of ids.
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
     cache = rows, _, spans, state = tables.rows, tables.keys, tables.spans, tables.state

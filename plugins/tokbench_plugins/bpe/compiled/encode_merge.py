@@ -1,20 +1,18 @@
-"""The merges of chunks, compiled: what :func:`..fast.encode.merge_ids` does, several chunks at a time.
+"""The merges of chunks, compiled, as :func:`..fast.encode.merge_ids`, several chunks at a time; imports numba.
 
-Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
-compute in floats.
+All integers in tables are unsigned: with a signed one among them numba would compute in floats.
 
-**Short chunks** are merged :data:`LANES` at a time, one merge each in turn. A merge depends on the one before it
-and mostly waits: for a word of a table, for the lowest rank. So the processor works on one chunk while another
-waits. A turn has no branches but the one at the end of a chunk. A lane is a stretch of :data:`STRIDE` entries of
-four arrays, in which places are counted from 1:
+**Short chunks** are merged :data:`LANES` at a time, one merge each in turn, so that the processor works on one chunk
+while another waits for memory. The only branch of a turn is at the end of a chunk. A lane is a stretch of
+:data:`STRIDE` entries of four arrays, whose places count from 1:
 
 - ``tokens``: the ids; before the first and behind the last one an id that merges with nothing;
 - ``after`` and ``before``: the places of the neighbours, since merged ids leave gaps;
 - ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge,
   of one rank the leftmost. Place 0 has no pair and takes what would be written for it.
 
-**Long chunks** have a heap of possible merges, and links over the gaps. The time of a merge grows with the
-logarithm of the length, so a text of one letter, or without spaces, is no slower than others.
+**Long chunks** have a heap of possible merges, and links over the gaps. The time of a merge grows with the logarithm of
+the length, also for a text of one letter or without spaces.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, NO_RANK, copie
 LANES: Final = 8
 STRIDE: Final = np.uint64(256)
 LONGEST_SCANNED: Final = np.uint64(223)
-"""Bytes of the longest chunk that fits into a lane, with place 0 and the vectors that are looked at."""
+"""Bytes of the longest chunk that fits into a lane, with place 0 and whole vectors."""
 
 _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
 _HALF: Final = np.uint64(32)
@@ -48,13 +46,12 @@ class Merging(NamedTuple):
     """uint32[256], the id of each byte."""
 
     byte_pairs: Any
-    """uint32[4 * 65536], see :func:`.pair_tables.byte_pairs`."""
+    """uint32[4 * 65536], as :func:`.pair_tables.byte_pairs` returns it."""
 
     pairs: Any
-    """The pairs with their ranks, see :class:`.pair_tables.PairTables`."""
+    """The pairs with their ranks, as in :class:`.pair_tables.PairTables`."""
 
     displacements: Any
-    """The displacements of their buckets."""
 
     made: Any
     """uint32[ranks], the id that the merge of each rank makes."""
@@ -64,7 +61,7 @@ class Merging(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The four arrays in which a lane is a stretch, see the top of the file."""
+    """The four arrays of lanes."""
 
     keys: Any
     """uint32[LANES * STRIDE]."""
@@ -81,7 +78,7 @@ class Lanes(NamedTuple):
 
 @compiled
 def lanes() -> Any:
-    """Make room for lanes."""
+    """Return empty lanes."""
     size = LANES * STRIDE
     return Lanes(
         np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint8)
@@ -95,7 +92,7 @@ def _key(rank: Any, place: Any) -> Any:
 
 @copied
 def _fill_tokens(lane: Any, data: Any, start: Any, length: Any, merging: Any, tokens: Any) -> Any:
-    """Write the ids of a chunk's bytes after those first merges that are certain, and return how many there are."""
+    """Write the ids of a chunk's bytes after the first merges that are certain, and return their number."""
     byte_ids, byte_pairs = merging.byte_ids, merging.byte_pairs
     count: Any = _ONE
     byte, following = np.uint64(data[start]), np.uint64(data[start + _ONE])
@@ -120,7 +117,7 @@ def _fill_tokens(lane: Any, data: Any, start: Any, length: Any, merging: Any, to
 
 @copied
 def _fill_lane(lane: Any, data: Any, start: Any, length: Any, merging: Any, room: Any) -> Any:
-    """Write a chunk's first ids and the ranks of their pairs, and return how many ids there are."""
+    """Write a chunk's first ids and the ranks of their pairs, and return the number of ids."""
     keys, tokens, after, before = room
     count = _fill_tokens(lane, data, start, length, merging, tokens)
     tokens[lane] = tokens[lane + count + _ONE] = HIGHEST_ID
@@ -175,7 +172,7 @@ def _merge(lane: Any, place: Any, token: Any, merging: Any, room: Any) -> None:
 
 @copied
 def _drain_lane(lane: Any, size: Any, tokens: Any, after: Any, ids: Any, start: Any) -> Any:
-    """Write the ids that are left in a lane, and return how many there are."""
+    """Write the remaining ids of a lane, and return their number."""
     count, place = _ZERO, _ONE
     while place <= size:
         ids[start + count] = tokens[lane + place]
@@ -186,16 +183,15 @@ def _drain_lane(lane: Any, size: Any, tokens: Any, after: Any, ids: Any, start: 
 
 @compiled
 def merge_chunks(data: Any, chunks: Any, merging: Any, room: Any, ids: Any, counts: Any) -> None:
-    """Write the ids of some chunks one behind the other, each with as much room as it has bytes.
+    """Write the ids of some chunks, each at the start of as much room as it has bytes.
 
     Args:
-        data: uint8[bytes], where the chunks lie.
-        chunks: uint64[n or more], their first bytes; uint64[n or more], how many bytes they have, at least 1 and at
-            most ``LONGEST_SCANNED``; their number n.
+        data: uint8[bytes].
+        chunks: uint64[n or more], their starts; uint64[n or more], their lengths, 1 to ``LONGEST_SCANNED``; n.
         merging: the merges.
         room: the lanes.
-        ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.
-        counts: uint64[n or more], gets how many ids each chunk has.
+        ids: uint32[bytes of all chunks], receives the ids.
+        counts: uint64[n or more], receives the number of ids of each chunk.
     """
     starts, lengths, n_chunks = chunks
     keys = room.keys
@@ -229,7 +225,7 @@ def merge_chunks(data: Any, chunks: Any, merging: Any, room: Any, ids: Any, coun
 
 @compiled
 def _push(heap: Any, size: Any, entry: Any) -> None:
-    """Let an entry rise from place ``size`` to where it belongs; four children share a cache line."""
+    """Let an entry rise from place ``size``; four children share a cache line."""
     at = size
     while at:
         parent = (at - 1) >> 2
@@ -242,7 +238,6 @@ def _push(heap: Any, size: Any, entry: Any) -> None:
 
 @compiled
 def _sink(heap: Any, size: Any, at: Any, entry: Any) -> None:
-    """Let an entry sink from place ``at`` to where it belongs."""
     while True:
         child = 4 * at + 1
         if child >= size:
@@ -281,12 +276,12 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
 
 @copied
 def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> int:
-    """Merge ids in place, and return how many are left.
+    """Merge ids in place, and return their number.
 
     Args:
         ids: n ids of any integer type.
-        ranks: uint32[n], the rank of each pair by the place of its left half; used up.
-        pairs: where ``rank_of_pair`` looks pairs up.
+        ranks: uint32[n], the rank of each pair by the place of its left half; overwritten.
+        pairs: the first table of ``rank_of_pair``.
         pair_ranks: its second table.
         made: for each rank, the id that the merge makes.
         rank_of_pair: a function such as :func:`.pair_tables.rank_of`.
@@ -333,9 +328,6 @@ def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, 
 
 @compiled
 def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
-    """Write the ids of one chunk to ``ids``, which has room for one per byte, and return how many there are.
-
-    The other arguments are those of :func:`merge_chunks`.
-    """
+    """Write the ids of one chunk to ``ids``, which has room for one per byte, and return their number."""
     ranks = _first_ranks(data, start, length, merging.byte_ids, merging.byte_pairs, ids)
     return merge_by_heap(ids[:length], ranks, merging.pairs, merging.displacements, merging.made, rank_of)

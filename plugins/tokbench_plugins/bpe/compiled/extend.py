@@ -1,4 +1,4 @@
-"""Training from a text that is encoded already, compiled: the merges of :func:`..fast.train.continue_merges`."""
+"""Training from encoded text, compiled: the merges of :func:`..fast.train.continue_merges`."""
 
 from __future__ import annotations
 
@@ -43,19 +43,15 @@ def continue_counts(
     *,
     overlapping: bool = True,
 ) -> list[Learned]:
-    """Learn merges from any ids on.
+    """Learn merges from any ids on, as :func:`..fast.train.continue_merges`; fewer if no pair is left.
 
     Args:
-        chunks: the different chunks in the order in which they first occur; their data are ids, not bytes.
+        chunks: the different chunks in order of first occurrence; their data are ids.
         made: the ids that the merges make, in order of rank; above all others.
         progress: called with (merges done, merges in all).
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes. ``None`` if
-            any pair may be merged.
-        overlapping: count pairs that overlap; False counts the merges that would be done.
-
-    Returns:
-        A merge for each id to be made; fewer if no pair is left.
+        tie: the rule of :func:`..literal.most_frequent`.
+        allowed: says whether a pair may be merged; called once for each pair. ``None`` allows all.
+        overlapping: False counts only merges that would happen.
 
     Raises:
         ValueError: the different chunks have more than two thousand million ids.
@@ -75,7 +71,7 @@ def continue_counts(
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     weights = text.weights[text.weight_index[heads]]
     used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
-    # An id stands in the text, or was merged into an id that was made later.
+    # An id is in the text, or was merged into an id that was made later.
     for (left, right), token_id in zip(reversed(pairs), reversed(made[: len(pairs)]), strict=True):
         used[left] += used[token_id]
         used[right] += used[token_id]
@@ -84,13 +80,12 @@ def continue_counts(
 
 @compiled
 def _forbid(text: Any, row: Any) -> None:
-    """Take the pair on top of the heap out of it for good."""
     drop_best(text)
     text.pairs[row, COUNT] = 0
 
 
 def _forbid_best(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> int:
-    """Take pairs off the top of the heap until the one on top may be merged; return how many ids there are then."""
+    """Drop pairs from the top of the heap until one may be merged; return the number of ids then."""
     while (row := best_pair(text, tie == "smallest")) >= 0:
         key = int(text.pairs[row, KEY])
         if allowed((key >> 32, key & 0xFFFF_FFFF)):

@@ -1,11 +1,11 @@
-"""The code that hash tables of compiled code share: reading bytes in words, comparing them, and the hash of a number.
+"""What the hash tables of compiled code share; imports numba.
 
-Importing this file needs numba. The tables themselves differ, because each is laid out for its use:
+Each table is laid out for its use:
 
-- ``count`` has rows of four words, so that the key, the number and the count of a chunk lie in one cache line;
-- ``encode_chunks`` has rows of a key and ids, some of which are forgotten, and gives a long search up;
+- ``count`` has rows of four words, so that key, number and count of a chunk share a cache line;
+- ``encode_chunks`` has rows of a key and ids, drops some of them, and limits the search;
 - ``pair_tables`` has a perfect hash table, without a search;
-- ``pairs`` has the numbers of rows of another array.
+- ``pairs`` has row numbers of another array.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def hash_of(key: Any) -> Any:
 
 @inlined
 def word_at(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
+    """Return eight bytes as one number, the first one lowest; the compiler makes this a single load."""
     at = np.uint64(at)
     word = np.uint64(data[at])
     for i in range(1, 8):
@@ -42,7 +42,7 @@ def word_at(data: Any, at: Any) -> Any:
 
 @inlined
 def same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
-    """Return True if ``length`` bytes of two arrays are equal; at least eight, and the last word may overlap."""
+    """Return True if ``length`` bytes of two arrays are equal; at least eight, because the last word may overlap."""
     last = length - _WORD
     at = np.uint64(0)
     while at < last:

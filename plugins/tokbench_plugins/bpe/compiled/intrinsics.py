@@ -1,4 +1,4 @@
-"""Instructions of the processor for which numba has no function: the lowest of many numbers, and prefetching."""
+"""Processor instructions that numba lacks: the lowest of many numbers, and prefetching."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VECTOR: Final = 32
 """The number of values that :func:`lowest_of_vector` compares."""
 
 HALF_VECTOR: Final = 16
-"""The number that :func:`lowest_of_half` compares."""
+"""The number of values that :func:`lowest_of_half` compares."""
 
 _BITS_32: Final = ir.IntType(32)
 _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))
@@ -27,9 +27,9 @@ def address_in(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 
 
 def _lowest_of(values: int) -> Any:
-    """Make a function that returns the lowest of ``array[at : at + values]``, an array of uint32 in one piece.
+    """Make a function that returns the lowest of ``array[at : at + values]``, a contiguous array of uint32.
 
-    LLVM makes a chain of comparisons of the loop that says the same, four times as slow.
+    LLVM makes a chain of comparisons of a plain loop, four times as slow.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -46,7 +46,7 @@ def _lowest_of(values: int) -> Any:
 
 
 def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
-    """Have the memory of ``array[at]`` brought near while the program goes on."""
+    """Prefetch the memory of ``array[at]``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         anywhere = ir.IntType(8).as_pointer()

@@ -1,16 +1,15 @@
-"""The tables of merging, compiled: the ranks of pairs of ids, and the first merges of pairs of bytes.
+"""The tables of merging, compiled: ranks of pairs of ids, and first merges of pairs of bytes; imports numba.
 
 Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
 compute in floats.
 
-**Ranks of pairs** stand in a perfect hash table, so that no look-up takes a branch. Every merge has a slot of its
-own. The slot depends on the pair and on the displacement of the bucket that the pair falls into, a small number
-that is chosen by trial when the table is made. A look-up reads two words, one of a small table and one of a large
-one. A search along slots, however short, ends where the processor cannot predict, and costs more.
+**Ranks of pairs** are in a perfect hash table, so that a look-up has no branch. The slot of a pair depends on the pair
+and on the displacement of its bucket, a small number found by trial when the table is made. A look-up reads one word of
+a small table and one of a large one. Even a short search along slots costs more, because its end is mispredicted.
 
 **First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
-that could take one of the two bytes, with what ends in the byte before or begins with the byte behind, come later.
-See :func:`byte_pairs`. They are done while the chunk is read.
+that could take one of the two bytes from outside come later. They are done while the chunk is read; see
+:func:`byte_pairs`.
 """
 
 from __future__ import annotations
@@ -26,14 +25,13 @@ from tokbench_plugins.bpe.compiled.hashing import hash_of
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
 NO_RANK: Final = np.uint32(0xFFFF_FFFF)
-"""A rank above all others: no merge."""
 
 HIGHEST_ID: Final = (1 << 21) - 1
 """Exclusive upper bound on ids: two ids and a rank pack into 64 bits."""
 
 _DOUBLINGS: Final = 5
 _LEAST: Final = 1 << 12
-"""Slots: with fewer, two pairs of a bucket have the same slot and the same step every few thousand vocabularies."""
+"""Slots: with fewer, two pairs of a bucket have the same slot and step once in a few thousand vocabularies."""
 
 _FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ID_BITS: Final = np.uint64(21)
@@ -51,14 +49,13 @@ copied = njit(inline="always")
 
 @copied
 def _hash(left: Any, right: Any) -> tuple[Any, Any]:
-    """Return the pair as one number, and its hash."""
     key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
     return key, hash_of(key)
 
 
 @copied
 def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
-    """Return the slot; two pairs of the same slot have different steps, so the next displacement parts them."""
+    """Return the slot; two pairs of one slot have different steps, so the next displacement separates them."""
     return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
 
 
@@ -72,17 +69,17 @@ def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
 
 
 class PairTables(NamedTuple):
-    """The tables in which :func:`rank_of` looks pairs up."""
+    """The tables of :func:`rank_of`."""
 
     pairs: NDArray[np.uint64]
     """uint64[slots], the pairs with their ranks."""
 
     displacements: NDArray[np.uint16]
-    """uint16[buckets], the displacements."""
+    """uint16[buckets]."""
 
 
 def pair_tables(merges: NDArray[np.int64]) -> PairTables:
-    """Return the tables in which :func:`rank_of` looks pairs up.
+    """Return the tables of :func:`rank_of`.
 
     Args:
         merges: int64[merges, 3 or more], left id, right id and rank, no pair twice; all are below :data:`HIGHEST_ID`.
@@ -107,7 +104,7 @@ def pair_tables(merges: NDArray[np.int64]) -> PairTables:
 
 @compiled
 def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
-    """Fill the tables, the fullest buckets first. Return False if a bucket cannot be placed."""
+    """Fill the tables, the fullest buckets first; return False if a bucket has no place."""
     keys, mixed = np.empty(len(merges), np.uint64), np.empty(len(merges), np.uint64)
     buckets = np.empty(len(merges), np.int64)
     sizes = np.zeros(len(displacements), np.int64)
@@ -142,7 +139,7 @@ def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pai
 
 
 def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return what merging has to know of two bytes side by side.
+    """Return what merging needs to know of two neighbouring bytes.
 
     Args:
         vocabulary: the tokens and merges.
@@ -154,8 +151,8 @@ def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.
         ``b``; and the id that their merge makes. ``NO_RANK`` where there is no merge.
 
     If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
-    behind, then no other merge can take one of the bytes first. Where a merge of lower rank takes what they make, the
-    second and third numbers beside them are 0, and such a merge is left to its turn.
+    behind, no other merge can take one of the bytes first. Where a merge of lower rank takes the result, these two
+    numbers are 0, and the merge waits for its turn.
 
     >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
     >>> ranked = np.array([[98, 99, 0, 256], [97, 98, 1, 257], [97, 256, 2, 258]])

@@ -1,7 +1,4 @@
-"""The pairs of a text that is trained on, compiled: where they are, a hash table to find them, and the most frequent.
-
-See :mod:`.train` for the layout of the text, and for the idea of the heap.
-"""
+"""The pairs of a training text, compiled: their positions, a hash table, and the most frequent; see :mod:`.train`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ MADE, PAIRS, ARENA, HEAP, THRESHOLD, DISJOINT, STATE = range(7)  # the entries o
 
 
 class Text(NamedTuple):
-    """Everything the kernels know; n slots, v ids at most."""
+    """The state of the kernels; n slots, v ids at most."""
 
     flat: Any
     """int32[n], the ids."""
@@ -48,18 +45,18 @@ class Text(NamedTuple):
     """int64[p, 3]: (count, rank, row of ``pairs``), the highest count and then the lowest rank first."""
 
     neighbour_counts: Any
-    """int64[v, 4], zeros between two merges: how often each id stands left of the pair to be merged, and at how many
-    positions; the same to the right."""
+    """int64[v, 4], zeros between merges: how often each id is left of the merged pair, and at how many positions; the
+    same on the right."""
 
     neighbours: Any
-    """int32[2, v], the ids that stand left and right of it."""
+    """int32[2, v], the ids left and right of it."""
 
     merges: Any
     """int64[v], the merged pairs as numbers."""
 
     state: Any
-    """int64[6]: ids made, rows of ``pairs`` taken, of ``arena``, of ``heap``, the threshold, and 1 if pairs are ranked
-    by the merges that would be done, 0 if by their count."""
+    """int64[6]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, the threshold, and 1 if pairs are ranked
+    by merges that would happen, 0 if by their count."""
 
 
 @inlined
@@ -85,7 +82,7 @@ def fill_table(pairs: Any, taken: Any, table: Any) -> None:
 
 @compiled
 def drop_stale(text: Any) -> None:
-    """Move the positions that still hold together, in place: later rows have theirs further on in ``arena``."""
+    """Move the positions that are still valid together, in place: later rows have theirs further on in ``arena``."""
     flat, pairs, arena = text.flat, text.pairs, text.arena
     kept = 0
     for row in range(text.state[PAIRS]):
@@ -104,7 +101,7 @@ def drop_stale(text: Any) -> None:
 
 @inlined
 def row_of(pairs: Any, table: Any, key: Any) -> Any:
-    """Return the row of a pair, or -1 if it has none."""
+    """Return the row of a pair, or -1."""
     slot = _slot(table, key)
     while table[slot] >= 0 and pairs[table[slot], KEY] != key:
         slot = (slot + 1) & (table.size - 1)
@@ -119,7 +116,7 @@ def find_pair(text: Any, key: Any) -> Any:
 
 @inlined
 def new_pair(text: Any, key: Any, count: Any, positions: Any) -> Any:
-    """Give a pair a row, with room for its positions, which are written later."""
+    """Make a row for a pair, with room for its positions, which are written later."""
     row = text.state[PAIRS]
     start = text.state[ARENA]
     text.pairs[row, KEY], text.pairs[row, COUNT] = key, count
@@ -140,7 +137,7 @@ def _comes_first(count: Any, rank: Any, other_count: Any, other_rank: Any) -> An
 
 @inlined
 def _sink(heap: Any, size: Any, at: Any, count: Any, rank: Any, pair: Any) -> None:
-    """Put an entry where ``at`` is free, or further down."""
+    """Put an entry at the free place ``at``, or further down."""
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -196,7 +193,7 @@ def _refill(text: Any, smallest: Any) -> Any:
 
 @compiled
 def _times(text: Any, row: Any) -> Any:
-    """Return how often a pair of two equal ids would be merged now: of three in a row only two are."""
+    """Return how often a pair of two equal ids would be merged now: three in a row are one merge."""
     flat, arena = text.flat, text.arena
     token = text.pairs[row, KEY] & 0xFFFF_FFFF
     width = text.widths[token]
@@ -219,7 +216,7 @@ def best_pair(text: Any, smallest: Any) -> Any:
         row = heap[0, _PAIR]
         count, rank = pairs[row, COUNT], pairs[row, KEY]
         left, right = rank >> 32, rank & 0xFFFF_FFFF
-        # At least half of its count: so the pair that has the highest one stays in a heap that was filled anew.
+        # At least half of its count: so the pair that has the highest one stays in a newly filled heap.
         if left == right and text.state[DISJOINT] and count >= text.state[THRESHOLD]:
             count = _times(text, row)
         if count < text.state[THRESHOLD]:
@@ -238,5 +235,5 @@ def best_pair(text: Any, smallest: Any) -> Any:
 
 
 def pairs_of(keys: NDArray[np.int64]) -> list[Pair]:
-    """Return the pairs that are written as numbers."""
+    """Return the pairs written as numbers."""
     return list(zip((keys >> 32).tolist(), (keys & 0xFFFF_FFFF).tolist(), strict=True))

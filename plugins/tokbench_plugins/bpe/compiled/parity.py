@@ -1,11 +1,10 @@
-"""The kernels of parity-aware training, see :mod:`..parity.compiled_parity`, which lays out what they work on.
+"""The kernels of parity-aware training; :mod:`..parity.compiled_parity` lays out their arrays.
 
-They stand here because kept machine code is checked against the sources of its own folder, and they call the functions
-of :mod:`.train` and :mod:`.pairs`.
+They are in this folder because the cache of machine code checks the sources of its own folder, and they call
+:mod:`.train` and :mod:`.pairs`.
 
-Each language has the arrays of :class:`.pairs.Text`. numba takes no list of them, so the arrays of all languages lie
-one after the other, and :func:`_view` cuts out those of one. The texts that are only measured follow those of training;
-their pairs never enter a heap.
+Each language has the arrays of :class:`.pairs.Text`. numba takes no list of them, so the arrays of all languages follow
+each other, and :func:`_view` cuts out one language. Texts that are only measured come last and never enter a heap.
 """
 
 from __future__ import annotations
@@ -30,11 +29,9 @@ MADE, CHOSEN, LACKING = range(3)
 
 
 class Stack(NamedTuple):
-    """The texts of all languages; t texts, those of n languages first.
+    """The arrays of :class:`.pairs.Text` of t texts, the training texts of n languages first.
 
-    ``flat``, ``weight_index``, ``pairs``, ``table``, ``arena`` and ``heap`` are those of all texts one after the other,
-    see :class:`.pairs.Text`; ``weights``, ``widths``, ``neighbour_counts``, ``neighbours`` and ``merges`` are shared by
-    all texts.
+    ``weights``, ``widths``, ``neighbour_counts``, ``neighbours`` and ``merges`` are shared by all texts.
     """
 
     flat: Any
@@ -44,11 +41,11 @@ class Stack(NamedTuple):
     arena: Any
     heap: Any
     ends: Any
-    """int64[4, t + 1], where those of each text begin and end: ``flat`` and ``weight_index``; ``pairs`` and ``heap``;
-    ``table``; ``arena``."""
+    """int64[4, t + 1], the start of each text, and the end of the last, in: ``flat`` and ``weight_index``; ``pairs``
+    and ``heap``; ``table``; ``arena``."""
 
     state: Any
-    """int64[t, 6], that of each text."""
+    """int64[t, 6]."""
 
     weights: Any
     widths: Any
@@ -70,23 +67,23 @@ class Turns(NamedTuple):
     """bool[n], True for a language that has no pair left."""
 
     recent: Any
-    """int64[window], the last choices, in a ring; -1 where there is none yet."""
+    """int64[window], the last choices, in a ring; -1 for none yet."""
 
     choices: Any
-    """int64[n], how often each language stands in ``recent``."""
+    """int64[n], how often each language is in ``recent``."""
 
     done: Any
     """int64[3]: ids made, choices made, and the text that lacks room."""
 
     most: Any
-    """float64[1], how often a language may stand in ``recent`` and choose."""
+    """float64[1], how often a language may be in ``recent`` and choose."""
 
 
 class Choice(NamedTuple):
     """The next merge."""
 
     language: Any
-    """The language that chose it; -1 if it was given."""
+    """The language that chose it; -1 for a prescribed merge."""
 
     key: Any
     """The pair as a number; -1 if no language has one."""
@@ -94,7 +91,6 @@ class Choice(NamedTuple):
 
 @inlined
 def _view(stack: Any, text: Any) -> Any:
-    """Return the arrays of one text."""
     ends = stack.ends
     flat = slice(ends[FLAT_ENDS, text], ends[FLAT_ENDS, text + 1])
     pairs = slice(ends[PAIRS_ENDS, text], ends[PAIRS_ENDS, text + 1])
@@ -130,7 +126,6 @@ def _worst_off(turns: Any) -> Any:
 
 @compiled
 def _choose(stack: Any, turns: Any, smallest: Any) -> Any:
-    """Let the language whose turn it is choose a pair."""
     while True:
         language = _worst_off(turns)
         if language < 0:
@@ -160,7 +155,6 @@ def _lacks_room(stack: Any, rows: Any, key: Any, made: Any) -> Any:
 
 @compiled
 def _note_choice(turns: Any, language: Any) -> None:
-    """Enter a language among the last choices."""
     window = turns.recent.size
     if window:
         place = turns.done[CHOSEN] % window
@@ -180,7 +174,7 @@ def merge_in_turns(stack: Any, turns: Any, given: Any, until: Any, smallest: Any
         turns: the languages.
         given: int64[g], the first merges, as numbers.
         until: the number of ids to reach.
-        smallest: True if the smallest of equally frequent pairs is merged, False for the first.
+        smallest: the rule for ties; False merges the first.
     """
     languages = turns.tokens.size
     rows = np.empty(stack.state.shape[0], np.int64)

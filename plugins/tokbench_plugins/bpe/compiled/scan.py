@@ -1,19 +1,15 @@
-r"""Scanners that split text by the named patterns, compiled by numba.
+r"""Scanners that split text by the named patterns, compiled by numba, with the output of ``regex.findall``.
 
-``regex`` splits about 12 MB a second, which would be most of the time of training and encoding. The output of a
-scanner equals that of ``regex.findall`` on every text.
+``regex`` splits about 12 MB a second, which would be most of the time of training and encoding. The classes of
+characters come from the installed ``regex``, because its versions differ in their Unicode tables: one ``findall`` per
+class over all characters takes 0.1 s in all and is kept in the store.
 
-The classes of characters are taken from ``regex`` itself: versions of ``regex`` differ in their Unicode tables, so
-tables of our own would differ from one of them. Each class is found by one ``findall`` over all characters, which
-takes 0.1 s in all and is kept in the store.
-
-A backtracking matcher reads ahead and gives back. Each named pattern is an automaton here, which reads each
-character once. Where a boundary depends on what follows, it is *owed* and reported later. A transition may report
-up to three boundaries, in this order:
+Each named pattern is an automaton that reads each character once. Where a boundary depends on what follows, it is
+*owed* and reported later. A transition may report up to three boundaries, in this order:
 
 ``MARKED``
     at the place that an earlier transition marked: behind the last line break among spaces
-    (``\s*[\r\n]``), behind the last letter without case among capitals (what ``[\p{Lu}…]*`` gives back to
+    (``\s*[\r\n]``), behind the last letter without case among capitals (what ``[\p{Lu}…]*`` leaves for
     ``[\p{Ll}…]+``), before an apostrophe that may begin a contraction.
 ``BEFORE``
     before the previous character: of several spaces the last is left to the word, ``\s+(?!\S)``.
@@ -75,20 +71,19 @@ class ClassTables(NamedTuple):
     """The classes of all characters, in pages of 256; equal pages are kept once: about 60 KB."""
 
     classes: NDArray[np.uint8]
-    """uint8[256 * p], the classes of the characters of each page; page 0 comes first."""
+    """uint8[256 * p], the classes of the characters of each page."""
 
     pages: NDArray[np.int32]
     """int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``."""
 
     def class_of(self, character: str) -> int:
-        """Return the class of one character."""
         code = ord(character)
         return int(self.classes[self.pages[code >> 8] + (code & 255)])
 
 
 @cache
 def class_tables() -> ClassTables:
-    """Return the tables of the ``regex`` that is installed, from the store if they were made before."""
+    """Return the tables of the installed ``regex``, from the store if they were made before."""
     store = open_store_if_usable()
     if store is None:
         return _make_tables()
@@ -99,7 +94,6 @@ def class_tables() -> ClassTables:
 
 
 def _numbers() -> dict[str, int]:
-    """Return the class of each regular expression."""
     return _BY_EXPRESSION | {expression: letter_class(case) for expression, case in _CASES.items()}
 
 
@@ -129,18 +123,18 @@ _SDMT, _L, _VR, _E = (tuple(letter_class(case, fold) for case in range(4)) for f
 _SMALL_SDMT, _SMALL_L, _SMALL_VR, _SMALL_E = ((letter_class(SMALL, fold),) for fold in range(1, 5))
 
 _Moves = list[tuple[Iterable[int], str, int]]
-"""Transitions of one state: (classes, the state they lead to, the boundaries that they report)."""
+"""Transitions of one state: (classes, next state, reported boundaries)."""
 
 
 class _Automaton:
-    """Transitions under construction; states are known by their names, and ``start`` comes first."""
+    """Transitions under construction; states have names, and ``start`` comes first."""
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[int, tuple[str, int]]] = {"start": {}}
         self.owed: dict[str, int] = {"start": 0}
 
     def add(self, state: str, moves: _Moves, owed: int = 0) -> None:
-        """Add a state: where each class leads and what it reports; of moves for the same class the first holds."""
+        """Add a state; of moves for the same class the first counts."""
         row = self.rows.setdefault(state, {})
         for classes, target, reports in moves:
             for number in classes:
@@ -165,10 +159,10 @@ def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: b
     """Add the states of a run of spaces.
 
     Args:
-        automaton: gets them.
+        automaton: receives them.
         blank: what may follow the last space in its chunk, if it is U+0020.
-        space: the same if it is another one, and no line break.
-        lines: True if the run up to its last line break is a chunk of its own.
+        space: the same if it is another one, and not a line break.
+        lines: True if the run up to its last line break is a separate chunk.
     """
     for prefix, owed in (("", 0), ("lines ", MARKED)) if lines else (("", 0),):
         newline = ([NEWLINE], "lines" if lines else "spaces", 0)
@@ -274,16 +268,15 @@ def _o200k() -> _Automaton:
 
 
 class Scanned(NamedTuple):
-    """The two parts that read a split without ``regex``; one of them alone does not."""
+    """Two readers of a split that need no ``regex``: for any text, and for windows of ASCII."""
 
     automaton: Callable[[], _Automaton]
-    """Makes the automaton that reads any text."""
     ascii_kind: int
-    """The rules of :func:`.scan_ascii.chunk_starts` for windows of ASCII."""
+    """The rules of :func:`.scan_ascii.chunk_starts`."""
 
 
 AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "o200k": Scanned(_o200k, O200K)}
-"""The splits that are read here, by the name that :data:`..patterns.SPLITS` gives them."""
+"""The scanned splits, by their names in :data:`..patterns.SPLITS`."""
 
 
 @cache
@@ -310,7 +303,7 @@ _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character h
 
 @inlined
 def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
-    """Return the character at ``i``, which is not of ASCII, and how many bytes it has."""
+    """Return the character at ``i``, which is not ASCII, and its number of bytes."""
     second = np.int64(data[i + 1] & 0x3F)
     if first < _THREE:
         return (first & 0x1F) << 6 | second, 2
@@ -325,7 +318,7 @@ def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, n_ends: Any, tables
     """Write where chunks end from a place where one begins, until one begins at ``stop`` or behind it.
 
     Returns:
-        How many ends there are, and where that chunk begins; ``end``, if the document ends before.
+        The number of ends, and where that chunk begins; ``end``, if the document ends before.
     """
     table, classes, pages = tables
     state: Any = 0
@@ -360,14 +353,13 @@ def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, n_ends: Any, tables
 
 @compiled
 def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) -> Any:
-    """Write where the chunks of all documents end, and return how many there are.
+    """Write where the chunks of all documents end, and return their number.
 
     Args:
         data: uint8[n], UTF-8.
         offsets: int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
         ends: int64[n + 3], written to.
-        tables: the automaton (see :func:`transitions`), the classes of all characters (see :class:`ClassTables`),
-            and where those of each page are.
+        tables: the automaton of :func:`transitions`, and ``classes`` and ``pages`` of :class:`ClassTables`.
         kind: the pattern in :mod:`.scan_ascii`.
     """
     n_ends: Any = 0
@@ -389,13 +381,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
 
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""Return the scanner of a named pattern.
-
-    Args:
-        pattern: the name of a split, or its expression.
-
-    Returns:
-        ``None`` for a split that is not in :data:`AUTOMATA`.
+    r"""Return the scanner of a split, by name or expression; ``None`` if :data:`AUTOMATA` has none.
 
     >>> scanner(r"\w+") is None
     True
@@ -405,10 +391,7 @@ def scanner(pattern: str) -> Scanner | None:
 
 
 class Scanner:
-    """Cuts UTF-8 bytes into the chunks of one pattern.
-
-    Args:
-        name: a key of :data:`AUTOMATA`.
+    """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`.
 
     >>> data = np.frombuffer("Far   away, in 2024".encode(), np.uint8)
     >>> Scanner("gpt2").ends(data).tolist()
@@ -420,15 +403,13 @@ class Scanner:
         self._tables = (transitions(name), *class_tables())
 
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Return where the chunks end.
+        """Return int64[c], the rising positions in ``data`` behind the last byte of each chunk.
 
         Args:
             data: uint8[n], valid UTF-8; other bytes would be read past their end.
-            offsets: int64[d + 1], for several documents one after the other: document ``k`` is
-                ``data[offsets[k]:offsets[k + 1]]``, and no chunk crosses from one to the next.
-
-        Returns:
-            int64[c], the rising positions in ``data`` behind the last byte of each chunk.
+            offsets: int64[d + 1], for several documents: document ``k`` is ``data[offsets[k]:offsets[k + 1]]``, and no
+                chunk
+            crosses from one to the next.
         """
         if offsets is None:
             offsets = np.array([0, data.size], np.int64)

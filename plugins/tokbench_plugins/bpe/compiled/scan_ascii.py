@@ -1,13 +1,10 @@
-r"""The named splits on 64 bytes of ASCII at a time, by bits: one bit a byte, one word a class of characters.
+r"""The named splits on 64 bytes of ASCII at a time, one bit a byte, one word a class of characters; imports numba.
 
-Importing this file needs numba. The automaton of :mod:`.scan` reads one character after the other. Here one
-comparison of 64 bytes finds the letters among them, and a dozen shifts find where chunks of the named patterns
-begin. The result is the same, since the patterns look at nothing before a chunk: any end of a chunk is a place to start
-anew.
+The automaton of :mod:`.scan` reads one character after the other. Here one comparison of 64 bytes finds the letters,
+and a dozen shifts find where chunks begin. The result is the same, since the patterns look at nothing before a chunk.
 
-A *window* begins where a chunk begins. It says nothing about what it cannot see: the last chunks, which may go on
-behind it, and what follows a byte that is not of ASCII or is a rare control character. Where nothing is left to
-say, the automaton goes on.
+A *window* begins where a chunk begins. It reports nothing that depends on what it cannot see: the last chunks, and what
+follows a byte that is not ASCII or a rare control character. There the automaton continues.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from tokbench_plugins.bpe.compiled.intrinsics import address_in, intrinsic, ir, 
 
 WINDOW: Final = 64
 GPT2, GPT4, O200K = range(3)
-"""The kinds of rules, one for each split that is read here."""
+"""The kinds of rules, one for each split."""
 
 _LEAST: Final = np.uint64(12)  # bytes of ASCII; a window of fewer is not worth its time
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -32,7 +29,8 @@ _FOLD: Final = np.uint8(32)  # what a small letter has more than its capital
 def _masks(_typing: Any, array: Any, at: Any) -> Any:
     """Return the classes of ``array[at : at + 64]``, a word with one bit a byte for each.
 
-    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and what has no class here.
+    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and bytes without a class
+    here.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -99,7 +97,7 @@ def _first_of_runs(word: Any) -> Any:
 
 @inlined
 def _length_of_contraction(data: Any, at: Any, known: Any, folded: Any) -> Any:
-    """Return how many bytes ``'s``, ``'ll`` and their like have at an apostrophe; 0: it is not one; 1: unknown."""
+    """Return the bytes of a contraction such as ``'s`` or ``'ll`` at an apostrophe; 0: none; 1: unknown."""
     first, second = data[at + 1], data[at + 2] if known > _U2 else np.uint8(0)
     if folded:
         first, second = first | _FOLD, second | _FOLD
@@ -118,7 +116,7 @@ def _spaces_of_lines(spaces: Any, lines: Any, behind_signs: Any, all_spaces: Any
     run = all_spaces & ~behind_signs
     blanks = run & spaces
     indents = blanks & ((lines & run) << _U1)
-    more = (blanks + indents) & ~blanks & lines  # line breaks behind an indent, which is no chunk of its own then
+    more = (blanks + indents) & ~blanks & lines  # line breaks behind an indent, which is then not a separate chunk
     while more:
         before = indents & ((_U1 << lowest_bit(more)) - _U1)
         if before:
@@ -142,7 +140,7 @@ def _thirds(digits: Any, first: Any) -> Any:
 
 @inlined
 def _sure(valid: Any, known: Any, all_spaces: Any) -> Any:
-    """Return at which bytes the beginning of a chunk depends on nothing that is out of sight."""
+    """Return at which bytes the beginning of a chunk depends only on the window."""
     sure = valid >> _U1  # the last byte may be followed by anything
     if (all_spaces >> (known - _U1)) & _U1:  # in an open run of spaces only its first is sure
         before = valid & ~all_spaces
@@ -154,7 +152,7 @@ def _sure(valid: Any, known: Any, all_spaces: Any) -> Any:
 def _with_contractions(
     data: Any, at: Any, known: Any, kind: Any, quotes: Any, letters: Any, starts: Any, sure: Any
 ) -> tuple[Any, Any]:
-    """Correct where chunks begin, and where that is sure, around the apostrophes that may begin a contraction."""
+    """Correct the starts of chunks, and where they are sure, around apostrophes of possible contractions."""
     done = _U0
     while quotes:
         quote = lowest_bit(quotes)
@@ -179,7 +177,7 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
     Args:
         data: uint8[at + 64 or more].
         at: where the window and a chunk begin.
-        size: how many bytes the text has from there on.
+        size: the bytes of the text from there on.
         kind: the pattern, one of the kinds.
     """
     letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)

@@ -1,17 +1,15 @@
-"""Training as in :mod:`..fast.train`, idea by idea, but compiled by numba: the same merges.
+"""Training as in :mod:`..fast.train`, with the same merges, compiled by numba.
 
-**Text.** All chunks lie in one array, ``flat``, with a gap before and after each. An id that stands for ``w`` bytes
-keeps ``w`` slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single byte holds the id), and
-those between mean nothing. So the next id begins ``w`` slots further on, and the slot before an id says which id
-ends there. No links are needed, and smaller positions are always earlier in the text.
+**Text.** All chunks are in one array, ``flat``, with a gap before and after each. An id of ``w`` bytes keeps ``w``
+slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single byte holds the id). So the next id
+begins ``w`` slots further on, and the slot before an id says which id ends there, without links.
 
 **Heap.** The heap holds the pairs that occur at least ``threshold`` times. When it is empty, the threshold falls to
-half of the highest count, and every pair that reaches it enters. Counts of old pairs never rise, so no pair is
-missed, and the many rare pairs never enter the heap.
+half of the highest count, and every pair that reaches it enters. Counts of old pairs never rise, so this misses no
+pair, and the many rare pairs never enter the heap.
 
-**Merging.** A merge goes through the positions of its pair twice: first it writes the new id and adds up its
-neighbours, then it writes down the positions of their new pairs. In between, each *different* neighbour is looked
-up once, however often it occurs.
+**Merging.** A merge goes through the positions of its pair twice: it writes the new id and counts its neighbours, then
+it writes the positions of their new pairs. In between, each *different* neighbour is looked up once.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ DONE, EXHAUSTED, ARENA_FULL, PAIRS_FULL, TABLE_FULL = range(5)  # what merge_up_
 
 @compiled
 def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weight_index: Any) -> Any:
-    """Spread the chunks that have any pair over ``flat``, and return the number of slots taken."""
+    """Spread the chunks that have any pair over ``flat``, and return the number of slots used."""
     flat[0] = GAP
     slot = 1
     for chunk in range(weight_of.size):
@@ -76,7 +74,7 @@ def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weight_index: An
 
 @compiled
 def index_pairs(text: Any) -> None:
-    """Count the pairs of bytes and write down where they are."""
+    """Count the pairs of bytes and record their positions."""
     flat = text.flat
     rows, nexts = np.zeros(65536, np.int64), np.zeros(65536, np.int64)
     for position in range(1, flat.size - 1):
@@ -96,7 +94,7 @@ def index_pairs(text: Any) -> None:
 
 @inlined
 def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) -> Any:
-    """Write ``made`` over a pair where it occurs, and return where the positions of that, from ``kept`` on, end."""
+    """Write ``made`` over a pair, record its positions from ``kept`` on, and return where they end."""
     flat, arena = text.flat, text.arena
     left, right = text.pairs[row, KEY] >> 32, text.pairs[row, KEY] & 0xFFFF_FFFF
     shift, width = text.widths[left], text.widths[made]
@@ -116,18 +114,16 @@ class Met(NamedTuple):
     """The numbers of different neighbours of a pair that were met."""
 
     lefts: Any
-    """Those to the left."""
 
     rights: Any
-    """Those to the right."""
 
 
 @inlined
 def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: Any) -> Any:
-    """Add up which ids stand before and after ``made``, and keep the two of each position.
+    """Count the ids before and after ``made``, and record the two of each position.
 
     Returns:
-        How many different ids were met on the left and on the right, as in ``met`` before.
+        The numbers of different ids met on the left and on the right, added to ``met``.
     """
     lefts, rights = met.lefts, met.rights
     flat, neighbour_counts, neighbours, arena = text.flat, text.neighbour_counts, text.neighbours, text.arena
@@ -159,9 +155,9 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: A
 
 @compiled
 def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
-    """Lower the count of the pair that each neighbour formed before, and make the pair that it forms now.
+    """Lower the count of each neighbour's old pair, and make its new one.
 
-    From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
+    The columns ``_LEFT_AT`` and ``_RIGHT_AT`` then hold where the next position of the new pair is written.
     """
     pairs, neighbour_counts = text.pairs, text.neighbour_counts
     left, right = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFF_FFFF
@@ -180,7 +176,7 @@ def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> No
 
 @compiled
 def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
-    """Write down the positions of the new pairs."""
+    """Record the positions of the new pairs."""
     arena, neighbour_counts = text.arena, text.neighbour_counts
     for at in range(start, end):
         before, after = arena[beside], arena[beside + 1]
@@ -195,10 +191,10 @@ def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
 
 @compiled
 def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
-    """Merge a pair everywhere, from left to right, and bring all counts and positions up to date.
+    """Merge a pair everywhere, from left to right, and update all counts and positions.
 
     Returns:
-        The end of the positions of ``made`` in ``arena``, which begin where those of the pair began.
+        The end of the positions of ``made`` in ``arena``, which begin where the pair's positions began.
     """
     start, last = text.pairs[row, START], text.pairs[row, END]
     text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
@@ -250,7 +246,7 @@ def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
 
 
 def make_ready(pattern: str | None, tie: Tie) -> None:
-    """Train on two words: all functions of training are compiled, if they were not yet, before the text is read."""
+    """Compile all functions of training by training on two words, before the text is read."""
     ChunkCounter().make_room(1 << 13, 0)
     text = _laid_out(count_documents(["low lower"], pattern), FIRST_MERGE + 2)
     index_pairs(text)
@@ -260,13 +256,7 @@ def make_ready(pattern: str | None, tie: Tie) -> None:
 
 
 def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:
-    """Train on chunks that are already counted.
-
-    Args:
-        counts: the chunks in the order in which they first occur.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        progress: called with (merges done, merges in all).
+    """Train on counted chunks, in order of first occurrence.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank.
@@ -287,7 +277,7 @@ class MergedText(NamedTuple):
     """The result of training."""
 
     pairs: list[Pair]
-    """The merges in order of rank."""
+    """In order of rank."""
 
     text: Text
     """The text with all merges done."""
@@ -314,7 +304,7 @@ def merge_all(
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:
-    """Return the arrays, with no pairs in them yet."""
+    """Return the arrays, without pairs."""
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
@@ -344,7 +334,7 @@ def _laid_out(counts: Counts, ids: int) -> Text:
 
 
 def _with_more_room(text: Text, lacking: int) -> Text:
-    """Return the text with more room for positions, for pairs, or to find pairs."""
+    """Return the text with more room for positions, for pairs, or in the hash table."""
     if lacking == ARENA_FULL:
         before = int(text.state[ARENA])
         drop_stale(text)

@@ -1,1 +1,1 @@
-"""The merges and ids of the textbook loops in near-linear time, in Python."""
+"""Merges and ids of the textbook loops in near-linear time, in Python."""

@@ -1,16 +1,14 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
-The literal loop looks at the whole chunk for every merge. Its time is quadratic, which is too slow for naive BPE, whose
-chunk is a whole document. Two faster ways, chosen by the length of the chunk:
+The literal loop looks at the whole chunk for every merge, which takes quadratic time. Here:
 
-- A *short* chunk keeps the rank of every pair in a list. Finding the lowest, closing the gap and looking
-  up two new neighbours are one call of C each; still quadratic, but words are short.
-- For a *long* one a heap holds the merges that are possible, the lowest rank first and, of one rank, the
-  leftmost first; links lead over the ids that were merged away.
+- A *short* chunk keeps the rank of every pair in a list: still quadratic, but each step is a call of C.
+- A *long* chunk keeps the possible merges in a heap, by rank and then from left to right; links lead over the ids that
+  were merged away.
 
-Both give the same ids as the literal loop: a merge creates only pairs with the new id, and merges that use an id come
-after the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done, from left to
-right, before the next merge begins.
+Both give the same ids: a merge creates only pairs with the new id, and merges that use an id come after the one that
+makes it. So ranks are taken in rising order, and all occurrences of one merge are done, from left to right, before the
+next merge begins.
 """
 
 from __future__ import annotations
@@ -25,10 +23,10 @@ from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 MergeIds = Callable[[list[int], Mapping[Pair, int], Sequence[int]], list[int]]
-"""A function that merges the ids of one chunk, as :func:`merge_ids` does."""
+"""Merges the ids of one chunk, as :func:`merge_ids` does."""
 
 _CACHED_CHUNKS = 1 << 16
-_LONGEST_CACHED = 64  # characters; longer chunks rarely come back, and would fill the memory
+_LONGEST_CACHED = 64  # characters; longer chunks rarely repeat, and would fill the memory
 _LONGEST_SCANNED = 256  # ids; above, the heap is faster
 
 
@@ -36,7 +34,7 @@ def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) 
     """Merge the ids of one chunk.
 
     Args:
-        ids: the id of each byte of the chunk; the list may be used up.
+        ids: the id of each byte of the chunk; the list may be changed.
         rank_of: the rank of each merge, by its pair.
         made: for each rank, the id that the merge makes.
 
@@ -86,12 +84,7 @@ def _merge_long(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]
 
 
 class ChunkEncoder(ABC):
-    """Encodes the chunks of a text, each by itself; a subclass says how one chunk is encoded.
-
-    Ids of short chunks are remembered, 65,536 of them at most: natural text repeats its words.
-
-    Args:
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+    """Encodes the chunks of a text, each by itself; caches the ids of up to 65,536 short chunks.
 
     Raises:
         ValueError: ``pattern`` is invalid.
@@ -102,7 +95,6 @@ class ChunkEncoder(ABC):
         self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
 
     def __call__(self, text: str) -> list[int]:
-        """Encode one text."""
         return list(chain.from_iterable(map(self._ids_of, self.split(text))))
 
     def _ids_of(self, chunk: str) -> list[int]:
@@ -117,9 +109,9 @@ class Encoder(ChunkEncoder):
     """Encodes texts with a vocabulary and a split.
 
     Args:
-        vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-        merge: the function that merges the ids of one chunk: this one, or :func:`..literal.merge_literally`.
+        vocabulary: a vocabulary, or the merges of a trained one in order of rank.
+        pattern: a split's name or regular expression; ``None`` for naive BPE.
+        merge: merges the ids of one chunk.
 
     Raises:
         ValueError: ``pattern`` is invalid, or the merges contradict each other.
@@ -139,7 +131,7 @@ class Encoder(ChunkEncoder):
         self._vocabulary = vocabulary
         self._byte_ids = vocabulary.byte_ids
 
-    @cached_property  # made late: an encoder of batches may stand in for this one from the start
+    @cached_property  # made late: an encoder of batches may replace this one from the start
     def _rank_of(self) -> dict[Pair, int]:
         return {(left, right): rank for rank, (left, right, _) in enumerate(self._vocabulary.merges)}
 

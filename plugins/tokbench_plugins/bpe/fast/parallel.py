@@ -1,4 +1,4 @@
-"""Work on documents batch by batch, several at a time, with results in the order of the documents."""
+"""Works on batches of documents in parallel, and keeps their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
-    """Yield documents in lists of at least ``size`` characters, the last one excepted.
+    """Yield lists of at least ``size`` characters, except the last.
 
     >>> list(batches(["ab", "c", "def", "g"], 3))
     [['ab', 'c'], ['def'], ['g']]
@@ -39,12 +39,12 @@ def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]
 def in_order(
     work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int, *, threads: bool = False
 ) -> Iterator[_Result]:
-    """Yield the results of work on each item, in order, with several under way at a time.
+    """Yield the results of work on each item, in order; several run at a time.
 
     Args:
         work: a function; for processes, one that can be pickled.
-        items: gone through as far as results are asked for, and ``workers`` items further.
-        workers: how many; 1 works here and now.
+        items: read up to ``workers`` items ahead of the results.
+        workers: 1 works in this process.
         threads: threads instead of processes, for work that releases the GIL.
 
     >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
@@ -68,7 +68,7 @@ def in_order(
 
 
 def count_in_processes(documents: Iterable[str], pattern: str | None, processes: int) -> dict[str, int]:
-    """Count chunks as :func:`.train.count_chunks` does, batches of documents in several processes.
+    """Count chunks as :func:`.train.count_chunks` does, in several processes.
 
     >>> count_in_processes(["no no", "no!"], "gpt2", 1)
     {'no': 2, ' no': 1, '!': 1}

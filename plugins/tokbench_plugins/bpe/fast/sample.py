@@ -1,15 +1,12 @@
 """Sampling at encoding: BPE dropout and StochasTok, seeded, so that a text always has the same ids.
 
 *BPE dropout* (Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword Regularization") leaves out merges at
-random, see :func:`..literal.drop_literally`; :func:`drop_merges` gives the same ids with the same draws in near-linear
+random. :func:`drop_merges` gives the same ids as :func:`..literal.drop_literally` with the same draws, in near-linear
 time. A chunk that is looked up as a whole counts as one merge.
 
-*StochasTok* (Sims et al. 2025, "StochasTok: Improving Fine-Grained Subword Understanding in LLMs") splits tokens of
-the finished encoding: a share p of the n tokens means ``floor(p * n)`` steps. Each takes a random token, all with the
-same probability, and splits it into two tokens of the vocabulary, all such pairs with the same probability. A token
-that cannot be split stays. The halves may be split again.
-
-A model that is trained on such ids sees words in several forms. The ids still decode to the text.
+*StochasTok* (Sims et al. 2025, "StochasTok: Improving Fine-Grained Subword Understanding in LLMs") splits tokens of the
+finished encoding: a share p of n tokens means ``floor(p * n)`` steps. Each step takes a random token and splits it into
+a random pair of tokens, both uniformly. A token that cannot be split stays. The halves may be split again.
 """
 
 from __future__ import annotations
@@ -27,13 +24,13 @@ from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 Draw = Callable[[], float]
-"""A function that gives the next random number, at least 0 and below 1."""
+"""Returns the next random number, at least 0 and below 1."""
 
 _NO_TOKEN = -1
 _REMEMBERED_SPLITS = 1 << 16
 
 SEEDS = 1 << 63
-"""A seed is below this number."""
+"""Seeds are below this number."""
 
 
 class Sampling(NamedTuple):
@@ -44,28 +41,23 @@ class Sampling(NamedTuple):
     """
 
     dropout: float = 0.0
-    """The probability that a possible merge is left out, 0 … 1."""
+    """The probability of leaving out a possible merge, 0 … 1."""
 
     stochastok: float = 0.0
-    """The number of splits for each token of the finished encoding, 0 … 1."""
+    """Splits per token of the finished encoding, 0 … 1."""
 
     seed: int = 0
-    """Another seed gives another sample."""
 
     def __bool__(self) -> bool:
         return self.dropout > 0 or self.stochastok > 0
 
     @property
     def described(self) -> str:
-        """The options in words."""
         kinds = [f"{name} {getattr(self, name):g}" for name in ("dropout", "stochastok") if getattr(self, name)]
         return ", ".join([*kinds, f"seed {self.seed}"])
 
     def draws(self, text: str) -> Draw:
-        """Return the random numbers of a text: they depend on the text and the seed, and on nothing else.
-
-        Args:
-            text: the text, without lone surrogates.
+        """Return the random numbers of a text, which depend only on the text and the seed.
 
         >>> Sampling(seed=1).draws("hat")() == Sampling(seed=1).draws("hat")()
         True
@@ -79,14 +71,7 @@ def drop_merges(
 ) -> list[int]:
     """Merge the ids of one chunk with BPE dropout, as :func:`..literal.drop_literally` does and with its draws.
 
-    A heap holds the merges that are possible. Those that were dropped wait until one is done, and then go back.
-
-    Args:
-        ids: the id of each byte of the chunk; the list may be used up.
-        rank_of: the rank of each merge, by its pair.
-        made: for each rank, the id that the merge makes.
-        dropout: the probability that a merge is dropped, 0 … 1.
-        draw: gives the next random number.
+    A heap holds the possible merges. Dropped ones return to it after the next merge.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_merges([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))
@@ -129,15 +114,15 @@ def split_tokens(ids: Sequence[int], share: float, splits_of: Callable[[int], Se
     Args:
         ids: the finished encoding.
         share: the number of steps for each token, 0 … 1.
-        splits_of: gives the pairs of ids with the bytes of an id.
-        draw: gives the next random number; a step takes one, and one more for a token that can be split.
+        splits_of: returns the pairs of ids with the bytes of an id.
+        draw: a step takes one number, and one more for a token that can be split.
 
     >>> draws = iter([0.9, 0.0])
     >>> split_tokens([97, 256], 0.5, lambda token: [(97, 98)] if token == 256 else [], lambda: next(draws))
     [97, 97, 98]
     """
     tokens = list(ids)
-    after = list(range(1, len(ids) + 1))  # links, so that a right half is appended and still stands in its place
+    after = list(range(1, len(ids) + 1))  # links, so that a right half is appended and keeps its place
     end = -1
     if tokens:
         after[-1] = end
@@ -158,12 +143,7 @@ def split_tokens(ids: Sequence[int], share: float, splits_of: Callable[[int], Se
 
 
 class Sampler:
-    """Encodes texts with sampling; one without any gives the ids of :class:`.encode.Encoder`.
-
-    Args:
-        vocabulary: the tokens and merges.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-        sampling: what is sampled, and the seed.
+    """Encodes texts with sampling; without any, it gives the ids of :class:`.encode.Encoder`.
 
     Raises:
         ValueError: ``pattern`` is invalid.
@@ -187,7 +167,6 @@ class Sampler:
         self._splits = lru_cache(_REMEMBERED_SPLITS)(self.splits_of)
 
     def __call__(self, text: str) -> list[int]:
-        """Encode one text."""
         text = valid_unicode(text)
         draw = self.sampling.draws(text)
         ids: list[int] = []

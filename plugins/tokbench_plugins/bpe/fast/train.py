@@ -1,20 +1,18 @@
 """Training in near-linear time, with merges identical to :func:`..literal.train_literally`.
 
-The literal loop looks at the whole text for every merge; a merge changes little of it. So everything
-is counted once and then kept up to date. Five ideas, each exact:
+The literal loop looks at the whole text for every merge. Here everything is counted once and then kept up to date. Five
+ideas, each exact:
 
-1. **Count chunks, not text.** Equal chunks are merged equally: each is kept once, with the number of
-   times it occurs as its *weight*. Kept in order of first occurrence, the first occurrence of any pair
-   is still found before that of any other pair it would come before in the full text.
-2. **Link the ids.** All chunks lie in one flat list, an empty slot between two of them. A merge writes
-   the new id into the left slot and empties the right one; links lead over empty slots. A position is
-   thus never renumbered, and smaller always means earlier in the current sequence.
-3. **Remember where pairs are.** Each pair has a count and a list of positions. A merge visits only
-   its own positions and corrects the counts of the neighbours it destroys and creates.
-4. **Old pairs never gain.** A merge creates only pairs that hold the new id. The count of any other
-   pair can only fall and its first position only move right.
-5. **So the heap may be lazy.** An entry in the heap is never worse than the truth. When the best entry
-   is out of date, it is put back with its current key; when it is up to date, no other can beat it.
+1. **Count chunks, not text.** Equal chunks are merged equally: each is kept once, with the number of times it occurs as
+   its *weight*. They keep the order of first occurrence, so ties break as in the full text.
+2. **Link the ids.** All chunks are in one flat list, an empty slot between two. A merge writes the new id into the left
+   slot and empties the right one; links lead over empty slots. So a smaller position is always earlier in the text.
+3. **Remember where pairs are.** Each pair has a count and a list of positions. A merge visits only its own positions and
+   corrects the counts of the neighbours it destroys and creates.
+4. **Old pairs never gain.** A merge creates only pairs with the new id. The count of any other pair can only fall, and
+   its first position only move right.
+5. **So the heap may be lazy.** A heap entry is never worse than the truth. If the best entry is out of date, it goes
+   back with its current key; if it is up to date, no other can beat it.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ _REPORTS = 200  # calls of ``progress``, about
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
-    """Count the chunks; they come in the order in which they first occur.
+    """Count the chunks, in order of first occurrence.
 
     >>> count_chunks(["no no", "no!"], "gpt2")
     {'no': 2, ' no': 1, '!': 1}
@@ -51,7 +49,7 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
 def train_merges(
     chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = silent, tie: Tie = "first"
 ) -> list[Pair]:
-    """Train on chunks that are already counted; :func:`..engines.train` counts and trains.
+    """Train on counted chunks; :func:`..engines.train` counts and trains.
 
     >>> train_merges({"aab": 2, "ab": 3}, 258)
     [(97, 98), (97, 256)]
@@ -64,10 +62,9 @@ class Learned(NamedTuple):
     """A merge that was learned."""
 
     pair: Pair
-    """The two ids."""
 
     times: int
-    """The number of times that it replaced the pair; the text lost as many ids."""
+    """How often it replaced the pair, which is how many ids the text lost."""
 
 
 def continue_merges(
@@ -82,13 +79,12 @@ def continue_merges(
     """Yield merges as :func:`..literal.continue_literally` does, from any ids on.
 
     Args:
-        sequences: the ids of each different chunk and how often it occurs, in the order in which they first occur.
+        sequences: the ids of each different chunk and how often it occurs, in order of first occurrence.
         ids: the ids that the merges make, in order of rank.
         progress: called with (merges done, merges in all).
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        allowed: returns True if a pair may be merged; it is asked once for each pair, when its turn comes.
-        overlapping: count pairs that overlap, as BPE does; False counts the merges that would be done, see
-            :func:`..literal.count_merges`.
+        tie: the rule of :func:`..literal.most_frequent`.
+        allowed: says whether a pair may be merged; called once for each pair, when its turn comes.
+        overlapping: False counts merges that would happen, as :func:`..literal.count_merges` does.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]
@@ -108,18 +104,17 @@ def continue_merges(
 
 
 class LinkedText:
-    """All chunks, merged so far, and what is known of their pairs.
+    """All chunks, merged so far, and the state of their pairs.
 
     Attributes (position = index into the first four; one slot per byte, one before and after each chunk):
         ids: the id at each position, or ``EMPTY``.
         before, after: the nearest positions to either side that were not emptied by a merge.
         weights: how often the position's chunk occurs.
         counts: for each pair, the sum of the weights of all positions where it starts.
-        positions: for each pair, where it starts or once started, *last first*: so the stale ones
-            before the true first position can be popped from the end.
+        positions: for each pair, where it starts or once started, *last first*: stale ones are popped from the end.
         heap: one entry (-count, rank, pair) for each pair, current or out of date. The rank is the first
             position, or 0 if the smallest pair wins a tie.
-        overlapping: False if the heap has the number of merges that would be done instead of the count.
+        overlapping: False if the heap has the number of merges that would happen instead of the count.
     """
 
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie, *, overlapping: bool = True) -> None:
@@ -149,12 +144,12 @@ class LinkedText:
         heapq.heappush(self.heap, self.entry(pair))
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        """Return the entry that the heap should hold for a pair now."""
+        """Return the current heap entry of a pair."""
         count = self.counts[pair] if self.overlapping else self.times(pair)
         return -count, self.positions[pair][-1] if self.first_wins else 0, pair
 
     def times(self, pair: Pair) -> int:
-        """Return how often a pair would be merged now; of three equal ids in a row only two are."""
+        """Return how often a pair would be merged now; three equal ids in a row are one merge."""
         left, right = pair
         if left != right:
             return self.counts[pair]
@@ -188,9 +183,9 @@ class LinkedText:
         return None
 
     def merge(self, pair: Pair, made: int) -> int:
-        """Replace every occurrence of ``pair`` by ``made``, from left to right; return how many they were.
+        """Replace every occurrence of a pair, from left to right; return their number.
 
-        The pair need not be the one that was taken out, nor occur at all.
+        The pair may be any, and need not occur.
         """
         ids, before, after, weights = self.ids, self.before, self.after, self.weights
         counts, positions = self.counts, self.positions

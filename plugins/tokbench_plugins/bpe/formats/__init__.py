@@ -1,7 +1,7 @@
 """Byte-level BPE in the files of other programs, both ways.
 
-Each format is a file here, and each is checked against the program that owns it. What a format cannot hold, or
-byte-level BPE cannot do, is refused with the reason: a file that loads gives the same ids.
+What a format cannot hold, or byte-level BPE cannot do, is refused with the reason: a file that loads gives the same
+ids.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
     "gpt2": ("", _write_gpt2),
     "listing": (".merges.txt", write_listing),
 }
-"""By name: what the file's name ends in (GPT-2's two files make a folder), and what writes it."""
+"""By name: the ending of the file's name (GPT-2's two files make a folder), and the function that writes it."""
 
 __all__ = [
     "DEFAULT_SPLIT",

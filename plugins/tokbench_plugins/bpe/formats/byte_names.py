@@ -1,9 +1,8 @@
-"""GPT-2's byte alphabet: tokens are bytes, JSON holds text, so each byte gets a printable character.
+"""GPT-2's byte alphabet: tokens are bytes, JSON holds text, so each byte has a printable character.
 
-A byte that is a visible Latin-1 character stands for itself; the others, in order, take the code points
-from 256 on. That is how ``Ġ`` came to mean a space and ``Ċ`` a line break. Every file of the family GPT-2
-began (``encoder.json``, ``vocab.bpe``, ``tokenizer.json``) spells its tokens so, but for special tokens, which are
-written as they are. Where that makes one spelling mean two things, nothing is written.
+A byte that is a visible Latin-1 character keeps it; the others, in order, have the code points from 256 on. So ``Ġ`` is
+a space and ``Ċ`` a line break. Special tokens are written as they are. Where that makes one spelling mean two things,
+nothing is written.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 
 def _alphabet() -> str:
-    """Return the 256 characters, by byte."""
     beyond = count(FIRST_MERGE)
     latin = map(chr, range(FIRST_MERGE))
     return "".join(c if c.isprintable() and not c.isspace() else chr(next(beyond)) for c in latin)
 
 
 BYTE_TO_CHARACTER: Final = _alphabet()
-"""The character of each byte: entry ``b`` belongs to byte ``b``."""
+"""Entry ``b`` is the character of byte ``b``."""
 
 _TOO_LARGE: Final = 10**7  # a damaged id must not fill the memory
 _BYTE_OF: Final = {ord(character): byte for byte, character in enumerate(BYTE_TO_CHARACTER)}
@@ -62,7 +60,7 @@ def names_of(parts: Parts) -> dict[str, int]:
     """Return the ids of all ordinary tokens by their spelling, in order of id.
 
     Raises:
-        ValueError: two ids would have the same spelling, that of a special token included.
+        ValueError: two ids, special tokens included, would have the same spelling.
     """
     names: dict[str, int] = {}
     empty_id = parts.vocabulary.empty_id
@@ -97,10 +95,10 @@ def vocabulary_of_names(
     Args:
         ids: the id of each ordinary token.
         merges: both halves of each merge, in order of rank.
-        place: where the merge of a rank stands in its file, for messages.
+        place: where the merge of a rank is in its file, for messages.
 
     Raises:
-        ValueError: an id is negative or there twice, a byte has none, or a merge has a part or a result without one.
+        ValueError: an id is negative or repeated, a byte has none, or a merge has a part or a result without one.
 
     >>> ids = {character: byte for byte, character in enumerate(BYTE_TO_CHARACTER)} | {"Ġh": 256}
     >>> vocabulary_of_names(ids, [("Ġ", "h")], "merge {}".format).merges

@@ -1,10 +1,9 @@
-r"""A check that a regular expression means the same to the ``regex`` package and to Hugging Face's engine.
+r"""Checks that a regular expression means the same to the ``regex`` package and to Hugging Face's engine.
 
-``tokenizers`` splits with Oniguruma, in Ruby's dialect. Most expressions split text alike in both; some are
-understood differently without any complaint: ``{1,3}+`` is possessive here and repeats there, ``$`` ends a
-text here and a line there, ``\w`` holds ``²`` there and not here; after a match of nothing one looks for more at
-the same place, the other goes on. So only what is known to agree is let through, in either direction. What
-cannot agree is the Unicode version: an engine does not take letters of a later version for letters.
+``tokenizers`` splits with Oniguruma, in Ruby's dialect. Some expressions mean something else there: ``{1,3}+`` repeats
+instead of being possessive, ``$`` ends a line instead of a text, ``\w`` does not hold ``²``; an empty match continues
+at another place. So only constructs known to agree are allowed. Unicode versions may still differ: an engine does not
+know the letters of a later version.
 """
 
 from __future__ import annotations
@@ -30,9 +29,6 @@ _SHARED: Final = re.compile(
 
 def check_shared_dialect(pattern: str) -> None:
     r"""Refuse an expression that might split text differently in Hugging Face's engine.
-
-    Args:
-        pattern: a regular expression.
 
     Raises:
         ValueError: it is invalid, has a construct that is not known to agree, or can match nothing; the message
@@ -82,5 +78,5 @@ def _without_conditions(pattern: str) -> str:
 
 @cache
 def _folded() -> tuple[str, ...]:
-    """Return the strings that one character folds to if they are longer, such as ``ss`` for ``ß``."""
+    """Return the strings of several characters that one character folds to, such as ``ss`` for ``ß``."""
     return tuple(sorted({folded for c in map(chr, range(_PLANE)) if len(folded := c.casefold()) > 1}))

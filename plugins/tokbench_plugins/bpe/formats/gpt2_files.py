@@ -1,8 +1,7 @@
 """GPT-2's two files: ``encoder.json``, the ids by token, and ``vocab.bpe``, the merges in order of rank.
 
-Tokens are spelled in GPT-2's byte alphabet, and ids need not follow ranks. Special tokens stand among the
-others in ``encoder.json``, written as they are; they are known by what they lack: no merge makes them, and
-they are no single byte.
+Tokens are spelled in GPT-2's byte alphabet, and ids need not follow ranks. Special tokens are in ``encoder.json``,
+written as they are; they are the tokens of several bytes that no merge makes.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
     Args:
         encoder: ``encoder.json``, elsewhere called ``vocab.json``.
         vocab: ``vocab.bpe``, elsewhere called ``merges.txt``.
-        pattern: the pre-tokenization split, which the files do not say.
+        pattern: the split, which the files do not contain.
 
     Raises:
-        BackendError: a file cannot be read or is damaged, or they do not belong together; the message names the
-            file, and the line where there is one.
+        BackendError: a file cannot be read or is damaged, or they do not belong together; the message names file and
+            line.
     """
     content, merges = read_json_object(encoder), _read_merges(vocab)
     try:
@@ -47,7 +46,7 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
 
 
 def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
-    """Return the merges by line; a header of any version may stand anywhere or nowhere, as tokenizers reads it."""
+    """Return the merges by line; a version header may be on any line, as in tokenizers."""
     try:
         lines = decode_utf8(read_file(path, text=True)).split("\n")
     except TextError as error:
@@ -69,15 +68,10 @@ def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
 
 
 def write_gpt2_files(encoder: Path, vocab: Path, parts: Parts) -> None:
-    """Write both files, each as a whole or not at all; the pattern has no place in them.
-
-    Args:
-        encoder: where to write ``encoder.json``.
-        vocab: where to write ``vocab.bpe``.
-        parts: what to write.
+    """Write both files, each whole or not at all; they do not contain the pattern.
 
     Raises:
-        BackendError: the format cannot hold it; the message says what and why.
+        BackendError: the format cannot hold the tokenizer.
         OSError: a file cannot be written.
     """
     try:

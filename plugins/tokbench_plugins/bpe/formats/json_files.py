@@ -1,4 +1,4 @@
-"""JSON files of other programs, read strictly: nothing is taken for granted, nothing is lost."""
+"""Reads JSON files of other programs strictly."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def read_json_object(path: Path) -> dict[str, Any]:
     """Return the content of a file whose outermost value is an object.
 
     Raises:
-        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else;
-            the message names file, line and column where there is such a place.
+        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else; the message names
+        file, line and column.
     """
     try:
         content = parse_json(read_file(path, text=True), _no_key_twice)
@@ -36,11 +36,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def ids_by_name(value: Any, where: str) -> dict[str, int]:
-    """Return a value if it is an object of integers; raise ValueError otherwise.
-
-    Args:
-        value: a part of a JSON file.
-        where: what to call it in a message.
+    """Return a value if it is an object of integers; ``where`` names it in messages.
 
     Raises:
         ValueError: it is something else.

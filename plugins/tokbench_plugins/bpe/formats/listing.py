@@ -1,4 +1,4 @@
-r"""A vocabulary to look at: one line a token, in the order in which they come to be.
+r"""A readable vocabulary: one token per line, in order of creation.
 
 ::
 
@@ -8,10 +8,8 @@ r"""A vocabulary to look at: one line a token, in the order in which they come t
     merge 257 = 256 33           "hi!"
     special 258                  "<|endoftext|>"
 
-A token is text between quotes as far as it is visible text; everything else is bytes, ``\xc3``: halves of
-characters, control characters, invisible ones, a mark that would sit on the quote, a backslash, a
-quote. So what looks alike is alike but for letters of different scripts. Written to be read by people, and
-by :func:`read_listing`.
+A token is text between quotes where it is visible text; all else is bytes, ``\xc3``: halves of characters, control and
+invisible characters, a combining mark after the quote, a backslash, a quote. :func:`read_listing` reads it back.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ _COLUMN: Final = 28
 
 
 def write_listing(path: Path, parts: Parts) -> None:
-    """Write a listing, as a whole or not at all.
+    """Write a listing, whole or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -94,7 +92,7 @@ def unquoted(text: str) -> bytes:
 
 
 def read_listing(path: Path) -> Parts:
-    """Read a listing back.
+    """Read a listing.
 
     Raises:
         BackendError: the file cannot be read or is not a listing; the message names file and line.

@@ -1,4 +1,4 @@
-"""The parts of a byte-level BPE: every format is read into them and written from them."""
+"""The parts of a byte-level BPE, which every format reads and writes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ class Parts:
     """A byte-level BPE in its parts."""
 
     vocabulary: Vocabulary
-    """The tokens and merges."""
 
     pattern: str | None = None
-    """The pre-tokenization split, a name or a regular expression; ``None`` for naive BPE."""
+    """A split's name or regular expression; ``None`` for naive BPE."""
 
     special: SpecialTokens = NO_SPECIAL
-    """The special tokens; none of them is in ``vocabulary``."""
+    """None of them is in ``vocabulary``."""
 
     notes: tuple[str, ...] = ()
-    """The rest of the file, which changes no id of ordinary text and is left out."""
+    """What the file says besides, which changes no id of ordinary text."""

@@ -1,9 +1,8 @@
 """``.tiktoken`` files: for each token a line with its bytes in base64 and its id, which is also its rank.
 
-Merges are not in the file. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
-written if its merges are exactly those that its ranks imply: all that were trained, and all that came as ranks. The
-split is not in the file either. An export writes it to a second file, ``NAME.tiktoken.pattern``; of published files it
-is known by their hash. The reader must know the special tokens.
+The file has no merges. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
+written if its ranks imply exactly its merges. The file has no split either: an export writes it to a second file,
+``NAME.tiktoken.pattern``; published files are recognised by their hash. The reader must know the special tokens.
 
 One line may be ``= 50256``, as in OpenAI's file for Whisper: an empty token, which decodes to nothing and which no text
 gives.
@@ -26,7 +25,7 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
 RANKS_FILES: Final = (FileKind(".tiktoken"), FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n"))
-"""Files of ranks: a ``.model`` may be one, too, as those of Llama 3 are."""
+"""Files of ranks; a ``.model`` may be one, too, as in Llama 3."""
 
 _EMPTY: Final = b"="  # base64 has no letters for no bytes
 
@@ -47,18 +46,17 @@ class RanksFile(NamedTuple):
     """Ranks, and the split that goes with them."""
 
     ranks: dict[bytes, int]
-    """The id of each token."""
     pattern: str
-    """The split, a name or a regular expression."""
+    """A name or a regular expression."""
     notes: tuple[str, ...]
-    """A note if the split is only assumed."""
+    """Has a note if the split is only assumed."""
 
 
 def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
-    """Read a file of ranks and find out its split: the one that was asked for, the published, or the exported one.
+    """Read a file of ranks and its split: the requested, the published, or the exported one.
 
     Raises:
-        BackendError: as for :func:`read_ranks`, or the exported split is not a regular expression.
+        BackendError: as :func:`read_ranks`, or the exported split is not a regular expression.
     """
     ranks = read_ranks(path)
     pattern = pattern or _PUBLISHED.get(_sha256(path)) or read_pattern(path)
@@ -90,10 +88,6 @@ def read_pattern(path: Path) -> str | None:
 def write_pattern(path: Path, pattern: str | None) -> None:
     """Write the split of a file, after the file's sha256; it matches all text, because tiktoken drops what is between.
 
-    Args:
-        path: the file with the ranks or merges.
-        pattern: a name or a regular expression; ``None`` for naive BPE.
-
     Raises:
         OSError: the file cannot be written.
     """
@@ -104,9 +98,9 @@ def write_pattern(path: Path, pattern: str | None) -> None:
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Return the tokens of a file and their ranks, an empty token among them where the file has one.
+    """Return the tokens of a file and their ranks, an empty token included.
 
-    tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
+    tiktoken's own reader caches a copy by path and would miss a changed file.
 
     Raises:
         BackendError: the file cannot be read or is damaged; the message names file and line.
@@ -153,11 +147,7 @@ def _rank(digits: bytes) -> int:
 
 
 def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
-    """Write a file, as a whole or not at all.
-
-    Args:
-        path: where to; an existing file is replaced.
-        ranks: the id of each token; see :func:`ranks_of`.
+    """Write a file, whole or not at all, replacing an existing one.
 
     Raises:
         OSError: the file cannot be written.
@@ -168,12 +158,12 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
-    """Return the ranks that give a vocabulary's ids back.
+    """Return the ranks from which tiktoken gets the ids of a vocabulary.
 
-    If its last id is not used, it is that of the empty token, so that the number of ids is kept.
+    If its last id is unused, it belongs to the empty token, so that the number of ids is kept.
 
     Raises:
-        ValueError: no ranks do: two ids stand for the same bytes, or other merges follow from the ids.
+        ValueError: two ids have the same bytes, or other merges follow from the ids.
 
     >>> ranks_of(Vocabulary.trained([(104, 105), (256, 33)]))[b"hi!"]
     257

@@ -1,13 +1,11 @@
 """Hugging Face's ``tokenizer.json``, written and read: byte-level BPE, or a reason why not.
 
-``tokenizers.Tokenizer.from_file`` gives the same ids for a file that is written here. One difference remains, in use
-and not in the file: ``tokenizers`` recognises special tokens in any text, unless
-``tokenizer.encode_special_tokens = True`` is set.
+``tokenizers.Tokenizer.from_file`` gives the same ids for a file written here, but recognises special tokens in any text
+unless ``tokenizer.encode_special_tokens = True`` is set.
 
-The format is a description of a pipeline: normalizer, pre-tokenizer, model, post-processor, decoder. What
-changes the ids of ordinary text and has no counterpart here is refused. What does not (markers put
-around a text, padding) is left out, and noted. Files from before 2020 do not name the model's type, and
-until 2024 merges were strings; both are read.
+The format describes a pipeline: normalizer, pre-tokenizer, model, post-processor, decoder. What changes the ids of
+ordinary text and has no counterpart here is refused. What does not (markers around a text, padding) is left out and
+noted. Files from before 2020 do not name the model's type, and until 2024 merges were strings; both are read.
 """
 
 from __future__ import annotations
@@ -31,14 +29,10 @@ _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offs
 
 
 def write_tokenizer_json(path: Path, parts: Parts) -> None:
-    """Write a file, as a whole or not at all.
-
-    Args:
-        path: where to; an existing file is replaced.
-        parts: what to write.
+    """Write a file, whole or not at all, replacing an existing one.
 
     Raises:
-        BackendError: the format cannot hold it; the message says what and why.
+        BackendError: the format cannot hold the tokenizer.
         OSError: the file cannot be written.
     """
     try:
@@ -106,14 +100,12 @@ def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
 
 
 def read_tokenizer_json(path: Path) -> Parts:
-    """Return the parts of the tokenizer that a file describes.
-
-    Args:
-        path: a ``tokenizer.json`` whose model is byte-level BPE.
+    """Return the parts of the byte-level BPE in a ``tokenizer.json``.
 
     Raises:
-        BackendError: the file cannot be read, is damaged, or describes what byte-level BPE alone cannot
-            do; the message names the file, the place in it and the reason.
+        BackendError: the file cannot be read, is damaged, or byte-level BPE cannot do what it describes; the message
+            names
+        file and place.
 
     >>> read_tokenizer_json(Path("tokenizer.json"))
     Traceback (most recent call last):
@@ -178,7 +170,6 @@ def _check_decoder(decoder: Any) -> None:
 
 
 def _pattern(pre_tokenizer: Any) -> str | None:
-    """Return the split that a pre-tokenizer makes."""
     steps = list(_steps(pre_tokenizer))
     kinds = [step.get("type") for step in steps]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):

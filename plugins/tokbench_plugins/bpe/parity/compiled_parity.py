@@ -1,6 +1,6 @@
-"""Parity-aware training as in :mod:`.train_parity`, but compiled by numba: the same merges.
+"""Parity-aware training with the merges of :mod:`.train_parity`, compiled by numba.
 
-Here the texts are laid out and given more room; the kernels are those of :mod:`..compiled.parity`.
+The kernels are in :mod:`..compiled.parity`; here the texts are laid out.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def train_parity_counts(
     tie: Tie = "first",
     progress: TrainProgress = silent,
 ) -> list[Pair]:
-    """Train on chunks that are already counted; see :func:`.train_parity.train_parity`.
-
-    All languages have a text apart that is measured, or none has.
+    """Train as :func:`.train_parity.train_parity`; all languages have a ``measured`` text, or none has.
 
     >>> en, xx = Counts.of({"low": 2}), Counts.of({"zzz": 1})
     >>> train_parity_counts([LanguageText(en, 6), LanguageText(xx, 1)], 257, ParityRule())
@@ -80,9 +78,8 @@ def train_parity_counts(
 def _stacked(chunks: Sequence[Counts], ids: int) -> Stack:
     """Lay out all texts with the pairs of their bytes.
 
-    A merge takes an id away from the text wherever it is done, and makes two pairs there at most. So there are at most
-    three pairs for each slot, and three positions, beside the four that a merge needs meanwhile. The system gives
-    memory only where something is written.
+    A merge removes one id and makes at most two pairs. So there are at most three pairs and three positions for each
+    slot, and the four positions that a merge needs meanwhile. The system allocates memory only when it is written.
     """
     texts = [laid_out(counts, range(FIRST_MERGE, FIRST_MERGE)) for counts in chunks]
     slots = np.array([text.flat.size for text in texts])
@@ -123,7 +120,6 @@ def _renumbered(text: Text, weights: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 def _with_larger_table(stack: Stack, lacking: int) -> Stack:
-    """Return the stack with a table of twice the size for one text."""
     old, ends = stack.ends, stack.ends.copy()
     ends[TABLE_ENDS, lacking + 1 :] += old[TABLE_ENDS, lacking + 1] - old[TABLE_ENDS, lacking]
     table = np.full(ends[TABLE_ENDS, -1], -1, np.int32)

@@ -1,7 +1,4 @@
-"""The textbook loop of parity-aware BPE, and its rule: short and slow, the oracle of the tests.
-
-:mod:`.train_parity` and :mod:`.compiled_parity` must give the same merges, faster.
-"""
+"""The textbook loop of parity-aware BPE, and its rule: short and slow, the oracle of the tests."""
 
 from __future__ import annotations
 
@@ -18,27 +15,27 @@ LanguageChunk = tuple[str, bytes]
 
 
 class ParityRule(NamedTuple):
-    """The rule that says which language chooses the next merge.
+    """Which language chooses the next merge.
 
-    The language that is worst off chooses: that with the most tokens per unit of its text (Foroutan et al. 2025,
-    "Parity-Aware Byte-Pair Encoding"). A unit is a byte, or a document that has a translation in each language.
+    The language with the most tokens per unit of its text chooses (Foroutan et al. 2025, "Parity-Aware Byte-Pair
+    Encoding"). A unit is a byte, or a document that has a translation in each language.
     """
 
     global_merges: int = 0
-    """The number of first merges that are those of plain BPE on all languages (hybrid variant)."""
+    """First merges that plain BPE makes on all languages (hybrid variant)."""
 
     window: int = 0
-    """The number of last choices that are looked at: a language that made too many of them is passed over
-    (moving-window variant); 0 passes over none."""
+    """The number of last choices in which a language must not be too frequent (moving-window variant); 0 for no
+    limit."""
 
     alpha: float = 2.0
-    """The multiple of its equal share of the window that a language may choose; more is too often."""
+    """The limit, as a multiple of a language's equal share of the window."""
 
     def most_choices(self, languages: int) -> float:
-        """Return how often a language may stand among the last choices and choose again.
+        """Return how often a language may be among the last choices and choose again.
 
         The authors' program divides α by the number of languages, as here, but by one more where there are global
-        merges: it keeps the counts of all languages together in one more column. So it passes over a language sooner.
+        merges, because its table has a column for all languages together.
 
         >>> ParityRule(window=100).most_choices(4), ParityRule().most_choices(4)
         (50.0, inf)
@@ -47,13 +44,13 @@ class ParityRule(NamedTuple):
 
 
 class MeasuredText(NamedTuple):
-    """The text whose tokens are counted to find the language that is worst off."""
+    """The text whose tokens are counted to find the language that chooses."""
 
     units: Mapping[str, int]
-    """The number of units of the text of each language; of languages that are equally badly off, the first chooses."""
+    """The units of each language's text; the first of equal languages chooses."""
 
     chunks: Iterable[LanguageChunk] | None = None
-    """The chunks of the text; ``None`` for those of the training text."""
+    """``None`` for the training text."""
 
 
 def train_parity_literally(
@@ -64,17 +61,17 @@ def train_parity_literally(
     tie: Tie = "first",
     on_merge: Callable[[Pair, str], None] = silent,
 ) -> list[Pair]:
-    """Train so that the language that is worst off chooses each merge, which is then done in all languages.
+    """Train so that the language with the most tokens per unit chooses each merge, which is then done in all languages.
 
-    It chooses the most frequent pair of its own text. A language without a pair chooses no more. If all others are
-    passed over because of the window, the worst off of them chooses all the same.
+    It chooses the most frequent pair of its own text. A language without a pair is out. If the window excludes all
+    others, the one with the most tokens chooses all the same.
 
     Args:
         text: the chunks of the training text.
         vocab_size: number of ids to reach, the 256 bytes included.
-        rule: the rule that says which language chooses.
+        rule: which language chooses.
         measured: the text on which parity is measured.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
+        tie: the rule of :func:`..literal.most_frequent`.
         on_merge: called for each merge with its pair and the language that chose it; ``*`` for plain BPE.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The options of parity-aware BPE, and what they ask for."""
+"""The options of parity-aware BPE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokbench_plugins.bpe.artefact import CorpusDigest
 from tokbench_plugins.bpe.parity.literal_parity import ParityRule
 
 Unit = Literal["bytes", "documents"]
-"""The unit of text by which the tokens of a language are divided."""
+"""The unit by which the tokens of a language are divided."""
 
 Texts = Mapping[str, Sequence[str]]
 """The documents of each language."""
@@ -26,10 +26,8 @@ class ParityTraining(NamedTuple):
     """The measure of parity between languages, and the rule to reach it."""
 
     unit: Unit
-    """The unit of text: the worst off language has the most tokens for each."""
 
     rule: ParityRule = ParityRule()
-    """The rule that says which language chooses a merge."""
 
     dev: Texts | None = None
     """The documents on which parity is measured; ``None`` for the training text."""
@@ -80,10 +78,10 @@ class ParityOptions(plugin.Options):
     )
 
     def parity_training(self) -> ParityTraining | None:
-        """Return what the options ask for, with the development text; ``None`` for plain BPE.
+        """Return the requested training, with the development text; ``None`` for plain BPE.
 
         Raises:
-            BackendError: the folder of the development text has none; or there are options of parity without parity.
+            BackendError: the folder of the development text is empty; or options of parity are set without ``parity``.
         """
         if self.parity == "none":
             given = sorted(name for name in self.model_fields_set if name.startswith("parity_"))
@@ -95,7 +93,7 @@ class ParityOptions(plugin.Options):
 
 
 def _read_texts(folder: Path) -> dict[str, list[str]]:
-    """Read the files of a folder: the name of each without ``.txt`` is its language, each line a document.
+    """Read a folder: each file's name without ``.txt`` is its language, each line a document.
 
     Raises:
         BackendError: the folder has no such file, or one cannot be read.

@@ -1,7 +1,6 @@
-"""Parity-aware training in near-linear time, with merges identical to those of :mod:`.literal_parity`.
+"""Parity-aware training in near-linear time, with the merges of :mod:`.literal_parity`.
 
-Each language has a :class:`..fast.train.LinkedText` of its own, so the most frequent pair of any language is found as
-fast as that of one text. A merge is done in each of them and corrects the number of its tokens.
+Each language has a :class:`..fast.train.LinkedText`. A merge is done in each of them and corrects its number of tokens.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ _REPORTS: Final = 200  # calls of ``progress``, about
 _Chunks = TypeVar("_Chunks")
 
 CountedChunks = Sequence[tuple[bytes, int]]
-"""Different chunks in the order in which they first occur, each with its count."""
+"""Different chunks in order of first occurrence, each with its count."""
 
 
 class LanguageText(NamedTuple, Generic[_Chunks]):
     """The text of one language, in the form that its trainer takes."""
 
     chunks: _Chunks
-    """The chunks of the training text."""
+    """Of the training text."""
 
     units: int
-    """The number of units of the measured text: bytes, or documents."""
+    """The bytes or documents of the measured text."""
 
     measured: _Chunks | None = None
-    """The chunks of a text apart that is measured; ``None`` to measure the training text."""
+    """``None`` to measure the training text."""
 
 
 def train_parity(
@@ -45,18 +44,15 @@ def train_parity(
     tie: Tie = "first",
     progress: TrainProgress = silent,
 ) -> list[Pair]:
-    """Train on chunks that are already counted.
+    """Train on counted chunks.
 
     Args:
-        languages: their texts; of languages that are equally badly off, the first one chooses.
+        languages: the first of equal languages chooses.
         vocab_size: number of ids to reach, the 256 bytes included.
-        rule: the rule that says which language chooses.
-        given: the first merges, as plain BPE gives them: ``rule.global_merges`` of them, or fewer.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
+        rule: which language chooses.
+        given: the first merges, as plain BPE makes them: at most ``rule.global_merges``.
+        tie: the rule of :func:`..literal.most_frequent`.
         progress: called with (merges done, merges in all).
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank, the given ones first.
 
     >>> train_parity([LanguageText([(b"low", 2)], 6), LanguageText([(b"zzz", 1)], 1)], 257, ParityRule())
     [(122, 122)]
@@ -79,8 +75,6 @@ def train_parity(
 
 
 class _LanguageTexts:
-    """The texts of all languages, merged so far."""
-
     def __init__(self, languages: Sequence[LanguageText[CountedChunks]], rule: ParityRule, tie: Tie) -> None:
         self._texts = [LinkedText(text.chunks, tie) for text in languages]
         self._apart = [None if text.measured is None else LinkedText(text.measured, tie) for text in languages]
@@ -107,7 +101,6 @@ class _LanguageTexts:
         return max(in_turn or self._open, key=lambda language: self._tokens[language] / self._units[language])
 
     def merge(self, pair: Pair, made: int) -> None:
-        """Merge a pair in all languages."""
         for language, (text, apart) in enumerate(zip(self._texts, self._apart, strict=True)):
             times = text.merge(pair, made)
             self._tokens[language] -= times if apart is None else apart.merge(pair, made)

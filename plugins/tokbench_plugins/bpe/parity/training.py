@@ -1,8 +1,7 @@
 """Parity-aware BPE: its text by language, and the choice of an engine (Foroutan et al. 2025).
 
-Plain BPE merges the pair that is most frequent over all languages, so large languages get the most tokens.
-Parity-aware BPE lets the language choose that needs the most tokens, so that all languages end with about the same.
-:class:`.literal_parity.ParityRule` has the rule, :func:`.literal_parity.train_parity_literally` the textbook loop.
+Plain BPE merges the pair that is most frequent over all languages, so large languages get the most tokens. Parity-aware
+BPE lets the language that needs the most tokens choose; :mod:`.literal_parity` has the rule.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ class ParityMerges(NamedTuple):
     """The result of parity-aware training."""
 
     merges: list[Pair]
-    """The merges in order of rank."""
+    """In order of rank."""
 
     record: TrainingRecord
-    """The record of their training, for the artefact."""
+    """For the artefact."""
 
 
 def train_by_parity(
@@ -46,12 +45,10 @@ def train_by_parity(
     progress: TrainProgress = silent,
     **settings: Unpack[TrainSettings],
 ) -> ParityMerges:
-    """Train on the groups of a text, which are its languages, and keep the facts for the artefact.
-
-    The arguments are those of :func:`train_with_parity`.
+    """Train on the groups of a text, which are its languages, and record what the artefact needs.
 
     Raises:
-        BackendError: the text has no groups; and as for :func:`train_with_parity`.
+        BackendError: the text has no groups; and as :func:`train_with_parity`.
     """
     digest = CorpusDigest()
     text = list(_with_languages(documents, digest))
@@ -60,7 +57,7 @@ def train_by_parity(
 
 
 def _with_languages(documents: Iterable[str], digest: CorpusDigest) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of each document, and count it."""
+    """Yield the language and the text of each document, and add it to the digest."""
     if not isinstance(documents, GroupedText):
         raise BackendError(
             "parity is between languages, but the training text has no groups; give a corpus whose groups are "
@@ -84,13 +81,10 @@ def train_with_parity(
     Args:
         documents: the language and the text of each document.
         vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        pattern: a split's name or regular expression; ``None`` for naive BPE.
         parity: how parity is measured and reached.
         progress: called with (merges done, merges in all).
-        settings: the rule for ties, the engine and the processes; the merges are the same with any engine.
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank.
+        settings: the engine does not change the merges.
 
     Raises:
         BackendError: the text has fewer than two languages, the development text has others, or the numbers of
@@ -126,35 +120,27 @@ def train_with_parity(
 
 
 class _ParityTexts(NamedTuple):
-    """The texts of all languages, in the order in which the languages first occur."""
+    """The texts of all languages, in order of first occurrence."""
 
     training: Texts
-    """The training text."""
 
     apart: Texts | None
     """The text on which parity is measured; ``None`` for the training text."""
 
     units: Mapping[str, int]
-    """The number of bytes or documents of the measured text of each language."""
+    """The bytes or documents of the measured text of each language."""
 
     @classmethod
     def of(cls, documents: Iterable[tuple[str, str]], parity: ParityTraining) -> _ParityTexts:
-        """Group the documents by language.
-
-        Raises:
-            BackendError: as for :func:`train_with_parity`.
-        """
         training = _by_language(documents)
         apart = None if parity.dev is None else _matching(parity.dev, training)
         return cls(training, apart, _units(training if apart is None else apart, parity.unit))
 
     @property
     def characters(self) -> int:
-        """The length of the training text."""
         return sum(len(text) for _, text in _in_turn(self.training))
 
     def counted(self, count: Callable[[Sequence[str]], _Chunks]) -> list[LanguageText[_Chunks]]:
-        """Return the text of each language with its chunks counted."""
         return [
             LanguageText(
                 count(self.training[language]), units, None if self.apart is None else count(self.apart[language])
@@ -177,7 +163,7 @@ def _chunks(split: Splitter, documents: Iterable[tuple[str, str]]) -> list[Langu
 
 
 def _logged(total: int, progress: TrainProgress) -> Callable[[Pair, str], None]:
-    """Return what logs each merge of the textbook loop and reports it as progress."""
+    """Return a function that logs each merge of the textbook loop and reports progress."""
     done = 0
 
     def on_merge(pair: Pair, language: str) -> None:
@@ -202,7 +188,6 @@ def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _matching(dev: Texts, texts: Texts) -> Texts:
-    """Return the development text in the order of the training text."""
     for language in sorted(texts.keys() ^ dev.keys()):
         has, lacks = ("the training text", "parity_dev") if language in texts else ("parity_dev", "the training text")
         raise BackendError(f"{has} has the language {language!r}, and {lacks} does not; both must have the same")
@@ -210,10 +195,10 @@ def _matching(dev: Texts, texts: Texts) -> Texts:
 
 
 def _units(texts: Texts, unit: Unit) -> dict[str, int]:
-    """Return the number of bytes or documents of each language.
+    """Return the bytes or documents of each language.
 
     Raises:
-        BackendError: documents are counted, and the languages have different numbers; or one has no text.
+        BackendError: languages have different numbers of documents where these are counted, or one has no text.
     """
     if empty := next((language for language, documents in texts.items() if not any(documents)), None):
         raise BackendError(f"the text of language {empty!r} on which parity is measured is empty")

@@ -1,1 +1,1 @@
-"""PickyBPE: tokens that only were a step on the way to longer ones are removed while the vocabulary is trained."""
+"""PickyBPE: removes tokens that were only steps to longer ones during training."""

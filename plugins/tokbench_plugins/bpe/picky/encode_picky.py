@@ -1,10 +1,8 @@
-"""Encoding with the events of PickyBPE in near-linear time.
+"""Encoding with the events of PickyBPE in near-linear time, as :func:`.literal_picky.encode_picky_literally`.
 
-The ids are those of :func:`.literal_picky.encode_picky_literally`.
-
-A chunk need not try every event. An event that can happen at a place happens when its turn comes, whatever stands
-elsewhere. So a heap holds for each place the next event that may happen there, the earliest event first and,
-for the same event, the leftmost place first. What an event makes can only take part in later events.
+An event that can happen at a place happens when its turn comes, whatever is elsewhere. So a heap holds for each place
+the next event that may happen there, the earliest event first and then the leftmost place. What an event makes can only
+take part in later events.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ class PickyEncoder(ChunkEncoder):
 
     Args:
         events: the events in order.
-        pattern: the pre-tokenization split, a name or a regular expression.
-        final_ids: the id of each token that is present in the end, by its id of training.
+        pattern: a split's name or regular expression.
+        final_ids: the id of each final token, by its id of training.
 
     Raises:
         ValueError: ``pattern`` is invalid.

@@ -1,17 +1,16 @@
 """The textbook loops of PickyBPE (Chizhov et al. 2024, *BPE Gets Picky*, arXiv:2409.04599), short and slow.
 
-BPE keeps every token that it makes on the way: ``Kentuck`` stays when ``Kentucky`` has come, though no text uses it.
-PickyBPE looks at both halves after each merge. The *intersection over self* of a half is the share of its occurrences
-that the merge took: IoS = times merged / occurrences before. If it reaches the threshold, the half is removed, and what
-is left of it is split into tokens that exist. A single byte is never removed. A removed token may be made again.
+BPE keeps every token that it makes on the way: ``Kentuck`` stays after ``Kentucky``, though no text uses it. PickyBPE
+looks at both halves after each merge. The *intersection over self* of a half is the share of its occurrences that the
+merge took: IoS = times merged / occurrences before. If it reaches the threshold, the half is removed, and its other
+occurrences are split into existing tokens. A single byte is never removed. A removed token may be made again.
 
 Training is a list of *events*, merges and removals, in order. Encoding repeats them in this order.
 
-Training ends at every threshold, though tokens come and go. Write down how many tokens of each length the text has,
-the longest length first. A merge makes at least one token of length a + b out of tokens of the lengths a and b, and the
-removals after it replace tokens of these two lengths by shorter ones. So the first number that changes is that of
-length a + b, and it grows. The lists grow in the order of a dictionary, no list comes twice, and the text has finitely
-many.
+Training ends at every threshold. List how many tokens of each length the text has, the longest length first. A merge
+makes at least one token of length a + b out of tokens of the lengths a and b, and the removals after it replace tokens
+of these lengths by shorter ones. So the first number that changes is for length a + b, and it grows. The lists rise in
+lexicographic order, none repeats, and the text has finitely many.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 class Event(NamedTuple):
     """A merge or a removal.
 
-    Ids here are those of training: 0 to 255 are the bytes, and each new string of bytes gets the next one.
+    Ids are the ids of training: 0 to 255 are the bytes, and each new string of bytes gets the next one.
     """
 
     before: tuple[int, ...]
-    """The two ids of a merge, or the one id that is removed."""
+    """The two ids of a merge, or the removed id."""
 
     after: tuple[int, ...]
-    """The one id that the merge makes, or the ids that stand for the removed one."""
+    """The one id that the merge makes, or the ids that replace the removed one."""
 
     @property
     def is_merge(self) -> bool:
-        """True for a merge, false for a removal."""
         return len(self.before) > 1
 
 
@@ -51,11 +49,8 @@ def train_picky_literally(
     Args:
         chunks: the training text, as UTF-8.
         vocab_size: number of tokens to reach, the 256 bytes included, the removed ones not.
-        threshold: the share of the occurrences of a half from which on it is removed.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-
-    Returns:
-        The events in order.
+        threshold: the intersection over self at which a half is removed.
+        tie: the rule of :func:`..literal.most_frequent`.
 
     >>> for event in train_picky_literally([b"abc", b"abc"], 258, 0.9):
     ...     print(event)
@@ -90,7 +85,7 @@ def train_picky_literally(
 
 
 def parts_of(token_id: int, halves: Mapping[int, Pair], present: set[int]) -> tuple[int, ...]:
-    """Return the tokens that stand for a removed one: its halves, and for a half that is gone, its halves.
+    """Return the tokens that replace a removed one: its halves, or the halves of a missing half.
 
     Args:
         token_id: the id of training.
@@ -119,7 +114,7 @@ def replay(ids: Sequence[int], event: Event) -> list[int]:
 
 
 def encode_picky_literally(chunk: bytes, events: Iterable[Event]) -> list[int]:
-    """Encode one chunk: do all events, one after the other. The ids are those of training.
+    """Encode one chunk: do all events in order. The ids are the ids of training.
 
     >>> events = train_picky_literally([b"abc", b"abc"], 258, 0.9)
     >>> encode_picky_literally(b"abcab", events)

@@ -1,7 +1,7 @@
 """A vocabulary of PickyBPE as a tokenizer.
 
-Encoding repeats the events of training in their order, in each chunk. Ids are dense: the bytes, and then the tokens
-that are present in the end, in the order in which they were first made.
+Encoding repeats the events of training in each chunk. Ids are dense: the bytes, then the final tokens, in the order in
+which they were first made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token
 
 @dataclass(frozen=True)
 class PickyEvents:
-    """The events of PickyBPE, and the tokens that they make.
+    """The events of PickyBPE, in order, and the tokens that they make.
 
     >>> learned = PickyEvents([Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))], 0.9)
     >>> learned.halves, learned.tokens[256:], learned.final_ids[257], 256 in learned.final_ids
@@ -33,14 +33,13 @@ class PickyEvents:
     """
 
     events: Sequence[Event]
-    """The events in order."""
 
     threshold: float
-    """The intersection over self from which on a token was removed."""
+    """The intersection over self at which a token was removed."""
 
     @cached_property
     def halves(self) -> list[Pair]:
-        """The pair that made each id of training first; entry ``k`` is that of id ``256 + k``."""
+        """The pair that first made each id of training; entry ``k`` belongs to id ``256 + k``."""
         halves: list[Pair] = []
         for event in self.events:
             if event.is_merge and event.after[0] == FIRST_MERGE + len(halves):
@@ -54,7 +53,7 @@ class PickyEvents:
 
     @cached_property
     def final_ids(self) -> dict[int, int]:
-        """The id of each token that is present in the end, by its id of training."""
+        """The id of each final token, by its id of training."""
         present = set(range(FIRST_MERGE))
         for event in self.events:
             if event.is_merge:
@@ -66,13 +65,6 @@ class PickyEvents:
 
 class PickyTokenizer(RuledTokenizer):
     """A vocabulary from which scaffold tokens were removed.
-
-    Args:
-        learned: the events.
-        pattern: the pre-tokenization split, a name or a regular expression.
-        special_tokens: names and ids, which ordinary text does not give.
-        engine: ``literal`` encodes by the textbook loop; all others give the same ids in Python.
-        training: how it was trained, for the artefact.
 
     Raises:
         ValueError: ``pattern`` is invalid, or a special token has the id of an ordinary one.
@@ -106,27 +98,15 @@ class PickyTokenizer(RuledTokenizer):
 
     @property
     def merges(self) -> Merges:
-        """Refuse to list merges.
-
-        Raises:
-            NoMergesError: always; it says why.
-        """
         raise NoMergesError("tokens were removed while it was trained: its first merges are not a smaller tokenizer")
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         events = [[list(event.before), list(event.after)] for event in self.learned.events]
         rule = {"name": "picky", "threshold": self.learned.threshold, "events": events}
         write_artefact(path, self.learned.halves, self.pattern, self.special_tokens, self.training._replace(rule=rule))
 
 
 class _LiteralPickyEncoder:
-    """Encodes by the textbook loop."""
-
     def __init__(self, events: Sequence[Event], pattern: str | None, final_ids: dict[int, int]) -> None:
         self.split = Splitter(pattern)
         self._events, self._final_ids = events, final_ids
@@ -137,10 +117,7 @@ class _LiteralPickyEncoder:
 
 
 def read_events(rule: Mapping[str, Any]) -> PickyEvents:
-    """Read the events of an artefact.
-
-    Args:
-        rule: its rule.
+    """Read the events of an artefact's rule.
 
     Raises:
         ValueError: an event is neither a merge of two ids that exist nor the removal of one.

@@ -1,8 +1,8 @@
 """Training of PickyBPE in near-linear time, with the events of :func:`.literal_picky.train_picky_literally`.
 
-The text is that of :mod:`..fast.train`, which counts pairs once and corrects the counts of neighbours. A removal puts
-the parts of a token back into the slots of their bytes. So counts of old pairs can rise, and a pair that gains enters
-the heap anew: an entry of before is then worse than the truth, and comes out later.
+The text is a :class:`..fast.train.LinkedText`. A removal puts the parts of a token back into the slots of their bytes.
+So counts of old pairs can rise, and a pair that gains enters the heap again; its old entry is worse and comes out
+later.
 """
 
 from __future__ import annotations
@@ -27,17 +27,14 @@ def train_picky(
     tie: Tie = "first",
     progress: TrainProgress = silent,
 ) -> list[Event]:
-    """Train on chunks that are already counted.
+    """Train on counted chunks.
 
     Args:
-        chunks: how often each different chunk occurs, in the order in which they first occur.
+        chunks: how often each different chunk occurs, in order of first occurrence.
         vocab_size: number of tokens to reach, the 256 bytes included, the removed ones not.
-        threshold: the share of the occurrences of a half from which on it is removed.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        progress: called with (tokens made and still there, tokens in all).
-
-    Returns:
-        The events in order.
+        threshold: the intersection over self at which a half is removed.
+        tie: the rule of :func:`..literal.most_frequent`.
+        progress: called with (tokens made and still present, tokens in all).
 
     >>> for event in train_picky({"abc": 2}, 258, 0.9):
     ...     print(event)
@@ -76,24 +73,22 @@ def train_picky(
 
 
 class _PickyText(LinkedText):
-    """The chunks, merged so far, in which tokens can also be taken apart."""
+    """The chunks, merged so far, in which tokens can also be split."""
 
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie) -> None:
         super().__init__(sequences, tie)
         self.occurrences: defaultdict[int, int] = defaultdict(int)
-        """For each id, the sum of the weights of the positions where it stands."""
+        """For each id, the sum of the weights of its positions."""
         for token, weight in zip(self.ids, self.weights, strict=True):
             self.occurrences[token] += weight
         self.starts: defaultdict[int, list[int]] = defaultdict(list)
-        """For each id that was made, the positions where it stands or once stood."""
+        """For each id that was made, its present and past positions."""
 
     def enter(self, pair: Pair) -> None:
-        """Put a pair into the heap that has new positions, maybe beside older ones."""
         self.positions[pair].sort()
         super().enter(pair)
 
     def merge(self, pair: Pair, made: int) -> int:
-        """Replace a pair as the base class does, and keep count of the tokens."""
         starts = self.positions[pair]
         times = super().merge(pair, made)
         self.starts[made] += [start for start in starts if self.ids[start] == made]
@@ -103,13 +98,7 @@ class _PickyText(LinkedText):
         return times
 
     def split(self, token: int, parts: Sequence[int], widths: Sequence[int]) -> None:
-        """Replace a token by its parts everywhere.
-
-        Args:
-            token: the id.
-            parts: the ids that stand for it.
-            widths: the number of bytes of each part.
-        """
+        """Replace a token by its parts everywhere; ``widths`` are the bytes of each part."""
         gained: set[Pair] = set()
         for start in sorted(set(self.starts.pop(token, ()))):
             if self.ids[start] == token:

@@ -1,1 +1,1 @@
-"""Merges found again from bare ranks or lists, and put in an order that can be cut at any size."""
+"""Recovers merges from bare ranks or lists, in an order that can be cut at any size."""

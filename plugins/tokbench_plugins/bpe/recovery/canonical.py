@@ -1,4 +1,4 @@
-"""Checks of a vocabulary: the tokens that come back when their bytes are encoded, and if bare ranks say it all."""
+"""Checks which tokens their bytes are encoded as, and whether bare ranks describe a vocabulary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIGHEST_COMPILED: Final = (1 << 21) - 1  # ids; the tables of compiled encoding
 
 
 def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
-    """Return the ids that the merges do not give to a chunk of exactly their bytes.
+    """Return the ids that the merges do not make of exactly their bytes.
 
     >>> tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"xyz"]
     >>> not_merged(Vocabulary(tuple(tokens), tuple(range(256)), ((97, 98, 256), (256, 99, 257))))
@@ -28,7 +28,7 @@ def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
 
 
 def _encoded_alone(vocabulary: Vocabulary, token_ids: list[int]) -> Iterable[int]:
-    """Return for each token the one id that its bytes are encoded as, or -1 if they are encoded as several."""
+    """Return for each token the one id that its bytes are encoded as, or -1 for several."""
     tokens = vocabulary.tokens
     size = sum(len(tokens[token_id]) for token_id in token_ids)
     if size >= _WORTH_COMPILED and len(tokens) <= _HIGHEST_COMPILED and has_numba():
@@ -43,10 +43,10 @@ def _encoded_alone(vocabulary: Vocabulary, token_ids: list[int]) -> Iterable[int
 
 
 def is_canonical(vocabulary: Vocabulary) -> bool:
-    """Return True if bare ranks say everything about a vocabulary.
+    """Return True if bare ranks describe a vocabulary wholly.
 
-    Each token of more than one byte is then made by one merge, in the order of the ids, and encoded as
-    itself. Trained vocabularies and OpenAI's are canonical; tiktoken and its like take no others.
+    Each token of several bytes is then made by one merge, in the order of the ids, and encoded as itself. Trained
+    vocabularies and OpenAI's are canonical; tiktoken takes only these.
 
     >>> is_canonical(Vocabulary.trained([(97, 97), (256, 97), (257, 98)]))
     True

@@ -1,10 +1,8 @@
 """Late merges: an engine does them as soon as their halves exist, because their own rank is lower.
 
-Suppose that the merge ``a b`` makes the second half of ``cab``, and that ``cab`` has the lower rank. An engine merges
-one ``a b``, then at once the ``c ab`` that it gave, then the next ``a b``: it goes from place to place in the text. An
-order of merges goes from merge to merge: all ``a b`` of the text, then all ``c ab``. Both give the same ids unless a
-token can go into two merges of such a group, and the two ways give it to different ones. :func:`check_group` finds
-these groups.
+Suppose that ``a b`` makes the second half of ``cab``, and that ``cab`` has the lower rank. An engine merges one ``a
+b``, then at once the resulting ``c ab``, then the next ``a b``. An order of merges does all ``a b``, then all ``c ab``.
+Both give the same ids unless a token can go into two merges of such a group; :func:`check_group` finds these groups.
 """
 
 from __future__ import annotations
@@ -14,32 +12,28 @@ from typing import NamedTuple
 
 
 class GroupMerge(NamedTuple):
-    """One merge of a group."""
+    """A merge of a group."""
 
     left: int
-    """The id of its left half."""
 
     right: int
-    """The id of its right half."""
 
     made: int
-    """The id that it makes."""
 
     place: int
-    """Its place among all candidates: of two merges that are possible, an engine does the lower one."""
+    """Its place among all candidates: an engine does the lower of two possible merges."""
 
 
 def check_group(group: Sequence[GroupMerge]) -> None:
     """Check that a group of merges, done one after the other, gives what an engine gives.
 
-    A token can go into two merges only as the right half of one and the left half of the other. All such pairs of
-    merges are looked at.
+    Only the right half of one merge and the left half of another can be the same token; all such pairs are checked.
 
     Args:
-        group: the merge that was found at its own rank, then the late ones that it makes possible, in order.
+        group: the merge at its own rank, then the late ones that it makes possible, in order.
 
     Raises:
-        ValueError: an engine would give a token to another merge than the order does.
+        ValueError: an engine would use a token in another merge than the order does.
 
     >>> ab = GroupMerge(97, 98, made=300, place=9)
     >>> check_group([ab, GroupMerge(99, 300, made=301, place=1)])  # c ab
@@ -68,8 +62,8 @@ def _first_in_engine(group: Sequence[GroupMerge], before: int, after: int, made:
 
     Args:
         group: as for :func:`check_group`.
-        before: the place in the group of the merge whose right half is in question.
-        after: the place of the merge whose left half it is.
+        before: the place in the group of the merge with the right half in question.
+        after: the place of the merge with it as left half.
         made: the ids that the group makes.
     """
     if before == 0 or after == 0 or group[after].right in made:

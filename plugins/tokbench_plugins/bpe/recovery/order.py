@@ -1,9 +1,8 @@
-"""The merges of a vocabulary in the order in which they are done, so that every smaller vocabulary is a prefix of it.
+"""The merges of a vocabulary in an order of which every prefix is a smaller vocabulary.
 
-If every merge comes after those that make its parts, then encoding with the first ``k`` merges is a stage of encoding
-with all of them. In published vocabularies the ids are such an order, with few exceptions: a token that was added by
-hand has a low id, and halves that come after it. Engines make such a token as soon as both halves exist, so this is its
-place in the order.
+If every merge comes after those that make its parts, encoding with the first ``k`` merges is a stage of encoding with
+all. In published vocabularies the ids are such an order, with few exceptions: a token added by hand has a low id, and
+halves with higher ones. Engines make it as soon as both halves exist, so this is its place in the order.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from tokbench_plugins.bpe.recovery.recovered import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
 
 Merges = tuple[tuple[int, ...], ...]
-"""The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole."""
+"""The ids of the parts of each merge: two, or more for a token that a whole chunk is looked up as."""
 
 
 class NoMergesError(BackendError, AttributeError):
-    """A vocabulary has no merges that come in order of rank; ``hasattr`` says that there is no such attribute."""
+    """A vocabulary has no merges in order of rank; ``hasattr`` is then False."""
 
 
 def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) -> Merges:
     """Return the parts of every token, in order of rank.
 
     Args:
-        candidates: the tokens of more than one unit in order of rank, as :func:`.recover.recover_from` takes them.
-        looked_up: True if a chunk that is just this token becomes it although no merge builds it.
+        candidates: the tokens of several units in order of rank, as for :func:`.recover.recover_from`.
+        looked_up: says whether a chunk that is just this token becomes it although no merge builds it.
 
     Raises:
         NoMergesError: there is no order in which all merges are done.
@@ -82,8 +81,9 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
 
     Args:
-        ranks: the id of each token that is not a special token, by its bytes; a smaller id is merged first.
-            A chunk is looked up before it is merged.
+        ranks: the id of each ordinary token, by its bytes; a smaller id is merged first. A chunk is looked up before it
+            is
+        merged.
 
     Raises:
         NoMergesError: there is no order in which all merges are done, or a token has a byte that is not a token.

@@ -1,12 +1,10 @@
 """The merges behind bare ranks.
 
-A file of ranks gives each token an id and does not say which two tokens it was merged from. But when the token was
-made, all merges before it had been done, on its bytes too. So encode the bytes of the token with the merges of lower
-rank: what is left are its two halves.
+A file of ranks gives each token an id, but not its two halves. When the token was made, all earlier merges had been
+done, on its bytes too. So encode its bytes with the merges of lower rank: what is left are its two halves.
 
-If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens: whole
-words that were added by hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary
-without the token, such a chunk becomes these parts.
+If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens, added by
+hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary such a chunk becomes its parts.
 
 Vocabularies that start from characters, and those that list their merges, are recovered in the same way.
 """
@@ -35,7 +33,7 @@ _WORTH_KEEPING: Final = 32_768
 
 
 def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
-    """Return True if parts are the two halves that a candidate is to be merged from."""
+    """Return True if parts are the two halves of a candidate."""
     return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half
 
 
@@ -44,10 +42,10 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
 
     Args:
         ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps. An empty token
-            is an id that is not used.
+        is an unused id.
 
     Raises:
-        ValueError: a single byte is missing, or an id is negative, enormous or there twice.
+        ValueError: a single byte is missing, or an id is negative, enormous or repeated.
 
     >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
     >>> vocabulary = vocabulary_of_ranks(ranks)
@@ -72,7 +70,7 @@ def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
 
 
 def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_ids: tuple[int, ...]) -> Recovered:
-    """Return all merges that engines of ranks do, checked as those of a vocabulary."""
+    """Return all merges that engines of ranks do, checked as a vocabulary's merges."""
     merges, whole_chunks = recover(ranks)
     merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
     Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))  # which refuses what is not sound
@@ -82,12 +80,12 @@ def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_
 def _with_halves_that_come_later(
     merges: list[Merge], whole_chunks: Sequence[WholeChunk], tokens: Sequence[bytes], ranks: Mapping[bytes, int]
 ) -> list[Merge]:
-    """Return merges with those that tokens need whose halves have higher ranks, each at the rank of its token.
+    """Add the merges of tokens whose halves have higher ranks, each at the rank of its token.
 
     Engines of ranks join any two neighbours whose bytes are a token. So the bytes of a whole chunk may be joined after
-    all, when merges of higher rank have given two halves. For every token that has such a whole chunk in it, each way
-    to cut it in two tokens becomes a merge. Only one of them is ever done: what becomes of the bytes of a token does
-    not depend on the text around them until a merge reaches across their ends.
+    all, when merges of higher rank have given two halves. For every token with such a whole chunk in it, each way to
+    cut it into two tokens becomes a merge. Only one of them is ever done: what becomes of the bytes of a token does not
+    depend on the text around them until a merge reaches across their ends.
     """
     lengths = set(map(len, ranks)) - {0}  # to look up each part of a token of a million bytes would take hours
 
@@ -110,7 +108,7 @@ def _with_halves_that_come_later(
 
 
 def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
-    """Return the ids of the tokens that have one of the parts in them.
+    """Return the ids of the tokens that contain one of the parts.
 
     >>> sorted(_with_one_of([b"ab", b"c"], [b"a", b"bc", b"xab"]))
     [1, 2]
@@ -128,17 +126,15 @@ def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
-    """Find the last merge of every token of more than one byte.
+    """Find the last merge of every token of several bytes.
 
     Args:
-        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and
-            the 256 bytes may have any.
-
-    Returns:
-        The merges and the tokens that none builds; the two together with the bytes are all tokens.
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and the 256 bytes
+            may
+        have any.
 
     Raises:
-        ValueError: a single byte is missing, or an id is negative or there twice.
+        ValueError: a single byte is missing, or an id is negative or repeated.
 
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
     >>> merges, whole_chunks = recover(ranks)
@@ -150,10 +146,10 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
-    """Return the tokens of more than one byte, in order of id.
+    """Return the tokens of several bytes, in order of id.
 
     Raises:
-        KeyError: a token has a byte that is not a token itself.
+        KeyError: a token has a byte that is not a token.
     """
     id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
     in_order = sorted(ranks.items(), key=itemgetter(1))
@@ -164,17 +160,19 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
 
 
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
-    """Find the merges of tokens that are given in order of rank.
+    """Find the merges of tokens in order of rank.
 
     Args:
-        candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it
-            is the pair that lower merges leave of it.
-        late: True if a token may be made after tokens of higher rank, as engines do when these give them its
-            halves. Its merge then stands behind the one that gives the second half.
+        candidates: the tokens of several units. One may be repeated with other pairs; the pair that lower merges leave
+            of
+        it makes it.
+        late: True allows a token to be made after tokens of higher rank that give it its halves, as in engines. Its
+            merge
+        then follows the one that gives the second half.
 
     Raises:
-        ValueError: a late merge and another one want the same token, and engines do not give it to the one that comes
-            first in the order: see :func:`.late.check_group`.
+        ValueError: a late merge and another one want the same token, and engines do not follow the order; see
+        :func:`.late.check_group`.
 
     >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
     [(0, 1, 3), (3, 2, 4)]
@@ -189,7 +187,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
 
 class Recovery:
-    """One pass over candidates; the arguments are those of :func:`recover_from`."""
+    """One pass over candidates; arguments as :func:`recover_from`."""
 
     def __init__(self, candidates: Sequence[Candidate], *, late: bool) -> None:
         self._candidates = candidates
@@ -203,11 +201,6 @@ class Recovery:
         self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
 
     def run(self) -> Recovered:
-        """Go through the candidates.
-
-        Raises:
-            ValueError: see :func:`recover_from`.
-        """
         for token_id, units, pair in self._candidates:
             parts = merge_ids(list(units), self._rank_of, self._made)
             if len(parts) == 1:
@@ -233,7 +226,7 @@ class Recovery:
             self._waiting.setdefault(neighbours, []).append(place)
 
     def _add_late(self, first: Merge) -> None:
-        """Add the merges that a merge and one another give their halves, lowest rank first, as engines do them."""
+        """Add the merges that now have both halves, lowest rank first, as engines do them."""
         if first[:2] not in self._waiting:
             return
         group = [GroupMerge(*first, place=len(self._left_over))]
@@ -251,7 +244,7 @@ class Recovery:
         check_group(group)
 
     def _wake(self, merge: Merge, ready: list[int]) -> None:
-        """Do a new merge in all that waits for it, and push the places of those that are left in their halves."""
+        """Do a new merge in all that waits for it, and push the places of those with two parts left."""
         left, right, made = merge
         for place in set(self._waiting.pop((left, right), ())):
             before = self._parts[place]

@@ -1,4 +1,4 @@
-"""The candidates from which merges are recovered, and the merges that are."""
+"""The candidates from which merges are recovered, and the result."""
 
 from __future__ import annotations
 
@@ -12,21 +12,18 @@ class Candidate(NamedTuple):
     """A token that may be made of others."""
 
     made: int
-    """Its id."""
 
     units: Sequence[int]
-    """The ids that its text begins as: those of its bytes, or of its characters."""
+    """The ids of its bytes or characters."""
 
     pair: Pair | tuple[()] | None = None
-    """The two ids that it is merged from; ``None`` where any two will do that have its bytes together, and ``()`` where
-    it is never merged."""
+    """The two ids that it is merged from; ``None`` for any two with its bytes, ``()`` if it is never merged."""
 
 
 class WholeChunk(NamedTuple):
     """A token that no merge builds."""
 
     made: int
-    """Its id."""
 
     parts: tuple[int, ...]
     """The ids that the merges of lower rank leave of its bytes."""
@@ -35,7 +32,7 @@ class WholeChunk(NamedTuple):
     """The number of these merges."""
 
     pair: Pair | tuple[()] | None = None
-    """As it was given."""
+    """The pair of the candidate."""
 
 
 class Recovered(NamedTuple):
@@ -45,4 +42,4 @@ class Recovered(NamedTuple):
     """(left id, right id, made id) in order of rank."""
 
     whole_chunks: list[WholeChunk]
-    """Tokens of more than one unit that no merge builds, in order of rank."""
+    """Tokens of several units that no merge builds, in order of rank."""

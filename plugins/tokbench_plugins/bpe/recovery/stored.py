@@ -1,7 +1,4 @@
-"""Recovered merges in the store: what takes seconds is done once for each vocabulary and machine.
-
-The key is the hash of the candidates or ranks.
-"""
+"""Caches recovered merges in the store, by the hash of the candidates or ranks; recovery takes seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from tokbench_plugins.bpe.vocabulary import Pair
 KIND: Final = "merges"
 
 _VERSION: Final = 1
-"""It goes up when other merges come out of the same candidates."""
+"""Raise it when the same candidates give other merges."""
 
 _ANY: Final = (-1, -1)
 _NEVER: Final = (-2, -2)
@@ -26,29 +23,12 @@ WantedPair: TypeAlias = Pair | tuple[()] | None
 
 
 def recovered_once(candidates: Sequence[Candidate], make: Callable[[], Recovered], *, late: bool) -> Recovered:
-    """Return what was recovered from candidates before, or recover and keep it.
-
-    Args:
-        candidates: as :func:`.recover.recover_from` takes them.
-        make: recovers the merges.
-        late: as for :func:`.recover.recover_from`.
-
-    Raises:
-        ValueError: ``make`` raises it; nothing is kept then.
-    """
+    """Return the cached result for candidates, or that of ``make``, which is then cached."""
     return _once(lambda: {"candidates": _digest(candidates), "late": late, "version": _VERSION}, make)
 
 
 def recovered_from_ranks_once(ranks: Mapping[bytes, int], make: Callable[[], Recovered]) -> Recovered:
-    """Return what was recovered from ranks before, or recover and keep it; see :func:`recovered_once`.
-
-    Args:
-        ranks: the id of each token, by its bytes.
-        make: recovers all merges that engines do.
-
-    Raises:
-        ValueError: ``make`` raises it; nothing is kept then.
-    """
+    """Return the cached result for ranks, or the result of ``make``, which is then cached."""
     return _once(lambda: {"engines": _digest_of_ranks(ranks), "version": _VERSION}, make)
 
 

@@ -1,1 +1,1 @@
-"""Merges across words: SuperBPE learns them in a second stage, BoundlessBPE beside the ordinary ones."""
+"""Merges across words: SuperBPE learns them in a second stage, BoundlessBPE together with the ordinary ones."""

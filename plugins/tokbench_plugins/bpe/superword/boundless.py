@@ -1,9 +1,8 @@
 """Training of BoundlessBPE, with the merges of :func:`.literal_superwords.train_boundless_literally`.
 
-Ordinary merges stay within chunks, and a supermerge joins chunks that are one token. So supermerges change nothing for
-the ordinary merges, which are trained first, as always. Then both kinds take their turns: the ordinary merges are
-known, with the number of times that each is done, and the supermerges are counted in the runs of chunks that become
-one token. A chunk may be joined from the merge on that makes it one token. Until then its pairs wait.
+Ordinary merges stay within chunks, and a supermerge joins chunks that are one token. So ordinary merges are trained
+first, as always, with the number of times that each is done. Then both kinds take their turns; supermerges are counted
+in the runs of chunks that become one token. The pairs of a chunk wait for the merge that makes it one token.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ def train_boundless(
     """Train ordinary merges and supermerges, whichever is done more often.
 
     Args:
-        documents: the training texts, gone through once; a number is held for each chunk.
+        documents: the training texts, read once; memory holds a number for each chunk.
         vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: the split, a name or a regular expression.
-        tie: which of several most frequent pairs of one kind; see :func:`..literal.most_frequent`.
+        pattern: a split's name or regular expression.
+        tie: the rule of :func:`..literal.most_frequent`, for pairs of one kind.
         engine: ``literal`` trains by the textbook loop; all others give the same merges.
         progress: called with (merges done, merges in all).
 
@@ -87,7 +86,7 @@ def _runs(vocabulary: Vocabulary, chunks: Iterable[str], text: array[int]) -> di
     encode = Encoder(vocabulary, None)
     encoded = map(encode, chunks)
     tokens = [ids[0] if len(ids) == 1 and is_word_like(vocabulary.tokens[ids[0]]) else _END for ids in encoded]
-    tokens.append(_END)  # the number -1 is that of the last one
+    tokens.append(_END)  # the number -1 finds the last one
     runs: defaultdict[tuple[int, ...], int] = defaultdict(int)
     for run in _between_ends([tokens[number] for number in text]):
         runs[run] += 1
@@ -108,7 +107,7 @@ def _between_ends(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class _Inside:
-    """Finds out if two tokens stand side by side within one chunk: few do, and most others differ in two bytes."""
+    """Finds out if two tokens are neighbours within one chunk; most are ruled out by two bytes."""
 
     def __init__(self, chunks: Iterable[str]) -> None:
         data = [chunk.encode() for chunk in chunks]
@@ -116,7 +115,6 @@ class _Inside:
         self._all = b"\xff".join(data)  # no text has the byte 0xff
 
     def __call__(self, left: bytes, right: bytes) -> bool:
-        """Return True if one chunk has the bytes of both tokens, side by side."""
         return (left[-1], right[0]) in self._neighbours and left + right in self._all
 
 
@@ -125,15 +123,14 @@ class _Superwords(LinkedText):
 
     def __init__(self, runs: Mapping[tuple[int, ...], int], tie: Tie, inside: _Inside) -> None:
         self.inside = inside
-        """Returns True if ordinary merges may make a token."""
+        """Says whether ordinary merges may make a token."""
         self.ranked = {byte: byte for byte in range(FIRST_MERGE)}
-        """The final id of each token that exists, by the id that it has in the runs."""
+        """The final id of each existing token, by its id in the runs."""
         self.waiting: defaultdict[int, list[Pair]] = defaultdict(list)
         """The pairs that wait for a token."""
         super().__init__(runs.items(), tie, overlapping=False)
 
     def enter(self, pair: Pair) -> None:
-        """Put a pair whose positions were found from left to right into the heap, or let it wait."""
         self.positions[pair].reverse()
         self._enter_if_ready(pair)
 
@@ -145,17 +142,16 @@ class _Superwords(LinkedText):
             self.waiting[missing].append(pair)
 
     def put_back(self, pair: Pair) -> None:
-        """Put a pair into the heap whose positions are in order."""
         heapq.heappush(self.heap, self.entry(pair))
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        """Return the entry that the heap should hold for a pair now; the smallest pair is that of final ids."""
+        """Return the current heap entry of a pair; the smallest pair goes by final ids."""
         if self.first_wins:
             return super().entry(pair)
         return -self.times(pair), self.ranked[pair[0]] << 32 | self.ranked[pair[1]], pair
 
     def exists(self, token: int, final_id: int) -> None:
-        """Take note that a token exists from now on."""
+        """Record that a token exists from now on."""
         self.ranked[token] = final_id
         for pair in self.waiting.pop(token, ()):
             self._enter_if_ready(pair)

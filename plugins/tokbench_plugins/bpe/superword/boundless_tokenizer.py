@@ -1,8 +1,8 @@
 """A vocabulary of BoundlessBPE as a tokenizer.
 
-Encoding follows the rule of training: the possible merge of lowest rank comes first, and a supermerge is possible where
-two neighbouring chunks are one token each. No supermerge changes a chunk that is several tokens. So all ordinary merges
-can be done first, chunk by chunk and remembered, and then the supermerges in each run of chunks that are one token.
+The possible merge of lowest rank comes first, and a supermerge is possible where two neighbouring chunks are one token
+each. No supermerge changes a chunk of several tokens. So all ordinary merges are done first, chunk by chunk with a
+cache, and then the supermerges in each run of chunks that are one token.
 """
 
 from __future__ import annotations
@@ -24,13 +24,6 @@ from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 class BoundlessTokenizer(RuledTokenizer):
     """A vocabulary with supermerges.
-
-    Args:
-        learned: the merges.
-        pattern: the pre-tokenization split, a name or a regular expression.
-        special_tokens: names and ids, which ordinary text does not give.
-        engine: ``literal`` encodes by the textbook loop; all others give the same ids in Python.
-        training: how it was trained, for the artefact.
 
     Raises:
         ValueError: the merges contradict each other, or ``pattern`` is invalid.
@@ -64,25 +57,15 @@ class BoundlessTokenizer(RuledTokenizer):
 
     @property
     def merges(self) -> Merges:
-        """Both parts of each merge, in order of rank; see :attr:`BPETokenizer.merges`.
-
-        No merge needs one of higher rank, so the first merges alone are the tokenizer of a smaller vocabulary.
-        """
+        """Both parts of each merge, in order of rank; the first merges are the tokenizer of a smaller vocabulary."""
         return tuple(self.learned.merges)
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         rule = {"name": "boundless", "supermerges": self.learned.supermerges}
         write_artefact(path, self.learned.merges, self.pattern, self.special_tokens, self.training._replace(rule=rule))
 
 
 class _LiteralEncoder:
-    """Encodes by the textbook loop."""
-
     def __init__(self, learned: BoundlessMerges, pattern: str | None) -> None:
         self.split = Splitter(pattern)
         self._learned = learned
@@ -96,7 +79,7 @@ class BoundlessEncoder(Encoder):
 
     Args:
         vocabulary: all tokens, and all merges in order of rank.
-        supermerges: the ranks of those that join whole chunks.
+        supermerges: the ranks of the merges that join whole chunks.
         pattern: the split.
 
     >>> vocabulary = Vocabulary.trained([(105, 110), (32, 97), (256, 257)])
@@ -114,7 +97,6 @@ class BoundlessEncoder(Encoder):
         self._word_like = frozenset(i for i, token in enumerate(vocabulary.tokens) if is_word_like(token))
 
     def __call__(self, text: str, /) -> list[int]:
-        """Encode one text."""
         ids: list[int] = []
         run: list[int] = []
         for chunk in map(self._ids_of, self.split(text)):

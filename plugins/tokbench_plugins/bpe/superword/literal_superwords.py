@@ -22,7 +22,7 @@ from tokbench_plugins.bpe.superword.rules import is_word_like, may_cross
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, token_bytes_of
 
 Document = list[list[int]]
-"""A document: the ids of each of its chunks."""
+"""The ids of each chunk of a document."""
 
 
 def train_superbpe_literally(
@@ -33,18 +33,15 @@ def train_superbpe_literally(
     tie: Tie = "first",
     may_make: Callable[[bytes], bool] = may_cross,
 ) -> list[Pair]:
-    """Train BPE on the chunks of one split, and go on with those of another.
+    """Train BPE on the chunks of one split, and continue with the chunks of another.
 
     Args:
         chunks: the training text, split as in stage one.
         stage_two_chunks: the same text, split as in stage two.
         stage_one: number of ids that stage one ends with.
         vocab_size: number of ids to reach.
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        may_make: returns True if stage two may make a token of these bytes.
-
-    Returns:
-        The merges of both stages in order of rank.
+        tie: the rule of :func:`..literal.most_frequent`.
+        may_make: says whether stage two may make a token of these bytes.
 
     >>> train_superbpe_literally([b"in", b" the", b" in"], [b"in the", b" in"], 257, 258)
     [(105, 110), (256, 32)]
@@ -67,10 +64,10 @@ class BoundlessMerges(NamedTuple):
     """The merges of BoundlessBPE."""
 
     merges: list[Pair]
-    """All of them in order of rank; the merge of rank ``r`` makes id ``256 + r``."""
+    """In order of rank; the merge of rank ``r`` makes id ``256 + r``."""
 
     supermerges: list[int]
-    """The ranks of those that join whole chunks, rising."""
+    """The ranks of the merges that join whole chunks, rising."""
 
 
 def train_boundless_literally(
@@ -78,12 +75,12 @@ def train_boundless_literally(
 ) -> BoundlessMerges:
     """Do the merge that is done most often, be it within chunks or of whole chunks.
 
-    Plain BPE counts pairs that overlap. Here three equal tokens in a row are one merge, because the number of merges is
-    what both kinds have in common; the authors' trainer counts alike.
+    Plain BPE counts pairs that overlap. Here three equal tokens in a row are one merge, because both kinds are compared
+    by merges, as in the authors' trainer.
 
-    A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It is done
-    before an ordinary merge that is done as often. It is passed over if its token exists already, or if the bytes stand
-    within one chunk of the text, where ordinary merges may make the same token.
+    A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It goes before
+    an ordinary merge with the same count. It is skipped if its token exists, or if one chunk of the text contains the
+    bytes, where ordinary merges may make the same token.
 
     Args:
         documents: the training text: the chunks of each document.

@@ -1,13 +1,12 @@
-r"""The rules that say which tokens may reach over several words.
+r"""The rules that say which tokens may span several words.
 
-SuperBPE (Liu et al. 2025, *SuperBPE: Space Travel for Language Models*, arXiv:2503.13423) trains in two stages. The
-first one is ordinary BPE. The second one has no split at spaces. It keeps what :data:`STAGE_TWO` keeps: digits in
-groups of three, punctuation of two and more signs, and spaces before a space. That is the expression of the authors'
-released scripts. A token of stage two has at most four words, and no colon before a space: prompts often end in such a
-colon, and a token that goes on behind it could not be written there.
+SuperBPE (Liu et al. 2025, *SuperBPE: Space Travel for Language Models*, arXiv:2503.13423) trains ordinary BPE first,
+and then without a split at spaces. The second stage keeps what :data:`STAGE_TWO` keeps: digits in groups of three,
+punctuation of two and more signs, and spaces before a space, as in the authors' released scripts. Its tokens have at
+most four words, and no colon before a space: prompts often end in such a colon.
 
 BoundlessBPE (Schmidt et al. 2025, *Boundless Byte Pair Encoding*, arXiv:2504.00178) merges two neighbouring chunks of
-the split if each of them is one token by then. Both must consist of letters with their marks, spaces, underscores and
+the split if each is one token by then. Both must consist of letters with their marks, spaces, underscores and
 apostrophes, with at least one letter.
 """
 
@@ -18,21 +17,17 @@ from typing import Final
 import regex
 
 STAGE_TWO: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
-"""The split of SuperBPE's second stage, and of its encoder; what lies between two matches is a chunk, too."""
+"""The split of SuperBPE's second stage, and of its encoder; what is between two matches is a chunk, too."""
 
 MOST_WORDS: Final = 4
-"""The words that a token of SuperBPE may have."""
+"""Words per token of SuperBPE."""
 
 _WORDS: Final = regex.compile(r"(?:\p{L}\p{M}*|[ _'’])+")
 _LETTER: Final = regex.compile(r"\p{L}")
 
 
 def may_cross(token: bytes, most_words: int = MOST_WORDS) -> bool:
-    """Return True if the second stage of SuperBPE may make a token.
-
-    Args:
-        token: the bytes of the token.
-        most_words: the words that it may have; words are what spaces and line breaks separate.
+    """Return True if the second stage of SuperBPE may make a token; spaces and line breaks separate its words.
 
     >>> [may_cross(token) for token in (b" by the way", b" a b c d", b" a b c d e", b"Answer:", b"Answer: ")]
     [True, True, False, True, False]

@@ -1,7 +1,7 @@
-"""Training of SuperBPE: ordinary BPE up to some number of ids, and then on without a split at spaces.
+"""Training of SuperBPE: ordinary BPE up to some number of ids, and then without a split at spaces.
 
-The second stage begins with the merges of the first one, done in the chunks of the second split. So the whole tokenizer
-is a list of merges and the second split, and any engine for byte-level BPE encodes with it.
+The second stage begins with the merges of the first, done in the chunks of the second split. So the whole tokenizer is
+a list of merges and the second split, and any engine for byte-level BPE encodes with it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
 
 
 def size_of_stage_one(stage_one: float, vocab_size: int) -> int:
-    """Return the number of ids with which stage one ends.
-
-    Args:
-        stage_one: a share of ``vocab_size``, below 1, or a number of ids.
-        vocab_size: the number of ids that training is to reach.
+    """Return the number of ids with which stage one ends; ``stage_one`` is a number of ids or, below 1, a share.
 
     >>> size_of_stage_one(0.8, 10_000), size_of_stage_one(9000, 10_000), size_of_stage_one(0.1, 300)
     (8000, 9000, 256)
@@ -44,11 +40,11 @@ class SuperBPERule(NamedTuple):
     """The number of ids with which stage one ends."""
 
     most_words: int = MOST_WORDS
-    """The words that a token of stage two may have."""
+    """Words per token of stage two."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """The rule as the artefact has it."""
+        """The rule in the artefact."""
         pattern = None if self.pattern is None else resolve_pattern(self.pattern)
         return {"name": "superbpe", **self._asdict(), "pattern": pattern}
 
@@ -60,18 +56,14 @@ def train_superbpe(
     progress: TrainProgress = silent,
     **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
-    """Train both stages.
+    """Train both stages; fewer merges if no pair is left.
 
     Args:
-        documents: the training texts; they are held, because each stage goes through them.
+        documents: the training texts; memory holds them, because each stage reads them.
         vocab_size: number of ids to reach, the 256 bytes included.
         rule: the two stages.
         progress: called with (merges done, merges in all).
-        settings: the rule for ties, the engine of stage one, and the processes; the engine ``literal`` trains both
-            stages by the textbook loop.
-
-    Returns:
-        The merges of both stages, in order of rank; fewer if no pair is left.
+        settings: the engine ``literal`` trains both stages by the textbook loop.
 
     >>> merges = train_superbpe(["in the end, in the end"], 261, SuperBPERule("gpt4", 260))
     >>> Vocabulary.trained(merges).tokens[256:]

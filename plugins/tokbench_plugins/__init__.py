@@ -1,1 +1,1 @@
-"""The backends that tokbench brings, one file each; ``bpe`` is the engine that several of them share."""
+"""The backends that tokbench includes; ``bpe`` is the engine that several of them share."""

@@ -1,8 +1,7 @@
-"""The backend ``adapted_bpe``: a published byte-level BPE, fitted to the training text.
+"""The backend ``adapted_bpe``: a published byte-level BPE, adapted to the training text.
 
-A model that is to learn another language or another kind of text keeps its vocabulary, and gets more: merges that are
-learned on the text as if training had gone on. Tokens that the text does not need may go first, so that the model does
-not grow. Every token that stays keeps its id, and with it its row of the embedding.
+Merges are learned on the text as if training had gone on; tokens that the text does not need may be removed first.
+Every token that stays keeps its id, and with it its row of the embedding.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _FORMAT: Final = "huggingface"
 
 
 class AdaptedBPELoadOptions(plugin.Options):
-    """Options of an adapted vocabulary that was saved."""
+    """Options of a saved adapted vocabulary."""
 
     path: plugin.LocalPath = Field(description="a tokenizer.json with byte-level BPE, as this backend saves it")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
@@ -55,24 +54,18 @@ class AdaptedBPETrainOptions(FileOptions):
 
 
 class AdaptedBPE(BPETokenizer):
-    """A published vocabulary that was adapted; it is saved as ``tokenizer.json``, which keeps all ids."""
+    """An adapted published vocabulary, saved as ``tokenizer.json``, which keeps all ids."""
 
     file_suffix = ".tokenizer.json"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for the reader of a report: the ids that are free, which count as vocabulary all the same."""
+        """Says how many ids are unused; they still count as vocabulary."""
         tokens, special = self.vocabulary.tokens, self.special_tokens.names
         free = sum(not token for token_id, token in enumerate(tokens) if token_id not in special)
         return (*super().notes, *([f"{free:,} of its ids are free: their tokens were removed"] if free else []))
 
     def save(self, path: Path, /) -> None:
-        """Write ``tokenizer.json``.
-
-        Raises:
-            BackendError: the format cannot hold the vocabulary.
-            OSError: the file cannot be written.
-        """
         self.export(_FORMAT, path)
 
 

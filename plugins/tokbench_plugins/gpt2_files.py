@@ -1,7 +1,4 @@
-"""The backend ``gpt2_files``: byte-level BPE from GPT-2's ``encoder.json`` and ``vocab.bpe``.
-
-The format of GPT-2 itself and of its relatives, where the files are called ``vocab.json`` and ``merges.txt``.
-"""
+"""The backend ``gpt2_files``: byte-level BPE from ``encoder.json`` and ``vocab.bpe``, or their later names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The backend ``naive_bpe``: byte-level BPE whose merges may cross anything but the end of a document.
 
-BPE begins with the bytes of the text. Training counts the pairs of neighbours, replaces the most frequent pair by a
-new id (of equally frequent pairs the one that occurs first), and repeats this until there are enough ids:
+BPE begins with the bytes of the text. Training counts the pairs of neighbours, replaces the most frequent pair by a new
+id (of equally frequent pairs the one that occurs first), and repeats this until there are enough ids:
 
 >>> from collections import Counter
 >>> from itertools import pairwise

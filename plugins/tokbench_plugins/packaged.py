@@ -1,7 +1,7 @@
-"""The backends ``deepseek``, ``qwen`` and ``llama``: vocabularies that lie inside packages of their names; no network.
+"""The backends ``deepseek``, ``qwen`` and ``llama``: vocabularies inside packages of these names, offline.
 
-Only the files of a package are read: it is not imported. DeepSeek's is a ``tokenizer.json``. Qwen's and Llama's are
-ranks without special tokens; Qwen's run in Hugging Face's library, which normalizes to NFC, Llama's in tiktoken.
+Packages are not imported. DeepSeek's file is a ``tokenizer.json``. Qwen's and Llama's are ranks without special tokens;
+Qwen's run in Hugging Face's library, which normalizes to NFC, Llama's in tiktoken.
 """
 
 from __future__ import annotations

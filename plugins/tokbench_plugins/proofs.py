@@ -1,4 +1,4 @@
-"""The proofs of published names: what each was held against, as ``tests/helpers/prove_names.py`` found it."""
+"""The proofs of published names: what each was compared with, as ``tests/helpers/prove_names.py`` found it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 TABLE: Final = Path(__file__).with_name("proofs.tsv")
-"""A row for each published name; one that was held against nothing has no texts."""
+"""A row for each published name; without a proof it has no texts."""
 
 
 def rows() -> list[dict[str, str]]:
@@ -18,7 +18,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def proofs(backend: str) -> Mapping[str, str]:
-    """Return by the published name the source of its proof, for the names that a backend carries.
+    """Return the source of the proof of each published name of a backend.
 
     >>> list(proofs("tiktoken"))
     ['gpt-2']

@@ -1,7 +1,7 @@
 """The backend ``regex_bpe``: byte-level BPE within the chunks of a pre-tokenization split.
 
-This is the BPE of GPT-2 and its successors. A regular expression splits the text into chunks, about one per word.
-The loop is that of ``naive_bpe``, but it counts and merges pairs within each chunk:
+This is the BPE of GPT-2 and its successors. A regular expression splits the text into chunks, about one per word. The
+loop is the same as in ``naive_bpe``, but it counts and merges pairs within each chunk:
 
 >>> from collections import Counter
 >>> from itertools import pairwise
@@ -24,8 +24,8 @@ The loop is that of ``naive_bpe``, but it counts and merges pairs within each ch
 >>> merges
 {(108, 111): 256, (256, 119): 257, (32, 257): 258, (258, 101): 259}
 
-The first three merges are those of ``naive_bpe``. The fourth is `` lowe``, where naive BPE has `` low low``: no merge
-crosses from one chunk to the next. Encoding repeats the merges within each chunk:
+The first three merges are the same as in ``naive_bpe``. The fourth is `` lowe``, where naive BPE has `` low low``: no
+merge crosses from one chunk to the next. Encoding repeats the merges within each chunk:
 
 >>> def encode(text):
 ...     chunks = split(text)

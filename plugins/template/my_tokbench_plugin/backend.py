@@ -9,7 +9,7 @@ class ChunkOptions(Options):
 
 
 class Chunks:
-    lossless = True  # every text comes back exactly
+    lossless = True  # every text decodes to itself
 
     def __init__(self, options: ChunkOptions) -> None:
         self._size = options.size

@@ -1,1 +1,1 @@
-"""Backends that need no vocabulary, or a very simple one: baselines for the others."""
+"""Baselines: backends with a very simple vocabulary, or none."""

@@ -1,7 +1,7 @@
-"""The baseline backends: lower and upper bounds of every comparison.
+"""The baseline backends.
 
-``utf8_bytes``, ``utf16_units`` and ``utf32_units`` need no training and lose nothing. ``codepoints``
-and ``whitespace_words`` know the most frequent characters and words of a text; the rest is unknown.
+``utf8_bytes``, ``utf16_units`` and ``utf32_units`` need no training and are lossless. ``codepoints`` and
+``whitespace_words`` know the most frequent characters and words of a text.
 """
 
 from __future__ import annotations

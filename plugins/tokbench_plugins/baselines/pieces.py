@@ -25,11 +25,7 @@ _WORDS = re.compile(r" ?\S+|\s+")
 
 
 class _Pieces(ABC):
-    """A list of pieces; id 0 is unknown and decodes to U+FFFD.
-
-    Args:
-        pieces: the pieces of ids 1, 2, ...
-    """
+    """A list of the pieces of ids 1, 2, ...; id 0 is unknown and decodes to U+FFFD."""
 
     kind: ClassVar[str]
     unk_id = 0
@@ -57,18 +53,12 @@ class _Pieces(ABC):
         """Return the pieces of a training text, the most frequent first."""
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text.
-
-        Raises:
-            TypeError: ``text`` is not a string.
-        """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a string, not {type(text).__name__}")
         find = self._ids.get
         return [find(piece, 0) for piece in self.split(text)]
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts."""
         return plugin.from_lists([self.encode(text) for text in texts])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
@@ -77,30 +67,15 @@ class _Pieces(ABC):
         return Offsets(self.encode(text), list(ends))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, with U+FFFD for each unknown piece.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         try:
             return "".join(map(self._texts.__getitem__, ids))
         except KeyError as error:
             raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the UTF-8 bytes of one piece; those of U+FFFD for the unknown one, as it is decoded.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         return self.decode([token_id]).encode()
 
     def save(self, path: Path, /) -> None:
-        """Write the pieces as JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         content = {"format": _FORMAT, "kind": self.kind, "pieces": [*self._ids]}
         plugin.write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
@@ -117,16 +92,13 @@ class CodePoints(_Pieces):
 
     @staticmethod
     def split(text: str) -> Sequence[str]:
-        """Split a text into its characters."""
         return text
 
     @staticmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """Return the characters of a training text, the most frequent first."""
         return sorted(counts, key=lambda char: (-counts[char], char))
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, looked up in one table."""
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return Encoded(self._table[codes], plugin.offsets_of(map(len, texts), len(texts)))
 
@@ -141,7 +113,7 @@ class CodePoints(_Pieces):
 class Words(_Pieces):
     r"""The most frequent words with the one space before them, and runs of other white space.
 
-    Among equals the one that occurs first comes first.
+    Among equals the first in the text wins.
 
     >>> tokenizer = train("whitespace_words", ["to be or not to be"], 4)
     >>> [tokenizer.token_bytes(i) for i in range(4)]
@@ -154,12 +126,11 @@ class Words(_Pieces):
 
     @staticmethod
     def split(text: str) -> Sequence[str]:
-        """Split a text into words, each with the one space before it, and other white space."""
         return _WORDS.findall(text)
 
     @staticmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """Return the words, the most frequent first; a Counter keeps the order of first occurrence."""
+        """A Counter keeps the order of first occurrence."""
         return [piece for piece, _ in counts.most_common()]
 
 
@@ -169,7 +140,7 @@ _KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (Code
 def train(
     kind: str, documents: Iterable[str], vocab_size: int, progress: plugin.TrainProgress = plugin.silent
 ) -> CodePoints | Words:
-    """Count pieces and keep the most frequent ``vocab_size - 1``; there may be fewer.
+    """Count pieces and keep the most frequent ``vocab_size - 1``.
 
     Raises:
         BackendError: the documents are empty.
@@ -187,11 +158,10 @@ def train(
 
 
 def load(kind: str, path: Path) -> CodePoints | Words:
-    """Read a saved vocabulary back.
+    """Read a saved vocabulary.
 
     Raises:
-        BackendError: the file cannot be read, is damaged, or was saved by another backend; the message
-            names the file and the reason.
+        BackendError: the file cannot be read, is damaged, or was saved by another backend.
     """
     try:
         content: Any = plugin.parse_json(plugin.read_file(path, text=True))

@@ -1,4 +1,4 @@
-"""The three encodings of Unicode as tokenizers: every code unit is a token, nothing is learned or lost."""
+"""The three encodings of Unicode as tokenizers: every code unit is a token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SURROGATES, _SURROGATES_END = 0xD800, 0xE000  # halves of a character beyond U+
 
 
 class _Units:
-    """One token per code unit of ``codec``; ``dtype`` is how numpy reads one."""
+    """One token per code unit of ``codec``; numpy reads one as ``dtype``."""
 
     codec: ClassVar[str]
     dtype: ClassVar[str]
@@ -27,37 +27,29 @@ class _Units:
     thread_safe: ClassVar[bool] = True
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode a text into code units."""
         ids: list[int] = np.frombuffer(text.encode(self.codec), dtype=self.dtype).tolist()
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts into code units."""
         buffers = [text.encode(self.codec) for text in texts]
         ids = np.frombuffer(b"".join(buffers), dtype=self.dtype).astype(np.uint32)
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.dtype).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode code units; what is not text becomes U+FFFD.
+        """Decode code units; invalid ones become U+FFFD.
 
         Raises:
-            ValueError: one of the ids is not an integer in ``range(vocab_size)``.
+            ValueError: an id is not in ``range(vocab_size)``.
         """
         return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
 
     def _units(self, ids: NDArray[Any]) -> bytes:
-        """Return the bytes of code units, in the order of ``codec``."""
         if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
             wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
             raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} ids")
         return ids.astype(self.dtype).tobytes()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents.
-
-        Raises:
-            ValueError: one of the ids is not in ``range(vocab_size)``.
-        """
         data = self._units(encoded.ids)
         ends = (encoded.offsets * np.dtype(self.dtype).itemsize).tolist()
         return [data[start:end].decode(self.codec, errors="replace") for start, end in pairwise(ends)]
@@ -75,11 +67,6 @@ class Utf8Bytes(_Units):
     vocab_size = 256
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the one byte.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(256)``.
-        """
         check_id(token_id, self.vocab_size)
         return bytes([token_id])
 
@@ -87,8 +74,7 @@ class Utf8Bytes(_Units):
 class Utf16Units(_Units):
     """65,536 ids, as Java, JavaScript and Windows count the length of a text.
 
-    Characters beyond U+FFFF are two units, neither of which has UTF-8 bytes: there are no
-    ``token_bytes``, but offsets.
+    Characters beyond U+FFFF are two units without UTF-8 bytes: there are offsets, but no ``token_bytes``.
 
     >>> Utf16Units().encode("a😀")
     [97, 55357, 56832]
@@ -122,11 +108,7 @@ class Utf32Units(_Units):
     vocab_size = 0x110000
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the UTF-8 bytes of one code point; those of U+FFFD for a surrogate, which is not text.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(0x110000)``.
-        """
+        """Return the UTF-8 bytes of one code point; a surrogate becomes U+FFFD."""
         check_id(token_id, self.vocab_size)
         return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 

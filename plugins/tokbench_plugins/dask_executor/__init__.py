@@ -1,1 +1,1 @@
-"""The executor ``dask``: ``plugin`` registers, ``pool`` gives jobs to a ``cluster``, ``remote`` does them there."""
+"""The executor ``dask``: ``plugin`` registers, ``pool`` sends jobs to a ``cluster``, ``remote`` runs them there."""

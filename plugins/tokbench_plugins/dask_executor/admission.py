@@ -1,7 +1,7 @@
-"""The admission of dask workers to a run: one whose numbers could differ, or that does not start, is left out.
+"""Admits dask workers to a run; leaves out those whose numbers could differ, or that do not start.
 
-Each is asked once for its :class:`Surroundings`, by a process of the run. The run begins when all have answered, or
-some seconds after the first that can be used. Who comes or answers later joins then.
+Each is asked once for its :class:`Surroundings`. The run begins when all have answered, or some seconds after the first
+usable one. Later workers join then.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from distributed import Future
 
 JOIN: Final = 60.0
-"""Seconds to wait for a worker that can be used, if there is none."""
+"""Seconds to wait for a usable worker, if there is none."""
 
 _OTHERS: Final = 10.0
-"""Seconds that the first worker that can be used waits for the others."""
+"""Seconds that the first usable worker waits for the others."""
 
 _MOST_NAMED: Final = 3
 
@@ -35,8 +35,8 @@ class Admission:
         cluster: the cluster.
         scheduler: its address; empty if it was started for the run.
         here: a pool on this machine, which is asked the same.
-        say: is called with what the reader of the results must know.
-        patience: seconds without a sign of life, after which nobody waits for a worker.
+        say: called with warnings for the reader of the results.
+        patience: seconds without a sign of life after which a worker is dropped.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Admission:
         return True
 
     def _reasons(self, there: Surroundings | Failure) -> list[str]:
-        """Return why a worker cannot be used; nothing if it can."""
+        """Return why a worker cannot be used; empty if it can."""
         if isinstance(there, Surroundings):
             return [f"{other}; install the same on every machine" for other in there.differences(self._surroundings)]
         if there.timed_out:
@@ -87,10 +87,10 @@ class Admission:
         return answer
 
     def complete(self, expected: int, seconds: float) -> bool:
-        """Tell whether the run can begin: all have answered, or those that have not were waited for.
+        """Return whether the run can begin: all have answered, or the time to wait is over.
 
         Args:
-            expected: the number of workers that will come at least.
+            expected: the least number of workers that will come.
             seconds: the time since the first call.
 
         Raises:
@@ -113,7 +113,7 @@ class Admission:
         return True
 
     def nobody(self) -> str:
-        """Return that no worker can be used, and what to do about it."""
+        """Return the message that no worker can be used, and what to do about it."""
         if not self._scheduler:
             return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
         refused = "".join(f"; {problem}" for problem in self._refused[:_MOST_NAMED])

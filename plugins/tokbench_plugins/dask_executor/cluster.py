@@ -1,4 +1,4 @@
-"""A cluster of dask: started on this machine or joined, its members, and what is sent to them."""
+"""A cluster of dask: started on this machine or joined, its members, and the messages to them."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ _START: Final = (
     "from tokbench_plugins.dask_executor.remote import main; main(*sys.argv[1:])"
 )
 _CONNECT: Final = 30.0
-"""Seconds that a scheduler has to answer."""
 
 _LOOK: Final = 0.5
-"""Seconds between two looks at the members of the cluster."""
+"""Seconds between two looks at the members."""
 
 _GONE: Final = 60.0
-"""Seconds that a scheduler may be out of reach in the middle of a run."""
+"""Seconds that a scheduler may be out of reach during a run."""
 
 _LAST_WISH: Final = 10.0
-"""Seconds to wait for workers to end what a run has left."""
+"""Seconds to wait for workers to clean up after a run."""
 
 _SETTINGS: Final = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # texts and recipes travel with the jobs
@@ -48,48 +47,43 @@ class Member:
     """A dask worker."""
 
     address: str
-    """Its address."""
     slots: int
-    """The number of jobs that it does side by side."""
+    """The number of jobs that it runs at a time."""
     asked: bool = False
-    """``True`` once it was asked for its versions."""
+    """Whether its versions were requested."""
     usable: bool | None = None
-    """``True`` if its versions are those of this machine; ``None`` until that is known."""
+    """Whether its versions match this machine; ``None`` until known."""
     recipes: set[str] = field(default_factory=set)
-    """The sha256 of the recipes that were sent to it."""
+    """The sha256 of the recipes that it has."""
     reads_nothing: bool = False
-    """``True`` if it could not read a shard, so that all text is sent to it."""
+    """Set if it could not read a shard, so that all text is sent to it."""
     busy: int = 0
-    """The number of jobs and messages that it has."""
+    """The number of its jobs and messages."""
     last_seen: float = 0.0
-    """The scheduler's time at which it was last heard of."""
+    """The scheduler's time of its last sign of life."""
     changed: float = field(default_factory=time.monotonic)
     """This machine's time at which that was read."""
 
     def silent(self) -> float:
-        """Return for how many seconds nothing was heard of it."""
+        """Return the seconds since its last sign of life."""
         return time.monotonic() - self.changed
 
 
 class Cluster:
-    """The connection to a scheduler.
-
-    Args:
-        client: connected already.
-    """
+    """The connection of a connected client to a scheduler."""
 
     def __init__(self, client: Any) -> None:  # a Client; its methods have no types
         self._client = client
         self.members: dict[tuple[str, str], Member] = {}
-        """The workers, by address and folder: what begins anew at an old address is another member."""
+        """By address and folder: a worker restarted at an old address is another member."""
         self.events: queue.SimpleQueue[str | tuple[str, float, float | None]] = queue.SimpleQueue()
-        """A queue with a string for each message that was answered, and a tuple for each step of progress."""
+        """A string for each answered message, and a tuple for each step of progress."""
         self._looked = self._heard = 0.0
         self.out_of_reach = ""
-        """The reason why nothing more can be sent to the scheduler; empty as long as it can."""
+        """Why the scheduler cannot be reached; empty if it can."""
 
     def look(self) -> None:
-        """Find out who is there, and whether the scheduler still answers, not more than a few times a second."""
+        """Update the members, and check the scheduler, at most a few times a second."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
@@ -114,22 +108,22 @@ class Cluster:
 
     @property
     def closed(self) -> bool:
-        """``True`` if the connection has ended, because the scheduler could not be reached again."""
+        """Whether the connection has ended for good."""
         return bool(self._client.status in {"closing", "closed"})
 
     def send(self, member: Member, key: str, step: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Let a member do a step; its key is put into the events when there is an answer."""
+        """Let a member do a step; an answer puts its key into the events."""
         future: Any = self._client.submit(step, *arguments, key=key, workers=[member.address], pure=False)
         future.add_done_callback(lambda _: self.events.put(key))
         sent: Future[Any] = future
         return sent
 
     def listen(self, topic: str) -> None:
-        """Put what workers show under a topic into the events; nothing comes of a scheduler that is out of reach."""
+        """Put what workers show under a topic into the events."""
         attempt(lambda: self._client.subscribe_topic(topic, lambda event: self.events.put(event[1])))
 
     def tell(self, step: Callable[..., None], *arguments: object, patience: float, wait: float = _LAST_WISH) -> None:
-        """Let all members that are alive do a step at once, beside their jobs; nobody waits long for an answer."""
+        """Let all live members do a step at once, in parallel to their jobs, and wait at most ``wait`` seconds."""
         alive = [member.address for member in self.members.values() if member.silent() < patience]
         if alive and not self.out_of_reach:  # Client.run would wait for ever
             how = {"workers": alive, "on_error": "ignore", "callback_timeout": wait}
@@ -138,10 +132,7 @@ class Cluster:
 
 @contextmanager
 def joined(address: str) -> Iterator[Cluster]:
-    """Join the cluster of a scheduler.
-
-    Args:
-        address: such as ``tcp://10.0.0.5:8786``.
+    """Join the cluster of a scheduler at an address such as ``tcp://10.0.0.5:8786``.
 
     Raises:
         InputError: there is no scheduler at this address.
@@ -164,7 +155,7 @@ def joined(address: str) -> Iterator[Cluster]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let dask log nothing of workers that vanish, because tokbench tells it."""
+    """Silence dask's logs of vanished workers, which tokbench reports itself."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -176,10 +167,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def started(size: int) -> Iterator[Cluster]:
-    """Start a scheduler and some workers on this machine, which end with the block, or with this process.
-
-    Args:
-        size: the number of workers, each with one thread.
+    """Start a scheduler and ``size`` workers of one thread; they end with the block, or with this process.
 
     Raises:
         InputError: dask does not start.
@@ -203,7 +191,7 @@ def started(size: int) -> Iterator[Cluster]:
 
 
 def _command(name: str, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
-    """Start a command of dask with this interpreter and its import path; it ends with this process."""
+    """Start a command of dask with this interpreter and import path; it ends with this process."""
     paths = json.dumps([str(folder) for folder in sys.path])
     with log.open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - this interpreter, with our arguments

@@ -1,8 +1,8 @@
-"""The pool whose workers are those of a dask cluster.
+"""The pool of the workers of a dask cluster.
 
-Each job is sent to a dask worker, which gives it to a process of its own: see
-:mod:`tokbench_plugins.dask_executor.remote`. A dask worker that vanishes, or is not heard of for a while, costs another
-attempt at its job elsewhere. Answers count once: what comes from an attempt that was given up is not listened to.
+Each job is sent to a dask worker, which runs it in a separate process: see
+:mod:`tokbench_plugins.dask_executor.remote`. If a dask worker vanishes or falls silent, its job is retried elsewhere.
+Answers count once: later answers of an abandoned attempt are ignored.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ if TYPE_CHECKING:
     from distributed import Future
 
 _MOST_ATTEMPTS: Final = 3
-"""So many dask workers may vanish with a job."""
+"""Dask workers that may vanish with one job."""
 
 _PATIENCE: Final = 30.0
-"""Seconds without a sign of life of a dask worker, after which its job is given to another."""
+"""Seconds without a sign of life of a dask worker after which its job is retried elsewhere."""
 
 _BEAT: Final = 3.0
-"""Seconds between two signs of life that the workers get."""
+"""Seconds between two signs of life to the workers."""
 
 _WAIT: Final = 0.5
 _MOST_BATCHES: Final = 3
-"""Batches of text, of a million characters each, that are on the way to one worker."""
+"""Batches of text, of a million characters each, on the way to one worker."""
 
 _MOST_NOTES: Final = 20
 
@@ -79,26 +79,24 @@ class _Attempt:
     """A job on its way."""
 
     identity: str
-    """A name that no other attempt has."""
+    """A unique name."""
     job: Job
-    """The job."""
     number: int
-    """The number of attempts at the job before."""
+    """The number of earlier attempts at the job."""
     member: Member
-    """The worker."""
     feeds: dict[str, Iterator[list[str]]]
-    """By feed, the batches of text that are still to be sent."""
+    """By feed, the batches of text still to be sent."""
     sent: dict[str, int] = field(default_factory=dict)
-    """By feed, the number of batches that were sent."""
+    """By feed, the number of sent batches."""
     futures: dict[str, Future[Any]] = field(default_factory=dict)
-    """By key, the messages that were sent and are not answered yet."""
+    """By key, the messages without an answer."""
     order: str = ""
-    """The key of the job itself, once it was sent."""
+    """The key of the job, once it was sent."""
     text: bool = False
-    """``True`` if a shard must be sent with its text, because the worker cannot read it."""
+    """Set if a shard must be sent with its text, because the worker cannot read it."""
 
     def give_up(self) -> None:
-        """Listen to its answers no longer."""
+        """Ignore its further answers."""
         self.member.busy -= 1
         for future in self.futures.values():
             attempt(future.cancel)
@@ -106,7 +104,7 @@ class _Attempt:
 
 
 class DaskPool(WorkerPool):
-    """Gives jobs to the workers of a dask cluster, one to each of their threads, and joins whoever joins it.
+    """Sends jobs to the workers of a dask cluster, one to each of their threads. Workers may join during a run.
 
     Args:
         scheduler: the address of a scheduler; empty to start a cluster on this machine.
@@ -141,7 +139,7 @@ class DaskPool(WorkerPool):
         self._beats.start()
 
     def _beat(self) -> None:
-        """Tell the workers again and again that the run goes on, or they end what it has left there."""
+        """Send the workers signs of life; without these they clean up what the run left there."""
         while not self._over.wait(_BEAT):
             self._cluster.tell(renew, self._key.run, patience=self._patience, wait=_BEAT)
 
@@ -151,7 +149,6 @@ class DaskPool(WorkerPool):
         return key
 
     def __exit__(self, *_: object) -> None:
-        """End the run's processes, and leave the cluster, or end it if it was started for the run."""
         self._over.set()
         self._beats.join(_BEAT)
         self._end_run()
@@ -159,7 +156,7 @@ class DaskPool(WorkerPool):
         self._stack.close()
 
     def start(self) -> None:
-        """Wait for the workers that are there, and see that they have the versions of this machine.
+        """Wait for the present workers, and check that they have the versions of this machine.
 
         Raises:
             InputError: no worker can be used.
@@ -171,7 +168,7 @@ class DaskPool(WorkerPool):
             self._take_events()
 
     def end(self, keep: int = 0) -> None:
-        """End the run's processes in all dask workers; the process on this machine is kept if one is."""
+        """End the run's processes in all dask workers; the process on this machine is kept if ``keep`` is not 0."""
         self._end_run()
         self._key = self._new_run(self._key.limits)  # what comes late finds nothing of it
         self._local.end(keep)
@@ -181,7 +178,7 @@ class DaskPool(WorkerPool):
         self._cluster.tell(end_run, self._key.run, patience=self._patience)
 
     def keep(self, name: str, recipe: Recipe) -> None:
-        """See :meth:`WorkerPool.keep`; a recipe goes to each dask worker once, and is known by its hash."""
+        """A recipe goes to each dask worker once, and is known by its hash."""
         super().keep(name, recipe)
         self._local.keep(name, recipe)
         data = pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL)
@@ -193,10 +190,10 @@ class DaskPool(WorkerPool):
         meanwhile: Callable[[], object] = lambda: None,
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """See :meth:`WorkerPool.work`.
+        """Run jobs as :meth:`WorkerPool.work`.
 
         Raises:
-            WorkersLost: for a minute there was no worker, or no scheduler; or that was so before.
+            WorkersLost: for a minute there was no worker, or no scheduler; or an earlier call raised it.
         """
         if self.lost:
             self._lose(self.lost)
@@ -223,19 +220,18 @@ class DaskPool(WorkerPool):
             yield from self._take_events()
 
     def _lose(self, reason: str) -> NoReturn:
-        """Say once and for all that no worker can be reached."""
         self.lost = reason
         raise WorkersLost(reason)
 
     def _drop_all(self) -> None:
-        """Give up what an earlier call of :meth:`work` has left."""
+        """Abandon what an earlier call of :meth:`work` has left."""
         for tried in list(self._attempts.values()):
             self._forget(tried)
         self._again.clear()
         self._alone_since = time.monotonic()
 
     def _free(self) -> Member | None:
-        """Return the worker that has least to do, if one may get a job."""
+        """Return the least busy worker, if one may get a job."""
         members = self._cluster.members.values()
         usable = [member for member in members if member.usable and member.silent() < self._patience]
         if usable:
@@ -244,7 +240,7 @@ class DaskPool(WorkerPool):
         return min(free, key=lambda member: (member.busy / member.slots, member.silent()), default=None)
 
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
-        """See who has come and who has vanished; return the jobs that are lost with the latter for good."""
+        """Update the members; yield the jobs that are lost for good with vanished ones."""
         self._cluster.look()
         if self._cluster.out_of_reach:
             self._lose(self._cluster.out_of_reach)
@@ -300,7 +296,7 @@ class DaskPool(WorkerPool):
         return key
 
     def _take_events(self) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """Wait a little for answers, and return those to jobs."""
+        """Wait a little for answers, and yield answers to jobs."""
         answers = list[tuple[Job, Any | WorkerDied]]()
         timeout: float | None = _WAIT
         while True:
@@ -317,7 +313,7 @@ class DaskPool(WorkerPool):
                 answers += self._answered(tried, event)
 
     def _answered(self, tried: _Attempt, key: str) -> list[tuple[Job, Any | WorkerDied]]:
-        """Take an answer of a worker; return those to the job."""
+        """Handle an answer of a worker; return answers to its job."""
         future = tried.futures.pop(key, None)
         if future is None:
             return []
@@ -338,7 +334,7 @@ class DaskPool(WorkerPool):
 
     @staticmethod
     def _how_lost(member: Member, status: str, reason: str) -> str:
-        """Return why a worker gives no answer; it gets no more jobs if it cannot do them."""
+        """Return why a worker does not answer; it gets no more jobs if it cannot do them."""
         if status == "error":
             member.usable = False
             return f"cannot do it and is asked nothing more: {reason}"
@@ -348,7 +344,7 @@ class DaskPool(WorkerPool):
 
     @staticmethod
     def _lacks(tried: _Attempt, answers: Any) -> bool:
-        """Tell whether a worker could not begin a job, for want of a recipe or of a text, and note what it lacks."""
+        """Return whether a worker lacked a recipe or a text for a job, and note which."""
         if isinstance(answers, Lacking):
             tried.member.recipes.difference_update(answers.digests)
             return True
@@ -359,7 +355,7 @@ class DaskPool(WorkerPool):
         return False
 
     def _lost(self, tried: _Attempt, how: str) -> list[tuple[Job, Any | WorkerDied]]:
-        """Let another worker do a job; if too many have vanished with it, return it with what happened."""
+        """Retry a job on another worker; after too many losses, return it with the reason."""
         self._forget(tried)
         who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
         if number < _MOST_ATTEMPTS:

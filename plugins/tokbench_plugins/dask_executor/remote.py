@@ -1,7 +1,7 @@
-"""The part that runs inside a dask worker: it hands each job to a worker process of tokbench's own.
+"""Runs inside a dask worker, and sends each job to a worker process of tokbench.
 
-A tokenizer that ends its process costs its own cells by the same code as locally, and never the dask worker. Nothing
-here imports dask but for showing progress; :mod:`tokbench_plugins.dask_executor.pool` is the other end.
+A tokenizer that ends its process costs only its own cells, as on one machine, and never the dask worker. Only progress
+imports dask here; :mod:`tokbench_plugins.dask_executor.pool` is the other end.
 """
 
 from __future__ import annotations
@@ -35,91 +35,82 @@ from tokbench.plugin import (
 from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
 
 LEASE: Final = 15
-"""Seconds without a word of a run, after which all that it has left is ended, because it may have vanished."""
+"""Seconds without a sign of life of a run after which all that it left is ended."""
 
 _TICK: Final = 1.0
-"""Seconds between two looks whether a run was heard of."""
+"""Seconds between two looks for a sign of life."""
 
 
 class RunKey(NamedTuple):
-    """The facts that the parts of a run on a cluster share."""
+    """What the parts of a run on a cluster share."""
 
     run: str
     """The identity of the run."""
     limits: Limits
-    """The limits of its jobs."""
     environment: Mapping[str, str]
     """Variables for the processes that hold tokenizers."""
 
 
 class Order(NamedTuple):
-    """One job for a dask worker."""
+    """A job for a dask worker."""
 
     key: RunKey
-    """The run."""
     identity: str
-    """The identity of this attempt at the job, to which texts may have been sent before."""
+    """The identity of this attempt, to which texts may have been sent before."""
     job: Job
-    """The job."""
     recipes: Mapping[str, str]
     """By tokenizer, the sha256 of its pickled recipe."""
     sent: Mapping[str, bytes]
-    """By sha256, the recipes that the worker may not have yet."""
+    """By sha256, the recipes that the worker may lack."""
     feeds: Mapping[str, int]
     """By feed, the number of batches of text that were sent before."""
 
 
 class Lacking(NamedTuple):
-    """The answer of a worker that has not all recipes, by sha256; the job was not begun."""
+    """The answer of a worker that lacks recipes, by sha256, and has not begun the job."""
 
     digests: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Lapsed:
-    """The answer of a worker that heard nothing of a run for too long, and so has ended the job, or lost its texts."""
+    """The answer of a worker that heard nothing of a run for too long: it ended the job, or lost its texts."""
 
 
-class _RunEnded(Exception):  # noqa: N818 - the usual end of a job that nobody waits for
+class _RunEnded(Exception):  # noqa: N818 - the usual end of an abandoned job
     """The run has ended, or seems to have."""
 
 
 @dataclass
 class _Run:
-    """The things that a dask worker keeps for one run."""
+    """What a dask worker keeps for one run."""
 
     key: RunKey
-    """The run."""
     recipes: dict[str, bytes] = field(default_factory=dict)
     """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
-    """The folder in which texts for trainings are kept until they are read."""
+    """Keeps texts for training until they are read."""
     idle: list[ProcessPool] = field(default_factory=list)
-    """Pools of one process each, which wait for a job."""
+    """Pools of one process each, without a job."""
     ended: threading.Event = field(default_factory=threading.Event)
-    """Set when the run has ended."""
     left: int = LEASE
-    """Seconds until it is taken to have ended, unless it is heard of before."""
+    """Seconds until it counts as ended without a sign of life."""
 
     def watch(self) -> None:
-        """End the run when nothing is heard of it; time in which this process was stopped does not count."""
+        """End the run without signs of life; time in which this process was stopped does not count."""
         while not self.ended.wait(_TICK):
             self.left -= 1
             if self.left <= 0:
                 end_run(self.key.run)
 
     def check(self) -> None:
-        """Leave the job if the run has ended.
-
-        Raises:
-            _RunEnded: it has.
-        """
+        """Raise :class:`_RunEnded` if the run has ended."""
         if self.ended.is_set():
             raise _RunEnded
 
     @contextmanager
     def pool(self, progress: Progress) -> Iterator[ProcessPool]:
-        """Yield a pool of one process, which nobody else uses meanwhile."""
+        """Yield a pool of one process for exclusive use."""
         with _LOCK:
             waiting = self.idle.pop() if self.idle else None
         pool = waiting or ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
@@ -137,12 +128,11 @@ class _Run:
             pool.end()
 
     def has_texts(self, order: Order) -> bool:
-        """Tell whether all texts that were sent for a job are still here."""
+        """Return whether all texts sent for a job are still here."""
         batches = [(name, batch) for name, number in order.feeds.items() for batch in range(number)]
         return all(_batch_path(self.folder, order.identity, name, batch).exists() for name, batch in batches)
 
     def feeds(self, order: Order) -> dict[str, Iterator[str]]:
-        """Return the texts that were sent for a job."""
         return {name: self._texts(order.identity, name, number) for name, number in order.feeds.items()}
 
     def _texts(self, identity: str, feed: str, number: int) -> Iterator[str]:
@@ -150,7 +140,7 @@ class _Run:
             yield from pickle.loads(_batch_path(self.folder, identity, feed, batch).read_bytes())  # noqa: S301 - sent by the run
 
     def end(self) -> None:
-        """End what is idle, and let jobs that run end themselves."""
+        """End idle pools, and let running jobs end themselves."""
         with _LOCK:
             self.ended.set()
             idle, self.idle = self.idle, []
@@ -174,7 +164,7 @@ def _run_of(key: RunKey) -> _Run:
 
 
 def renew(run: str) -> None:
-    """Take note that a run goes on, if this dask worker knows it."""
+    """Extend the lease of a run, if this dask worker knows it."""
     known = _RUNS.get(run)
     if known:
         known.left = LEASE
@@ -200,10 +190,7 @@ def keep_texts(key: RunKey, identity: str, feed: str, number: int, texts: bytes)
 
 
 def run_order(data: bytes) -> bytes:
-    """Do a job, and return its answers.
-
-    Args:
-        data: a pickled :class:`Order`.
+    """Do a pickled :class:`Order`, and return its answers.
 
     Returns:
         A pickled list of answers, of which the last may be a ``WorkerDied``; or a pickled :class:`Lacking` or
@@ -239,12 +226,12 @@ def _recipe(data: bytes) -> Recipe:
 
 
 def topic_of(run: str) -> str:
-    """Return the topic under which a run's progress is shown."""
+    """Return the topic of a run's progress."""
     return f"tokbench-{run}"
 
 
 def _shown(run: str) -> Progress:
-    """Return a function that shows the client how far a step has come."""
+    """Return a function that reports progress to the client."""
 
     def show(step: str, done: float, total: float | None) -> None:
         from distributed.worker import get_worker
@@ -256,7 +243,7 @@ def _shown(run: str) -> Progress:
 
 
 def end_run(run: str) -> None:
-    """End all that a run has left in this dask worker; jobs of it that still run end within a second or so."""
+    """End all of a run in this dask worker; its running jobs end within a second or so."""
     with _LOCK:
         known = _RUNS.pop(run, None)
     if known:
@@ -275,20 +262,14 @@ def describe(key: RunKey) -> Surroundings | Failure:
 
 
 def main(module: str, parent: str, *arguments: str) -> None:
-    """Run a command of dask in this process, which ends with its parent.
-
-    Args:
-        module: the module of the command.
-        parent: the parent's process id.
-        *arguments: of the command.
-    """
+    """Run a dask command from a module in this process, which ends with the process id ``parent``."""
     end_with_parent(int(parent))
     sys.argv[:] = [module, *arguments]
     runpy.run_module(module, run_name="__main__")
 
 
 def settings_for_workers(names: Mapping[str, str]) -> dict[str, str]:
-    """Return those variables of this process's environment that its workers elsewhere must have, too."""
+    """Return the variables of this environment that remote workers need, too."""
     return {
         name: os.environ[name] for name in (*names, "TOKBENCH_NO_THIRD_PARTY", "TOKBENCH_PLUGINS") if name in os.environ
     }

@@ -1,4 +1,4 @@
-"""The surroundings of tokenizers: what must be the same on every machine of a run, because numbers depend on it."""
+"""The surroundings of tokenizers: what numbers depend on, and so must be the same on every machine of a run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tokbench.plugin import (
 
 
 class Surroundings(NamedTuple):
-    """The versions that must be the same on every machine of a run, because numbers depend on them."""
+    """The versions that numbers depend on."""
 
     versions: Mapping[str, str]
-    """By the name of a thing (Python, a plugin, a library), its version; empty if it is not there."""
+    """By name of Python, a plugin or a library; empty if it is missing."""
 
     def differences(self, here: Surroundings) -> list[str]:
-        """Return what is not the same here.
+        """Return the differences to this machine.
 
         >>> Surroundings({"numpy": "2.1", "regex": ""}).differences(Surroundings({"numpy": "2.0", "regex": "1"}))
         ['numpy is 2.1 there and 2.0 here', 'regex is missing there and 1 here']
@@ -39,15 +39,13 @@ class Surroundings(NamedTuple):
 
 @dataclass(frozen=True)
 class DescribeSurroundings(Job):
-    """Say what the numbers depend on where the job runs; the answer is :class:`Surroundings`."""
+    """Describes where it runs; the answer is :class:`Surroundings`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """None is at work."""
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[Surroundings]:
-        """See :class:`tokbench.plugin.Job`."""
         plugins = [plugin for plugin in context.registry.plugins if not plugin.excluded]
         distributions = sorted({plugin.distribution for plugin in plugins if plugin.distribution})
         required = {name for distribution in distributions for name in required_by(distribution)}
@@ -64,7 +62,7 @@ class DescribeSurroundings(Job):
 
 
 def _code(package: str) -> str:
-    """Return the beginning of the sha256 of all Python files of a package or module; nothing if it has no file."""
+    """Return the start of the sha256 of all Python files of a package or module; empty without a file."""
     try:
         source = source_of(package)
     except LookupError:

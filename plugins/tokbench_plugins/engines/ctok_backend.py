@@ -1,7 +1,7 @@
-"""The backend ``ctok``: counts of Claude's tokenizers, as the package ``ctok`` has reconstructed them; no network.
+"""The backend ``ctok``: counts of Claude's tokenizers, as the package ``ctok`` has reconstructed them, offline.
 
 Anthropic publishes neither vocabulary nor ids. ctok was fitted to the counts that the service gives for one message;
-the tokens of the frame around the message are taken off here.
+the tokens of the frame around the message are subtracted here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tokbench.plugin import CountsAlone
 from tokbench_plugins.registration import registers
 
 _FRAME: Final = "⟨pad⟩"
-"""The name that ctok gives to each token of the frame; in a text it would be spelled in bytes."""
+"""ctok's name for each token of the frame; in a text it would be spelled in bytes."""
 
 _NOTES: Final = (
     "a reconstruction by others, fitted to the counts of a service: it has no ids, and says how often it was exact",
@@ -34,10 +34,10 @@ class CtokLoadOptions(plugin.Options):
 
 
 class CtokTokenizer(CountsAlone):
-    """Counts of the text of a message; ctok reads a lone surrogate as U+FFFD.
+    """Counts of the text of a message; a lone surrogate becomes U+FFFD.
 
     Args:
-        vocabulary: the generation, by ctok's name of it.
+        vocabulary: ctok's name of the generation.
     """
 
     notes = _NOTES

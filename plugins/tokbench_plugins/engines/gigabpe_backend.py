@@ -1,11 +1,11 @@
-"""The backend ``gigabpe``: byte-level BPE with the split of GPT-2, trained by gigabpe, then run by tokbench's own BPE.
+"""The backend ``gigabpe``: byte-level BPE with the split of GPT-2, trained by gigabpe, then run by tokbench's BPE.
 
-gigabpe makes the merges of Hugging Face's trainer on files. They are those of the textbook's loop, but for two rules:
+gigabpe makes the merges of Hugging Face's trainer on files. They differ from the textbook's loop in two rules:
 
-- Each line is a text of its own, with its end. So no merge crosses a line, and runs of empty lines are not learned. A
-  document without an end of line at its end gets one.
-- Of several most frequent pairs it takes the one of the smallest ids, where the ids of bytes are in the order of their
-  characters in GPT-2's alphabet: ``!`` is 0, and the space 220.
+- Each line is a separate text, with its end. So no merge crosses a line, and runs of empty lines are not learned. A
+  document without an end of line gets one.
+- Ties go to the smallest ids, where the ids of bytes are in the order of their characters in GPT-2's alphabet: ``!`` is
+  0, and the space 220.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.registration import registers
 
 _ALPHABET: Final = sorted(BYTE_TO_CHARACTER)
-"""The characters of the bytes, all of which get an id, in the order in which Hugging Face numbers them."""
+"""The characters of all bytes, in the order of their ids in Hugging Face's trainer."""
 
 
 def _write(documents: Iterable[str], path: Path) -> bool:
-    """Write documents to a file, each with an end of line at its end; tell whether there was any text."""
+    """Write documents to a file, each with an end of line; return whether there was any text."""
     with path.open("wb") as file:
         for document in documents:
             if document:

@@ -1,7 +1,6 @@
 """The backend ``gigatoken``: any byte-level vocabulary in gigatoken, or one that it trains.
 
-gigatoken always recognises the special tokens that it knows: it is given none. Of splits it knows those of well-known
-models alone, and its trainer splits as GPT-2.
+gigatoken knows only the splits of well-known models, and its trainer only GPT-2's.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ class GigatokenTrainOptions(plugin.Options):
 
 
 class GigatokenTokenizer(EngineTokenizer):
-    """A byte-level vocabulary in gigatoken, which is given no special tokens: it would recognise them.
-
-    Args:
-        vocabulary: with a named split, or that of a tokenizer.json whose split gigatoken knows.
+    """A byte-level vocabulary in gigatoken, without special tokens, because it would always recognise them.
 
     Raises:
         BackendError: gigatoken does not know the split.
@@ -57,12 +53,6 @@ class GigatokenTokenizer(EngineTokenizer):
         super().__init__("gigatoken", engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
 
     def save(self, path: Path, /) -> None:
-        """Write a ``tokenizer.json``, which has the split, too.
-
-        Raises:
-            BackendError: the format cannot hold this vocabulary; the message says why.
-            OSError: the file cannot be written.
-        """
         given = self._vocabulary
         write_tokenizer_json(path, Parts(given.vocabulary, given.pattern, SpecialTokens(given.special)))
 

@@ -1,11 +1,11 @@
 """The backend ``kitoken``: any byte-level vocabulary in kitoken.
 
-Given bare ranks, kitoken guesses the split and special tokens from the vocabulary. Its split for GPT-2 is not
-GPT-2's, and its special tokens cut text (``<|im_start|>`` is kept from the space before it) even when they are
-not to be recognised. So it is given the split, and no special tokens.
+From bare ranks kitoken guesses split and special tokens. Its split for GPT-2 is not GPT-2's, and its special tokens cut
+text (``<|im_start|>`` from the space before it) even when they are not to be recognised. So it gets the split, and no
+special tokens.
 
-Its regular expressions abort the process on a million white-space characters in a row: a text with a tenth of
-that is left to tokbench's own BPE.
+Its regular expressions abort the process on a million white-space characters in a row: tokbench's BPE encodes texts
+with a tenth of that.
 """
 
 from __future__ import annotations

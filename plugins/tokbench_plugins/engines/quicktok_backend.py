@@ -1,6 +1,6 @@
-"""The backend ``quicktok``: OpenAI's encodings and Llama 3's in quicktok, out of its own package.
+"""The backend ``quicktok``: OpenAI's encodings and Llama 3's in the package ``quicktok-v1``.
 
-The package is ``quicktok-v1``; ``quicktok`` on the same index is another library, with a module of the same name.
+The package ``quicktok`` is another library with a module of the same name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The backend ``rs_bpe``: OpenAI's vocabularies in rs-bpe, a relative of ``bpe_openai`` with threads of its own."""
+"""The backend ``rs_bpe``: OpenAI's vocabularies in rs-bpe, a relative of ``bpe_openai`` with its own threads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The backend ``rustbpe``: byte-level BPE trained by rustbpe, then run by tokbench's own BPE.
+"""The backend ``rustbpe``: byte-level BPE trained by rustbpe, then run by tokbench's BPE.
 
-rustbpe counts on several threads, and takes of several most frequent pairs the one of the smallest ids: the
-merges are those of ``regex_bpe`` with ``tie: smallest``, so what differs is the time that training takes.
+rustbpe counts on several threads, and ties go to the smallest ids: the merges are the same as in ``regex_bpe`` with
+``tie: smallest``, and only the time of training differs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The backend ``tokbench_bpe``: any byte-level vocabulary in tokbench's own BPE."""
+"""The backend ``tokbench_bpe``: any byte-level vocabulary in tokbench's BPE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokbench_plugins.registration import registers
 
 
 class TokbenchBPELoadOptions(FileOptions, SamplingOptions):
-    """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""
+    """Options of a published vocabulary; merges are recovered where the file has only ranks."""
 
     engine: BulkEngine = BULK_ENGINE
     vocab_size: int | None = Field(
@@ -47,7 +47,7 @@ _PUBLISHED: Final[Mapping[str, EncodingName]] = {
     "gpt-4o": "o200k_base",
     "llama-3": "llama3",
 }
-"""By the published name, the encoding that has it."""
+"""The encoding of each published name."""
 
 SPEC = BackendSpec(
     name="tokbench_bpe",

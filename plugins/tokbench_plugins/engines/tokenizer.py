@@ -1,4 +1,4 @@
-"""The tokenizer that all engines share: an engine's functions behind tokbench's contract; and how it is registered."""
+"""The tokenizer that all engines share, and its registration."""
 
 from __future__ import annotations
 
@@ -35,51 +35,49 @@ class Engine:
     """The functions of an engine, on one thread."""
 
     encode: Callable[[str], Sequence[int]]
-    """The ids of ordinary text."""
 
     decode: Callable[[list[int]], bytes | str | None]
     """Bytes or text of ids; ``None`` or an error where it cannot."""
 
     encode_many: Callable[[list[str]], Encoded] | None = None
-    """The ids of many texts in arrays, where that is faster than one by one."""
+    """The ids of many texts in arrays, if faster than one by one."""
 
     decode_many: Callable[[list[list[int]]], list[Any]] | None = None
-    """The same as ``decode`` of many lists, where there is such a call."""
+    """``decode`` of many lists, if there is such a call."""
 
     given: int | None = None
-    """The number of ids that it was given, from 0 on; set if it reads foreign memory for any other."""
+    """The number of ids that it received, from 0 on; set if it reads invalid memory for any other."""
 
     detours: Callable[[], int] = lambda: 0
     """Counts the texts that the engine cannot encode and that were encoded in another way."""
 
     count: Callable[[str], int] | None = None
-    """The number of ids of a text, where there is such a call."""
+    """The number of ids of a text, if there is such a call."""
 
     notes: tuple[str, ...] = ()
-    """The notes that a reader of a report needs."""
+    """Notes for the report."""
 
 
 class EngineTokenizer(EncodesAroundSpecial):
     """An engine with a vocabulary.
 
-    Lone surrogates, which are not Unicode text, are encoded as U+FFFD. What the engine cannot decode (bytes
-    that are not UTF-8, ids of special tokens that it was not given) is put together from the vocabulary.
+    Lone surrogates are encoded as U+FFFD. What the engine cannot decode (bytes that are not UTF-8, special tokens that
+    it does not have) is put together from the vocabulary.
 
     Args:
-        name: what to call the engine in messages.
-        engine: what encodes and decodes.
-        vocabulary: which bytes the ids stand for.
+        name: the engine's name in messages.
+        engine: encodes and decodes.
+        vocabulary: the bytes of the ids.
         origin: a function and its arguments that make this tokenizer again, for pickle.
     """
 
     count_batch: Callable[[Sequence[str]], list[int]]
-    """Set where the engine has a count of its own, see :class:`tokbench.plugin.CountsTokens`."""
+    """Set where the engine can count, see :class:`tokbench.plugin.CountsTokens`."""
     identity: str
-    """Set if the vocabulary is of a file: the split, see :class:`tokbench.plugin.HasIdentity`."""
+    """The split, if the vocabulary is from a file; see :class:`tokbench.plugin.HasIdentity`."""
     lossless = True
-    """Every byte has an id: all text comes back."""
+    """Every byte has an id."""
     thread_safe = True
-    """The tests encode with every engine from four threads at a time."""
 
     def __init__(
         self,
@@ -105,16 +103,13 @@ class EngineTokenizer(EncodesAroundSpecial):
 
     @property
     def returns(self) -> Literal["arrays", "lists"]:
-        """See :class:`tokbench.plugin.NamesOutput`."""
         return "arrays" if self._engine.encode_many else "lists"
 
     @property
     def detours(self) -> int:
-        """See :class:`tokbench.plugin.CountsDetours`."""
         return self._engine.detours()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle how it was loaded; native engines are loaded again."""
         return self._origin
 
     def encode(self, text: str, /) -> Sequence[int]:
@@ -143,7 +138,7 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise _failure(self._name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, on one thread, through the engine's own arrays where it has them.
+        """Encode all texts, on one thread, through the engine's arrays where it has them.
 
         Raises:
             BackendError: the engine refused a text, or panicked.
@@ -161,7 +156,7 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing.
+        """Decode ids; invalid UTF-8 becomes U+FFFD, unused ids nothing.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -186,11 +181,6 @@ class EngineTokenizer(EncodesAroundSpecial):
         return bool(self._holes) and not self._holes.isdisjoint(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents, on one thread.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
@@ -203,21 +193,11 @@ class EngineTokenizer(EncodesAroundSpecial):
         return list(map(self._decode, documents))
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         check_id(token_id, self.vocab_size)
         return self._tokens[token_id]
 
     @property
     def merges(self) -> Merges:
-        """The parts of each merge in order of rank.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
-        """
         return self._vocabulary.merges
 
 
@@ -227,7 +207,7 @@ def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: 
     Args:
         name: the name of the backend.
         make: makes the engine of a vocabulary, so that ordinary text gives the right ids; a function of a module.
-        options: the vocabulary, as :func:`load_vocabulary` takes it.
+        options: the options of :func:`load_vocabulary`.
 
     Raises:
         BackendUnavailable: an encoding is not on this machine.
@@ -264,7 +244,7 @@ def registers_engine(
     load_options: type[plugin.Options] = FileOptions,
     package: str = "",
 ) -> Callable[[Callable[[plugin.BackendSpec], None]], None]:
-    """Return the hook of a module that registers one engine; its package has the name of the backend by default."""
+    """Return the hook of a module that registers one engine; ``package`` defaults to the name of the backend."""
     spec = plugin.BackendSpec(
         name=name,
         summary=summary,
@@ -298,8 +278,7 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 def _failure(name: str, error: BaseException) -> BackendError:
     """Turn what the engine raised into tokbench's error.
 
-    Rust's panics are not an ``Exception``, and each library has a class of its own for them, known by its name.
-    ``KeyboardInterrupt`` and its like are raised again.
+    Each library has its own class for Rust's panics, which is not an ``Exception`` and is known by its name.
     """
     if isinstance(error, BackendError):
         return error

@@ -1,7 +1,7 @@
 r"""The backend ``tokie``: any byte-level vocabulary in tokie.
 
-tokie takes a ``tokenizer.json``, written here without special tokens. Its splits are hand-written and differ
-from the regular expressions that it is given; a note of the tokenizer says how, for those that were measured.
+tokie takes a ``tokenizer.json``, written here without special tokens. Its splits are hand-written and differ from the
+regular expressions; a note of the tokenizer says how, for those that were measured.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The backend ``toktok``: counts of OpenAI's encodings by toktok, whose public functions give no ids.
+"""The backend ``toktok``: counts of OpenAI's encodings by the package ``toktok-rs``, which returns no ids.
 
-The package is ``toktok-rs``; ``toktok`` on the same index splits words, and has a module of the same name.
+The package ``toktok`` splits words, and has a module of the same name.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ class ToktokLoadOptions(plugin.Options):
 
 
 class ToktokTokenizer(CountsAlone):
-    """Counts of ordinary text; a lone surrogate is read as U+FFFD.
-
-    Args:
-        encoding: the name of the encoding.
+    """Counts of ordinary text; a lone surrogate becomes U+FFFD.
 
     Raises:
-        BackendError: the module ``toktok`` is that of another package.
+        BackendError: the module ``toktok`` is from another package.
     """
 
     notes = ("toktok counts tokens and gives no ids: whether text comes back, and ids are equal, cannot be seen",)
@@ -52,7 +49,6 @@ class ToktokTokenizer(CountsAlone):
         return ToktokTokenizer, (self._encoding,)
 
     def count_batch(self, texts: Sequence[str], /) -> list[int]:
-        """Count the tokens of each text, on one thread."""
         counts: list[int]
         try:
             counts = self._count(texts, self._encoding, threads=1)

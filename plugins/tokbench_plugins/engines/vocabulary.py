@@ -1,4 +1,4 @@
-"""The vocabulary that an engine is given: OpenAI's encodings, a user's options, and the files that engines read."""
+"""The vocabulary of an engine: OpenAI's encodings, the options, and the files that engines read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ class Encoding(NamedTuple):
     """The name of the pre-tokenization split."""
 
     special: Mapping[str, int]
-    """The special tokens and their ids."""
 
 
 _LLAMA3: Final = (
@@ -75,17 +74,17 @@ ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
     ),
     "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
 }
-"""The encodings by name; the tests compare OpenAI's with tiktoken's, and that of Llama 3 with splintr's."""
+"""By name; the tests compare OpenAI's with tiktoken's, and Llama 3's with splintr's."""
 
 _IN_SPLINTR: Final = frozenset({"cl100k_base", "llama3", "o200k_base"})
 _IN_TIKTOKEN: Final = frozenset(ENCODINGS) - {"llama3"}
 
 
 def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
-    """Return the ranks of an encoding: out of splintr's package where it has them, else out of tiktoken's files.
+    """Return the ranks of an encoding from splintr's package, or else from tiktoken's files.
 
     Raises:
-        BackendUnavailable: neither has them; the message says how to get them.
+        BackendUnavailable: neither has them.
 
     >>> ranks_of_encoding("cl100k_base")[b" the"]
     279
@@ -118,27 +117,26 @@ class EngineVocabulary:
     """
 
     pattern: str | None
-    """The pre-tokenization split, by name where it has one; ``None`` for none."""
+    """A split's name or expression; ``None`` for none."""
 
     special: Mapping[str, int]
-    """Special tokens and their ids."""
 
     ranks: Mapping[bytes, int] | None
     """The id of each token, by its bytes; ``None`` where the merges were read from a file."""
 
     merged: Vocabulary | None = None
-    """Tokens and merges, where they were read from a file that lists them."""
+    """Tokens and merges, where a file lists them."""
 
     notes: tuple[str, ...] = ()
-    """The rest of what the file says."""
+    """What else the file says."""
 
     encoding: str = ""
-    """Its name if it is one of OpenAI's."""
+    """Its name, if it is an encoding."""
 
     @classmethod
     @cache
     def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
-        """Load one of OpenAI's vocabularies, or that of Llama 3; once for all engines of a process.
+        """Load one of OpenAI's vocabularies, or Llama 3's; once for all engines of a process.
 
         Raises:
             BackendUnavailable: its ranks are not on this machine.
@@ -169,7 +167,7 @@ class EngineVocabulary:
         """Tokens and merges; recovered from ranks, which takes seconds for a large vocabulary.
 
         Raises:
-            BackendError: the ranks are not those of a byte-level vocabulary.
+            BackendError: the ranks are not a byte-level vocabulary.
         """
         if self.merged is not None:
             return self.merged
@@ -181,20 +179,15 @@ class EngineVocabulary:
 
     @cached_property
     def merges(self) -> Merges:
-        """The parts of each merge in order of rank.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
-        """
         return merges_of_vocabulary(self.merged) if self.merged is not None else merges_of_ranks(self.ranks or {})
 
     @cached_property
     def tokens(self) -> tuple[bytes, ...]:
-        """The bytes of each id: of its name for a special token, none for an id that is not used."""
+        """The bytes of each id: of its name for a special token, none for an unused id."""
         ids = self.ranks if self.ranks is not None else self.vocabulary.ranks
         named = {name.encode(): token_id for name, token_id in self.special.items()}
         tokens = [b""] * (max([*ids.values(), *named.values()]) + 1)
-        if self.ranks is None:  # two ids may stand for the same bytes
+        if self.ranks is None:  # two ids may have the same bytes
             tokens[: len(self.vocabulary.tokens)] = self.vocabulary.tokens
         for data, token_id in [*ids.items(), *named.items()]:
             tokens[token_id] = data
@@ -227,7 +220,7 @@ class EngineVocabulary:
     def through_json(self, load: Callable[[str], T]) -> T:
         """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens.
 
-        Engines refuse a file in which ids are missing, or read it wrongly: these get names that no text spells.
+        Engines refuse or misread a file with missing ids: these get names that no text spells.
 
         Raises:
             ValueError: the format cannot hold it.
@@ -242,7 +235,7 @@ class EngineVocabulary:
 
 
 def has_ranks(name: EncodingName) -> bool:
-    """Tell whether the ranks of an encoding are on this machine."""
+    """Return whether the ranks of an encoding are on this machine."""
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
         return True
     return find_spec("tiktoken") is not None and is_cached(name)
@@ -256,7 +249,7 @@ class PackageOptions(plugin.Options):
 
 
 VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))
-"""The files that :class:`FileOptions` take."""
+"""The files of :class:`FileOptions`."""
 
 
 class FileOptions(plugin.Options):

@@ -1,8 +1,7 @@
 """The backend ``wordchipper``: OpenAI's encodings in wordchipper.
 
-wordchipper downloads an encoding's file into a folder of its own, and where that fails leaves an empty file
-there and runs on a vocabulary of 256 bytes without a warning. So the file is put into a temporary folder first, and
-the size of the loaded vocabulary is checked.
+If wordchipper cannot download an encoding, it leaves an empty file and runs on 256 bytes without a warning. So the file
+is put into its folder first, and the size of the loaded vocabulary is checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The backend ``gguf``: byte-level BPE, or a SentencePiece model, out of a model file of llama.cpp.
+"""The backend ``gguf``: byte-level BPE, or a SentencePiece model, from a model file of llama.cpp.
 
-Ids of ordinary text are those of llama.cpp with ``parse_special`` off, without the tokens that it puts around a text.
+Ids of ordinary text are llama.cpp's with ``parse_special`` off, without the tokens that it puts around a text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType, 
 
 _BYTE_LEVEL: Final = "gpt2"
 _SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
-"""Kinds of SentencePiece models, by the name of ``tokenizer.ggml.model``."""
+"""Kinds of SentencePiece models, by ``tokenizer.ggml.model``."""
 
 
 class GGUFLoadOptions(plugin.Options):

@@ -1,4 +1,4 @@
-"""The tokenizer that the metadata of a GGUF file describes, read and written by llama.cpp's own package ``gguf``."""
+"""The tokenizer in the metadata of a GGUF file, read and written by llama.cpp's package ``gguf``."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ _KEY = "tokenizer.ggml."
 
 @dataclass(frozen=True)
 class GGUFTokenizer:
-    """The entries that matter here, each called as the end of its key: ``tokens`` is ``tokenizer.ggml.tokens``."""
+    """Entries named after the end of their key: ``tokens`` is ``tokenizer.ggml.tokens``."""
 
     model: str = ""
     """The kind of tokenizer, such as ``gpt2`` or ``llama``."""
     pre: str = ""
-    """The name of the pre-tokenization split, of byte-level BPE alone."""
+    """The name of the split of byte-level BPE."""
     tokens: tuple[str, ...] = ()
-    """The tokens, by id; of byte-level BPE as GPT-2's alphabet spells them."""
+    """By id; for byte-level BPE spelled in GPT-2's alphabet."""
     token_type: tuple[int, ...] = ()
-    """The type of each token, as ``gguf.TokenType`` has it; empty where all are ordinary."""
+    """``gguf.TokenType`` by id; empty where all are ordinary."""
     scores: tuple[float, ...] = ()
-    """The score of each token, of SentencePiece models alone."""
+    """By id, for SentencePiece models only."""
     merges: tuple[str, ...] = ()
-    """The merges in order of rank, two tokens with a space between them."""
+    """In order of rank, two tokens with a space between them."""
     add_space_prefix: bool = True
-    """``True`` if a space is put before every text."""
+    """A space is put before every text."""
     remove_extra_whitespaces: bool = False
-    """``True`` if several spaces become one, and those at both ends go."""
+    """Several spaces become one, and spaces at both ends are removed."""
     precompiled_charsmap: tuple[int, ...] = ()
     """The compiled rules of normalization, one byte each."""
     unknown_token_id: int | None = None
-    """The id of the unknown token."""
 
 
 def write_gguf(path: Path, content: GGUFTokenizer) -> None:
-    """Write a file that has a tokenizer and no tensors.
+    """Write a file with a tokenizer and without tensors.
 
     Raises:
         OSError: the file cannot be written.
@@ -67,7 +66,7 @@ def read_gguf(path: Path) -> GGUFTokenizer:
     """Return the tokenizer of a file; tensors are not read.
 
     Raises:
-        BackendError: the file cannot be read, is no GGUF file, is damaged, or has no tokenizer.
+        BackendError: the file cannot be read, is not a GGUF file, is damaged, or has no tokenizer.
     """
     from gguf import GGUFReader
 

@@ -1,10 +1,9 @@
-r"""The pre-tokenization splits of llama.cpp, by the names that ``tokenizer.ggml.pre`` has for them.
+r"""The pre-tokenization splits of llama.cpp, by their names in ``tokenizer.ggml.pre``.
 
-They are llama.cpp's own (``src/llama-vocab.cpp``), which are not always those of the original tokenizer. The split
-``gpt-4o`` takes a letter outside ASCII for a capital and a small letter at once, and leaves marks out of words, so that
-``ÉÉé`` and Devanagari are cut in other places than OpenAI cuts them; so does ``tekken``. Where llama.cpp writes
-``(?:'[sS]|...)`` and OpenAI ``'(?i:s|...)``, the split with OpenAI's is taken: they differ after an apostrophe before
-U+017F (a long s) alone.
+They are llama.cpp's (``src/llama-vocab.cpp``), which may differ from the original tokenizer's. The splits ``gpt-4o``
+and ``tekken`` take a letter outside ASCII for a capital and a small letter at once, and leave marks out of words, so
+that ``ÉÉé`` and Devanagari are cut differently. Where llama.cpp writes ``(?:'[sS]|...)`` and OpenAI ``'(?i:s|...)``,
+OpenAI's is used: they differ only after an apostrophe before U+017F (a long s).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class GGUFSplit(NamedTuple):
     pattern: str
     """A named split of tokbench, or a regular expression."""
     whole_chunks: bool = False
-    """``True`` if a chunk that is a token is one, whatever the merges make of it (``ignore_merges``)."""
+    """A chunk that is a token becomes it, whatever the merges say (``ignore_merges``)."""
 
 
 _GPT2: Final = GGUFSplit("gpt2")
@@ -66,14 +65,14 @@ _NAMES: Final = {
     GGUFSplit(_words_by_case("", r"\p{N}"), whole_chunks=True): "tekken",
 }
 SPLITS: Final = {name: split for split, names in _NAMES.items() for name in names.split()}
-"""By the name in the file, the split."""
+"""The split of each name."""
 
 
 def split_of(name: str) -> GGUFSplit:
     """Return the split of a name.
 
     Raises:
-        ValueError: it is not known here.
+        ValueError: it is unknown.
 
     >>> split_of("gpt-2").pattern
     'gpt2'

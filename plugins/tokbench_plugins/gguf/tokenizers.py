@@ -1,4 +1,4 @@
-"""The tokenizers of GGUF files, which are saved as such."""
+"""The tokenizers of GGUF files, which are saved as GGUF."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE, SentenceP
 
 
 class _SavedAsGGUF:
-    """Part of a tokenizer: it keeps the entries of its file, and writes them to another."""
+    """A mixin that keeps the entries of its file, and writes them to another."""
 
     file_suffix = ".gguf"
     content = GGUFTokenizer()
-    """The entries of the file, and what the options have changed in them."""
+    """The entries of the file, as changed by the options."""
 
     def save(self, path: Path, /) -> None:
-        """Write a GGUF file that has the tokenizer and no tensors.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         write_gguf(path, self.content)
 
 
@@ -33,21 +28,18 @@ class GGUFByteLevel(_SavedAsGGUF, BPETokenizer):
     """Byte-level BPE of a GGUF file; user-defined tokens are cut out of a text before it is split."""
 
     defined = NO_SPECIAL
-    """The user-defined tokens."""
 
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text, which gives user-defined tokens."""
         return self.defined.encode(text, super().encode, allowed_special="all")
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, one by one where one of them has a user-defined token."""
         if any(map(self.defined.in_text, texts)):
             return from_lists(list(map(self.encode, texts)))
         return super().encode_batch(texts)
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The split, the merges and the user-defined tokens."""
         return {**super().stages, "added tokens": "\n".join(map(repr, self.defined.ids))}
 
     def _not_written_as(self, name: str) -> str:
@@ -55,7 +47,6 @@ class GGUFByteLevel(_SavedAsGGUF, BPETokenizer):
         return reason if self.defined else super()._not_written_as(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from, and what its file says."""
         made, parts, state = super().__reduce__()
         return made, parts, {**state, "defined": self.defined, "content": self.content}
 

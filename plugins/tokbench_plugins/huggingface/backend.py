@@ -75,7 +75,7 @@ def _chat(options: HuggingFaceLoadOptions) -> JinjaChat | None:
 
 
 def _source(options: HuggingFaceLoadOptions) -> str:
-    """Return the ``tokenizer.json`` that the options name, or what stands for one.
+    """Return the ``tokenizer.json`` that the options name, or an equivalent.
 
     Raises:
         BackendUnavailable: the ranks of an encoding are not on this machine.
@@ -93,11 +93,6 @@ def _source(options: HuggingFaceLoadOptions) -> str:
 
 
 def _json_of_encoding(name: EncodingName) -> str:
-    """Return the ``tokenizer.json`` of an encoding, with its special tokens.
-
-    Raises:
-        BackendUnavailable: its ranks are not on this machine.
-    """
     given = EngineVocabulary.of_encoding(name)
     vocabulary = given.vocabulary
     special = SpecialTokens(given.special, vocabulary.tokens)

@@ -1,7 +1,7 @@
 """The bytes of the tokens of a ``tokenizer.json``, derived from its decoder.
 
 If a decoder turns every token into text by itself, this text gives the bytes. If the neighbours of a token matter (a
-suffix that only the last token loses, expressions that match across tokens), tokens have no bytes of their own.
+suffix that only the last token loses, expressions that match across tokens), tokens have no bytes.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_
 from tokbench_plugins.huggingface.json import has_merges, steps
 
 _BYTE: Final = re.compile("<0x([0-9A-Fa-f]{2})>")
-_LETTER: Final = "x"  # a token that stands before another one, and that no decoder changes
+_LETTER: Final = "x"  # a token before another one, which no decoder changes
 _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}
 
 
 class ByteRule(NamedTuple):
-    """The rule by which bytes come from tokens."""
+    """How bytes come from tokens."""
 
     bytes_of: Callable[[str], bytes]
-    """The bytes of a token that is written so in the vocabulary."""
+    """The bytes of a token as spelled in the vocabulary."""
 
     dummy_prefix: bytes
-    """The text that the decoder takes off the beginning of the whole text."""
+    """The text that the decoder removes from the beginning of the whole text."""
 
 
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
-    """Return the rule of a file; ``None`` where tokens have no bytes of their own.
+    """Return the rule of a file; ``None`` where tokens have no bytes.
 
     >>> model = {"type": "WordPiece", "vocab": {}}
     >>> rule = byte_rule({"model": model, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}})
@@ -57,10 +57,10 @@ def _byte_level(token: str) -> bytes:
 
 
 def _word_piece(step: Mapping[str, Any], content: Mapping[str, Any]) -> ByteRule | None:
-    """Return the rule of WordPiece: a token that continues no word has a space before it.
+    """Return the rule of WordPiece: a token that does not continue a word has a space before it.
 
-    With ``cleanup`` the library takes this space away from punctuation, and changes a few English endings, in each
-    token by itself. The first token of a text gets no space, and what is tidied up must not depend on that.
+    With ``cleanup`` the library removes this space from punctuation, and changes a few English endings, in each token
+    by itself. The first token of a text gets no space, and cleanup must not depend on that.
     """
     prefix, cleanup = step["prefix"], step.get("cleanup", True)
     decoder = decoders.WordPiece(prefix=prefix, cleanup=cleanup)
@@ -113,7 +113,7 @@ def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> 
 
 
 def _tokens(content: Mapping[str, Any]) -> list[str]:
-    """Return every token as it is spelled, the added ones first."""
+    """Return every token as spelled, the added ones first."""
     added = [token["content"] for token in content.get("added_tokens") or ()]
     return [*added, *(entry if isinstance(entry, str) else entry[0] for entry in content["model"]["vocab"])]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _TODAY: Final = "2026-01-01"
-"""The date that templates are told, so that ids do not depend on the day."""
+"""The date in templates, fixed so that ids do not depend on the day."""
 _NAMED: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
@@ -29,11 +29,7 @@ class JinjaChat(NamedTuple):
     """The tokens by their roles, such as ``("bos_token", "<s>")``."""
 
     def render(self, messages: Sequence[Mapping[str, Any]], *, reply: bool) -> str:
-        """Return the text of a conversation.
-
-        Args:
-            messages: the messages.
-            reply: open the reply of the assistant at the end.
+        """Return the text of a conversation; ``reply`` opens the assistant's reply at the end.
 
         Raises:
             ValueError: the template refuses the conversation, or fails.
@@ -48,10 +44,7 @@ class JinjaChat(NamedTuple):
 
 
 def jinja_chat(text: str) -> JinjaChat:
-    r"""Return the template of a file: a ``tokenizer_config.json``, or Jinja.
-
-    Args:
-        text: the content of the file.
+    r"""Return the template in the content of a ``tokenizer_config.json`` or Jinja file.
 
     Raises:
         ValueError: a JSON file has no template, or the template is not Jinja.
@@ -70,7 +63,7 @@ def jinja_chat(text: str) -> JinjaChat:
 
 
 def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
-    """Return the template of a ``tokenizer_config.json``; of several the one that is called ``default``.
+    """Return the template of a ``tokenizer_config.json``; of several the one called ``default``.
 
     Raises:
         ValueError: it has none.
@@ -87,7 +80,7 @@ def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
 
 @cache
 def _compiled(source: str) -> Template:
-    """Return a template with the settings, filters and functions that ``transformers`` documents for templates."""
+    """Return a template with the settings, filters and functions that ``transformers`` documents."""
     import jinja2.ext
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

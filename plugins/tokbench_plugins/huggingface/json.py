@@ -1,7 +1,6 @@
 """The content of a ``tokenizer.json``: its merges, and the changes to it that keep ordinary text ordinary.
 
-The file describes a pipeline: added tokens, normalizer, pre-tokenizer, model, post-processor, decoder. The
-library reads it; here only what the contract forbids is taken out of it.
+The library reads the file; here only what the contract forbids is removed.
 """
 
 from __future__ import annotations
@@ -60,16 +59,15 @@ class OrdinaryFile(NamedTuple):
     """A file without what changes the ids of a text for reasons outside the text."""
 
     content: dict[str, Any]
-    """The rest of the file."""
 
     notes: tuple[str, ...]
-    """Notes for the report on what was left out."""
+    """What was left out, for the report."""
 
 
 def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
-    """Leave out what changes the ids of a text for reasons outside the text.
+    """Leave out what changes the ids of a text for reasons outside the text: length limits, padding and dropout.
 
-    Texts are not cut or filled up to a length, and dropout is off. The decoder stays as it is.
+    The decoder stays as it is.
 
     >>> ordinary({"padding": None, "truncation": {"max_length": 8}, "model": {"dropout": 0.1}}).notes
     ('the file cuts texts at 8 tokens; here they are whole', 'dropout 0.1 of the file is off: ids are not random')
@@ -91,11 +89,9 @@ def special_names(content: Mapping[str, Any]) -> list[str]:
 
 
 def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int, str]:
-    """Return the ids that the library gives to other tokens than the file does, or that two tokens have.
+    """Return faults by id: the library gives it to another token than the file, or two tokens have it.
 
-    Args:
-        content: the file.
-        ids: the id of every token that the library makes of it, added ones included.
+    ``ids`` has the id of every token that the library makes of the file, added ones included.
 
     >>> model = {"vocab": {"a": 0, "b": 1, "c": 1}, "merges": []}
     >>> file_faults({"model": model, "added_tokens": [{"content": "<x>", "id": 9}]}, {"a": 0, "b": 1, "c": 1, "<x>": 3})
@@ -114,15 +110,12 @@ def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int,
 
 
 def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any] | None:
-    """Return a vocabulary in which the model itself gives no special token; ``None`` if it is so already.
+    """Return a vocabulary in which the model gives no special token; ``None`` if it is so already.
 
-    Args:
-        content: the file.
-        but: special tokens that stay as they are.
+    Special tokens in ``but`` stay as they are.
 
-    The library has a switch that turns off the search for special tokens in text. Yet a model that has them among its
-    pieces finds them there by itself: Unigram takes ``</s>`` for one piece, WordPiece the word ``[UNK]``. So
-    these get names that no text spells.
+    The library can turn off the search for special tokens in text. Yet a model that has them among its pieces finds
+    them: Unigram takes ``</s>`` for one piece, WordPiece the word ``[UNK]``. So these get names that no text spells.
 
     >>> without_special({"added_tokens": [{"content": "</s>", "special": True}],
     ...                  "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["</s>", 0], ["a", -1]]}})
@@ -146,7 +139,7 @@ def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> di
 
 
 def with_special_only(content: Mapping[str, Any], allowed: Collection[str]) -> dict[str, Any]:
-    """Return a vocabulary in which text gives the allowed special tokens and no others; the ids stay.
+    """Return a vocabulary in which text gives only the allowed special tokens; the ids stay.
 
     The library's switch is for all special tokens or for none. So the others get names that no text spells.
 
@@ -168,10 +161,10 @@ def with_special_only(content: Mapping[str, Any], allowed: Collection[str]) -> d
 
 
 def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names: Iterable[str]) -> dict[str, Any]:
-    """Return a vocabulary with more special tokens, whose ids lie above all others.
+    """Return a vocabulary with more special tokens, whose ids are above all others.
 
     The library numbers added tokens as they come, unless the vocabulary of the model has them, too. So all of them are
-    put there with their ids. A Unigram model has a list in its place, in which no id is free, and is left as it is.
+    put there with their ids. A Unigram model has a list instead, in which no id is free, and does not change.
 
     Args:
         content: the file.
@@ -179,7 +172,7 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
         names: the names, or sets of them. Added tokens of the file keep their ids, and become special.
 
     Raises:
-        ValueError: a name is not a special token, but an ordinary one of the model.
+        ValueError: a name is an ordinary token of the model.
 
     >>> content = {"added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
     >>> with_more_special(content, {"a": 0}, ["<x>"])["model"]["vocab"]
@@ -253,9 +246,8 @@ def has_merges(content: Mapping[str, Any]) -> bool:
 def merges_of_content(content: Mapping[str, Any], token_bytes: Callable[[int], bytes]) -> Merges:
     """Return the parts of each merge, in order of rank.
 
-    A token that several pairs are listed for is made of the one that the merges before leave of it. With
-    ``ignore_merges`` any token of the vocabulary is a whole chunk where no merge builds it; it has the rank of the
-    first merge that makes a higher id.
+    A token with several listed pairs is made of the one that the merges before leave of it. With ``ignore_merges`` any
+    token is a whole chunk where no merge builds it; it has the rank of the first merge that makes a higher id.
 
     Raises:
         NoMergesError: there is no order in which all merges are done.
@@ -290,16 +282,16 @@ def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:
 
 
 def bert_json(text: str, *, lowercase: bool) -> str:
-    r"""Make the pipeline of a BERT, whose file holds nothing but the pieces.
+    r"""Make the pipeline of a BERT, whose file holds only the pieces.
 
-    The decoder tidies up spaces before punctuation, as the library's own pipeline for such a file does.
+    The decoder removes spaces before punctuation, as the library's pipeline for such a file does.
 
     Args:
         text: the content of ``vocab.txt``: a piece a line, its id the number of the line from 0.
-        lowercase: small letters without accents, as the uncased models have them.
+        lowercase: small letters without accents, as in the uncased models.
 
     Raises:
-        ValueError: a piece is there twice, or there is none for unknown words.
+        ValueError: a piece is repeated, or none is for unknown words.
 
     >>> json.loads(bert_json("[UNK]\nlow\n##er\n", lowercase=True))["model"]["vocab"]
     {'[UNK]': 0, 'low': 1, '##er': 2}

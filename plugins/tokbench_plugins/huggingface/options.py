@@ -116,12 +116,11 @@ class HuggingFaceTrainOptions(plugin.Options):
 
     @property
     def split(self) -> str:
-        """The split; by default that of the model."""
         return self.pre_tokenization or _DEFAULT_SPLIT[self.model]
 
     @property
     def unknown(self) -> str | None:
-        """The unknown token's name; byte-level BPE has none."""
+        """``None`` for byte-level BPE."""
         return self.unk_token or _DEFAULT_UNKNOWN.get(self.model)
 
     @property

@@ -28,7 +28,7 @@ _MARK: Final = "\u2581"
 
 
 def make_pipeline(options: HuggingFaceTrainOptions) -> Tokenizer:
-    """Make the pipeline, all but the vocabulary."""
+    """Make the pipeline without the vocabulary."""
     pipeline = Tokenizer(_model(options))
     if options.normalizer:
         pipeline.normalizer = normalizers.Sequence([_NORMALIZERS[name]() for name in options.normalizer])
@@ -112,8 +112,8 @@ def make_trainer(
         options: all other options.
         vocab_size: number of tokens.
         first: tokens that come before all others.
-        alphabet: characters that are tokens in any case.
-        limit: how many characters are tokens at most.
+        alphabet: characters that are always tokens.
+        limit: the most characters that are tokens.
     """
     common: dict[str, Any] = {
         "vocab_size": vocab_size,

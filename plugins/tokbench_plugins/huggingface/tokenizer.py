@@ -36,32 +36,27 @@ _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads 
 
 
 class HuggingFaceTokenizer:
-    """Ordinary text through the pipeline of a ``tokenizer.json``: normalizer, pre-tokenizer and model as it says.
+    """Ordinary text through the pipeline of a ``tokenizer.json``.
 
     Special tokens are never added, and recognised only where the caller of :meth:`encode_with_special` allows them,
     even by models that have them among their pieces. Added tokens that are not special, such as the runs of spaces of
     GPT-NeoX, belong to the vocabulary.
 
-    Decoding is the library's, with the decoder of the file: a WordPiece one with ``cleanup`` takes away spaces before
-    punctuation. Special tokens are shown by name. Nothing is cut, filled up or dropped at random, whatever the file
-    says.
+    The file's decoder decodes; a WordPiece one with ``cleanup`` removes spaces before punctuation. Special tokens are
+    shown by name. Length limits, padding and dropout of the file are ignored.
 
-    The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``. Where it is
-    not, texts go through the call for one text, which has none; the environment is left alone.
-
-    Args:
-        source: the content of a ``tokenizer.json``.
-        notes: further remarks for the report.
+    The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``; otherwise texts go
+    through the call for one text.
 
     Raises:
-        ValueError: ``source`` is not what the library reads; the message says why.
+        ValueError: the library cannot read ``source``.
     """
 
     identity: str
     """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
 
     encode_chat: Callable[..., list[int]]
-    """Set by :meth:`with_chat` alone, see :class:`tokbench.plugin.EncodesChat`."""
+    """Set only by :meth:`with_chat`, see :class:`tokbench.plugin.EncodesChat`."""
 
     file_suffix = ".tokenizer.json"
     returns = "lists"
@@ -79,18 +74,17 @@ class HuggingFaceTokenizer:
         self._with_special: dict[frozenset[str], Tokenizer] = {}  # by the names that were allowed, the last few
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
-        """The highest id and one."""
         self.lossless = is_lossless(content)
-        """True if every text comes back: byte-level BPE without normalization."""
+        """True for byte-level BPE without normalization."""
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
         self.unk_id: int | None = None if self.lossless else unknown
-        """The token that the model gives for all that it does not know; ``None`` where it knows everything."""
+        """The token for all that the model does not know; ``None`` where it knows everything."""
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         """Special tokens by name, but for the unknown token."""
         self.notes = (*changes, *notes)
-        """Remarks for the report, on changes to the file among them."""
+        """Notes for the report, changes to the file included."""
 
     @property
     def file_faults(self) -> Mapping[int, str]:
@@ -98,27 +92,21 @@ class HuggingFaceTokenizer:
         return file_faults(_content(self._source), self._ids)
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[Any, ...]]:
-        """Pickle the file that it was made from."""
         return make_tokenizer, (self._source, self._given_notes, self._chat)
 
     def with_chat(self, chat: JinjaChat | None) -> HuggingFaceTokenizer:
-        """Take the template of its model; without one the tokenizer has no ``encode_chat``."""
+        """Set the chat template; without one the tokenizer has no ``encode_chat``."""
         self._chat = chat
         if chat is not None:
             self.encode_chat = self._encode_chat
         return self
 
     def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
-        """Encode a conversation: every special token is recognised, as ``apply_chat_template`` does it.
-
-        Raises:
-            ValueError: the template refuses the conversation.
-        """
+        """Encode a conversation: every special token is recognised, as in ``apply_chat_template``."""
         assert self._chat is not None
         return self.encode_with_special(self._chat.render(messages, reply=reply), allowed_special="all")
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; a lone surrogate is read as U+FFFD."""
         return self._encode(text).ids
 
     def _encode(self, text: str) -> Encoding:
@@ -130,11 +118,7 @@ class HuggingFaceTokenizer:
     def encode_with_special(self, text: str, /, *, allowed_special: Chosen = "all") -> list[int]:
         """Encode a text in which the library recognises the allowed special tokens, with the rules of the file.
 
-        A file may say that a token takes the spaces around it along, as the ``<mask>`` of RoBERTa does.
-
-        Args:
-            text: the text; a lone surrogate is read as U+FFFD.
-            allowed_special: names that become their ids; all other text is ordinary.
+        A file may say that a token swallows the spaces around it, as the ``<mask>`` of RoBERTa does.
 
         Raises:
             ValueError: there is no special token of a name.
@@ -145,7 +129,7 @@ class HuggingFaceTokenizer:
         engine = self._with_special.get(allowed)
         if engine is None:
             engine = _engine(with_special_only(ordinary(_content(self._source)).content, allowed))
-            # Another thread may allow other names meanwhile, so that nobody reads back what is written here.
+            # Another thread may allow other names meanwhile, so the value written here is not read again.
             self._with_special = dict([*self._with_special.items(), (allowed, engine)][-_ENGINES:])
         return engine.encode(valid_unicode(text), add_special_tokens=False).ids
 
@@ -160,10 +144,10 @@ class HuggingFaceTokenizer:
         return from_lists([encoding.ids for encoding in encodings])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say at which byte of the given text each id ends.
+        """Encode a text, and say at which byte of it each id ends.
 
-        The library counts characters of the text as it was before normalization. Where one character gives
-        several tokens, all but the last end at its beginning, unless the tokens' own bytes are exact.
+        The library counts characters before normalization. Where one character gives several tokens, all but the last
+        end at its beginning, unless the tokens' bytes are exact.
         """
         text = valid_unicode(text)
         encoding = self._encode(text)
@@ -175,7 +159,6 @@ class HuggingFaceTokenizer:
         return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Encode a text, with the ``offsets`` of the library."""
         encoding = self._encode(text)
         starts, ends = zip(*encoding.offsets, strict=True) if encoding.offsets else ((), ())
         return TokenSpans(encoding.ids, starts, ends)
@@ -198,7 +181,7 @@ class HuggingFaceTokenizer:
         yield ""
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids, special tokens by name; invalid UTF-8 becomes U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -207,11 +190,6 @@ class HuggingFaceTokenizer:
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents, on this thread.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
         plugin.check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
@@ -236,21 +214,11 @@ class HuggingFaceTokenizer:
         return {name: json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in stages.items()}
 
     def save(self, path: Path, /) -> None:
-        """Write the ``tokenizer.json``, as it was loaded or trained.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         plugin.write_atomically(path, self._source.encode())
 
 
 class HuggingFaceBytes(HuggingFaceTokenizer):
-    """The same, where the decoder turns each token into bytes of its own.
-
-    Args:
-        source, notes: as above.
-        rule: which bytes.
-    """
+    """The same, where the decoder turns each token into bytes by ``rule``."""
 
     def __init__(self, source: str, notes: tuple[str, ...], rule: ByteRule) -> None:
         super().__init__(source, notes)
@@ -259,17 +227,12 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         """The space that is put before every text and is not decoded, or nothing."""
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         plugin.check_id(token_id, self.vocab_size)
         token = self._decoder.id_to_token(token_id)
         return b"" if token is None else self._rule.bytes_of(token)
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say where each id ends; exact to the byte where the text comes back whole."""
+        """Encode a text, and say where each id ends; exact to the byte where the text is decoded exactly."""
         if not self.lossless:
             return super().encode_with_offsets(text)
         ids = self.encode(text)
@@ -277,15 +240,10 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
 
 
 class HuggingFaceBPE(HuggingFaceBytes):
-    """The same, where the model merges tokens whose bytes are those of their parts."""
+    """The same, where the model merges tokens whose bytes are the joined bytes of their parts."""
 
     @cached_property
     def merges(self) -> Merges:
-        """The parts of each merge in order of rank.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
-        """
         content = ordinary(_content(self._source)).content
         return merges_of_content(without_special(content) or content, self.token_bytes)
 
@@ -293,13 +251,8 @@ class HuggingFaceBPE(HuggingFaceBytes):
 def make_tokenizer(source: str, notes: tuple[str, ...] = (), chat: JinjaChat | None = None) -> HuggingFaceTokenizer:
     """Make the tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
 
-    Args:
-        source: the content of the file.
-        notes: further remarks for the report.
-        chat: the chat template of its model, if there is one.
-
     Raises:
-        ValueError: see :class:`HuggingFaceTokenizer`.
+        ValueError: the library cannot read ``source``.
     """
     try:
         content = _content(source)
@@ -314,12 +267,8 @@ def make_tokenizer(source: str, notes: tuple[str, ...] = (), chat: JinjaChat | N
 def with_special(source: str, names: Sequence[str]) -> str:
     """Return a ``tokenizer.json`` with more special tokens, see :func:`.json.with_more_special`; itself for no names.
 
-    Args:
-        source: the content of the file.
-        names: the names to add, or sets of them.
-
     Raises:
-        ValueError: ``source`` is not what the library reads, or a name is that of an ordinary token.
+        ValueError: the library cannot read ``source``, or a name is an ordinary token.
     """
     if not names:
         return source

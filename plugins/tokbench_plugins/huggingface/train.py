@@ -1,8 +1,8 @@
-"""Training with the library's own trainers, made to give the same tokenizer each time.
+"""Training with the library's trainers, made to give the same tokenizer each time.
 
-The library counts words in hash maps whose order differs from run to run, and lets this order break ties. This file
-breaks these ties by rule: the ids of characters inside words (``##a``) and the choice of the alphabet
-before training, the order of equally likely characters of Unigram after it.
+The library counts words in hash maps whose order differs from run to run and breaks ties. Here rules break them: the
+ids of characters inside words (``##a``) and the choice of the alphabet before training, the order of equally likely
+characters of Unigram after it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ class _Texts:
     """The documents as the trainer reads them."""
 
     documents: Iterable[str]
-    """The training texts."""
 
     seen: bool = False
-    """True if one of them was not empty."""
+    """Set by the first document that is not empty."""
 
     error: Exception | None = None
     """The error that the documents raised, not the trainer."""
@@ -53,8 +52,8 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
     """Train a tokenizer.
 
     Args:
-        documents: the training texts, gone through once. They are held in memory where the library must read
-            them twice: for ``limit_alphabet`` and for marks inside or at the end of words, as WordPiece has them.
+        documents: the training texts, read once. Memory holds them where the library must read them twice: for
+        ``limit_alphabet`` and for marks inside or at the end of words, as in WordPiece.
         vocab_size: number of tokens, special tokens and the alphabet included.
         options: everything else.
 
@@ -89,7 +88,7 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
 
 
 def _unkept(content: dict[str, Any], options: HuggingFaceTrainOptions) -> Iterator[str]:
-    """Yield a note if the library did not keep to the longest token that was asked for."""
+    """Yield a note if the library exceeded the requested longest token."""
     limit = options.max_token_length
     others = {*BYTE_TOKENS, *(token["content"] for token in content["added_tokens"])}
     tokens = [token for token in content["model"]["vocab"] if token not in others] if limit else []
@@ -163,8 +162,8 @@ def _most_frequent(
 def settled(vocab: Sequence[Sequence[str | float]], first: int) -> list[list[str | float]]:
     """Return the same pieces with scores that do not depend on the order of a hash map.
 
-    Characters that training left without a score get the lowest score, one step more, two steps more, and so
-    on, in an order that differs from run to run; here in order of code point. All scores are rounded.
+    Characters without a score from training get the lowest score, one step more, and so on, in an order that differs
+    from run to run; here in order of code point. All scores are rounded.
 
     Args:
         vocab: pieces and scores (natural logarithms of probabilities).

@@ -1,7 +1,7 @@
-"""The backend ``mistral``: the vocabularies that lie inside the package ``mistral-common``; no network.
+"""The backend ``mistral``: the vocabularies inside the package ``mistral-common``, offline.
 
-SentencePiece models go through the class of the backend ``sentencepiece``, Tekken's through tiktoken, which is what
-``mistral-common`` itself does. Only its files are read: it is imported where a conversation is encoded.
+SentencePiece models use the class of the backend ``sentencepiece``, Tekken's tiktoken, as in ``mistral-common``. Only
+its files are read; encoding a conversation imports it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ else:
 
 
 class MistralLoadOptions(plugin.Options):
-    """The vocabulary, and the special tokens to add to it."""
+    """Options of ``mistral``."""
 
     vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
@@ -53,7 +53,7 @@ _PUBLISHED: Final = {
     "mistral-nemo": "tekken_240718",
     "tekken-2411": "tekken_240911",
 }
-"""By the published name, the vocabulary that has it."""
+"""The vocabulary of each published name."""
 
 
 SPEC = plugin.BackendSpec(

@@ -1,4 +1,4 @@
-"""Conversations as Mistral's models see them: encoded by ``mistral-common`` itself, which has no templates."""
+"""Conversations encoded by ``mistral-common``, which has no templates."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def _library(vocabulary: str, mode: str) -> Any:
 
 
 class EncodesMistralChat:
-    """A vocabulary of the package, of which the library encodes the conversations."""
+    """A vocabulary of the package whose conversations the library encodes."""
 
     vocabulary: str
-    """The name of the vocabulary."""
 
     def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:  # noqa: ARG002
         """Encode a conversation. No mark opens a reply: what follows a message of the user is one.

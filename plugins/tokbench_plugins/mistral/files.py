@@ -7,10 +7,7 @@ from pathlib import Path
 
 
 def vocabularies() -> dict[str, Path]:
-    """Return the files of the installed package by the name of their vocabulary.
-
-    ``tokenizer.model.v1`` is called v1, ``tekken_240911.json`` is called tekken_240911.
-    """
+    """Return the files of the installed package by their vocabulary: ``tokenizer.model.v1`` is v1."""
     spec = importlib.util.find_spec("mistral_common")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in sorted(Path(folder, "data").glob("*"))]

@@ -7,11 +7,7 @@ from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE
 
 
 class MistralPieces(EncodesMistralChat, SentencePieceBPE):
-    """One of the models that the package holds.
-
-    Args:
-        model: the content of its file.
-        vocabulary: its name.
+    """One of the models in the package; ``vocabulary`` is its name.
 
     Raises:
         ValueError: ``model`` is not a SentencePiece model.

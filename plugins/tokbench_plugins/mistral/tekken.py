@@ -20,17 +20,13 @@ _NAMED: Final = (
     *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"),
     *("[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 )
-"""The names of the first ids where the file gives none; the other ids have numbers for names."""
+"""The names of the first ids where the file has none; the names of other ids are numbers."""
 
 
 class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
     """Ordinary text in a Tekken vocabulary, without a beginning or an end.
 
-    Special tokens have the first ids. No ordinary text gives them, and they decode to nothing.
-
-    Args:
-        data: the content of a ``tekken.json``.
-        vocabulary: the name of its vocabulary in the package.
+    Special tokens have the first ids. They decode to nothing.
 
     Raises:
         ValueError: ``data`` is not a Tekken file.
@@ -47,7 +43,7 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
             config = content["config"]
             self._first: int = config["default_num_special_tokens"]
             self.vocab_size: int = config["default_vocab_size"]
-            """Number of ids, special tokens included; the file holds more, which the model does not use."""
+            """Special tokens included; the file holds more, which the model does not use."""
             tokens = content["vocab"][: self.vocab_size - self._first]
             ranks = {base64.b64decode(token["token_bytes"], validate=True): int(token["rank"]) for token in tokens}
             pattern: str = config["pattern"]
@@ -64,26 +60,23 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
             raise ValueError(str(error)) from error
 
     def __reduce__(self) -> tuple[Callable[..., MistralTekken], tuple[bytes, str]]:
-        """Pickle the file that it was made from, and its name."""
         return MistralTekken, (self._data, self.vocabulary)
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; a lone surrogate is read as U+FFFD."""
         first = self._first
         return [first + rank for rank in self._ordinary.encode(text)]
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, taken from tiktoken's own buffers, on one thread."""
+        """Encode all texts, from tiktoken's buffers, on one thread."""
         ids, offsets = self._ordinary.encode_batch(texts)
         return Encoded(ids + np.uint32(self._first), offsets)
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Encode a text, with the starts of tiktoken's ``decode_with_offsets``."""
         ids, starts, ends = self._ordinary.encode_with_spans(text)
         return TokenSpans([self._first + rank for rank in ids], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids, special tokens left out; invalid UTF-8 becomes U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -93,21 +86,11 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; none for a special token.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         check_id(token_id, self.vocab_size)
         return self._ordinary.token_bytes(token_id - self._first) if token_id >= self._first else b""
 
     @cached_property
     def merges(self) -> Merges:
-        """The parts of each merge, recovered from the ranks.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
-        """
         first = self._first
         return tuple(tuple(first + part for part in parts) for parts in self._ordinary.merges)
 

@@ -61,7 +61,7 @@ class _Ids:
         self._prefixed = True  # True if every row so far begins with a space of the model's own
 
     def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
-        """Check the ids of a row.
+        """Return the ids of a row.
 
         Raises:
             BackendError: one of them is not an id, or is beyond the vocabulary.
@@ -89,7 +89,7 @@ class _Ids:
 
 
 class _PieceIds(_Ids):
-    """Gives pieces ids: those of the vocabulary, or else numbers in order of first occurrence."""
+    """Assigns ids to pieces: from the vocabulary, or in order of first occurrence."""
 
     def __init__(self, options: PretokenizedLoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
         super().__init__(options, tokens)
@@ -97,11 +97,6 @@ class _PieceIds(_Ids):
         self._closed = bool(known)
 
     def __call__(self, where: str, pieces: list[Any]) -> Sequence[int]:
-        """Return the ids of a row's pieces.
-
-        Raises:
-            BackendError: one of them is not a piece, or is not in the vocabulary.
-        """
         ids = []
         for piece in pieces:
             if not isinstance(piece, str):
@@ -122,7 +117,6 @@ class _PieceIds(_Ids):
         return self._known[piece]
 
     def tokenizer(self, table: LookUp) -> Pretokenized:
-        """Make the tokenizer of all rows."""
         asked = self._options.vocab_size or len(self._tokens)
         if asked < len(self._tokens):
             raise BackendError(
@@ -135,7 +129,7 @@ class _PieceIds(_Ids):
 
 
 def _shown(value: Any) -> str:
-    """Format a value for a message, cut where it is long."""
+    """Format a value for a message, shortened."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -11,7 +11,7 @@ from tokbench.plugin import BackendError, TextError, decode_utf8, parse_json, re
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
 
 Spelling = Literal["text", "byte_level", "sentencepiece"]
-"""The spelling of pieces: as their text, in GPT-2's alphabet of bytes (``Ġthe``), or as SentencePiece (``▁the``)."""
+"""Pieces are text, in GPT-2's alphabet of bytes (``Ġthe``), or in SentencePiece's (``▁the``)."""
 
 _BYTE_PIECE: Final = re.compile("<0x([0-9A-F]{2})>")
 
@@ -40,10 +40,9 @@ class PieceVocabulary(NamedTuple):
     """The vocabulary of a file."""
 
     ids: dict[str, int]
-    """The id of each piece."""
 
     tokens: list[bytes]
-    """The bytes of each id, none for an id that is not used."""
+    """The bytes of each id, none for an unused id."""
 
 
 def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
@@ -54,7 +53,7 @@ def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
         spelling: how the pieces are written.
 
     Raises:
-        BackendError: the file cannot be read, or a piece is damaged or there twice; the message says which.
+        BackendError: the file cannot be read, or a piece is damaged or repeated.
     """
     data = read_file(path, text=True)
     try:

@@ -1,4 +1,4 @@
-"""Rows of a JSON Lines or Parquet file, one at a time, each with the place it comes from."""
+"""Rows of a JSON Lines or Parquet file, one at a time, each with its place."""
 
 from __future__ import annotations
 
@@ -14,13 +14,9 @@ _SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parqu
 def read_rows(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the place of each row (``file:line``, or ``file: row n`` from 1) and the values of some fields.
 
-    Args:
-        path: a ``.jsonl`` or ``.ndjson`` file, or ``.parquet``.
-        fields: their names.
-
     Raises:
         BackendUnavailable: Parquet, and pyarrow is not installed.
-        BackendError: the file cannot be read, or lacks a field; the message says where.
+        BackendError: the file cannot be read, or lacks a field.
     """
     kind = _SUFFIXES.get(path.suffix)
     if kind is None:

@@ -34,7 +34,7 @@ class LookUp:
         return len(self._rows)
 
     def add(self, text: str, ids: Sequence[int]) -> bool:
-        """Add a text; ``False`` if it is there with other ids.
+        """Add a text; return False if it has other ids already.
 
         Raises:
             OverflowError: an id does not fit 32 bits.
@@ -48,7 +48,6 @@ class LookUp:
         return True
 
     def get(self, text: str) -> array[int] | None:
-        """Return the ids of a text; ``None`` if it is not there."""
         row = self._rows.get(_key(text))
         return None if row is None else self._row(row)
 
@@ -61,13 +60,13 @@ def _key(text: str) -> bytes:
 
 
 class Pretokenized:
-    """A tokenizer that knows the texts of a file; what its ids stand for is not known.
+    """A tokenizer that knows the texts of a file, but not the bytes of its ids.
 
     Args:
         path: the file, for messages.
         table: its texts and their ids.
         vocab_size: number of ids.
-        notes: what a reader of a report must know.
+        notes: for the report.
     """
 
     lossless = False
@@ -89,11 +88,6 @@ class Pretokenized:
         return self._find(text).tolist()
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts.
-
-        Raises:
-            BackendError: the file does not have one of them.
-        """
         ids = array("I")
         offsets = np.zeros(len(texts) + 1, np.int64)
         for number, text in enumerate(texts, 1):
@@ -111,23 +105,19 @@ class Pretokenized:
         return array("I") if ids is None else ids
 
     def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
-        """Refuse.
-
-        Raises:
-            BackendError: always.
-        """
+        """Raise BackendError."""
         raise BackendError(f"{self._path}: does not say what its ids stand for: give 'vocab', or 'pieces' for 'ids'")
 
 
 class PretokenizedBytes(Pretokenized):
-    """The same where the bytes of each id are known.
+    """The same with the bytes of each id.
 
     Args:
         path: the file, for messages.
         table: its texts and their ids.
         tokens: the bytes of each id.
-        dummy_prefix: what stands before every text in its tokens, and is dropped by ``decode``.
-        notes: what a reader of a report must know.
+        dummy_prefix: what its tokens have before every text, and ``decode`` drops.
+        notes: for the report.
     """
 
     def __init__(
@@ -138,16 +128,10 @@ class PretokenizedBytes(Pretokenized):
         self.dummy_prefix = dummy_prefix
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; bytes that are not UTF-8 become U+FFFD."""
         data = b"".join(map(self.token_bytes, ids))
         return data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; none for an id that is not used.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         check_id(token_id, self.vocab_size)
         return self._tokens[token_id]
 

@@ -1,4 +1,4 @@
-"""The backend ``sentencepiece``: any ``.model`` file, or one trained here with the library's own trainer."""
+"""The backend ``sentencepiece``: any ``.model`` file, or one trained here with the library's trainer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Every option of the SentencePiece trainer that has a meaning here, with the library's own defaults.
+"""Every option of the SentencePiece trainer that has a meaning here, with the library's defaults.
 
-Left out, because something else decides it here: ``input``, ``input_format``, ``model_prefix`` and
-``vocab_size``; ``normalization_rule_name`` and ``normalization_rule_tsv`` stand for the normalizer's ``name`` and
-``precompiled_charsmap``.
+Left out, because something else decides it here: ``input``, ``input_format``, ``model_prefix`` and ``vocab_size``;
+``normalization_rule_name`` and ``normalization_rule_tsv`` are the normalizer's ``name`` and ``precompiled_charsmap``.
 
 Left out, because it changes no token: ``accept_language``, ``self_test_sample_size``,
 ``vocabulary_output_piece_score``, and the retired ``mining_sentence_size`` and
@@ -92,7 +91,7 @@ class SentencePieceTrainOptions(plugin.Options):
     num_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the trainer's arguments that differ from its own defaults.
+        """Return the trainer's arguments that differ from its defaults.
 
         >>> SentencePieceTrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
         {'byte_fallback': True, 'control_symbols': ['<sep>']}

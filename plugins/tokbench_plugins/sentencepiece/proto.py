@@ -1,9 +1,8 @@
 """The pieces of a SentencePiece model file, read and written without protobuf.
 
 The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
-field 2 the trainer's settings, whose field 3 is the kind of model and field 35 whether bytes stand in for unknown
-characters, and field 3 those of the normalizer. Protobuf's encoding: each field begins with
-8 * number + wire type (0 varint, 1 eight bytes, 2 a length and that number of bytes, 5 four bytes).
+field 2 the trainer's settings (3 the kind of model, 35 byte fallback), field 3 the normalizer's. In protobuf's encoding
+each field begins with 8 * number + wire type (0 varint, 1 eight bytes, 2 a length and as many bytes, 5 four bytes).
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ _NORMALIZER: Final = 3
 NO_DUMMY_PREFIX: Final = bytes([3 << 3 | 2, 2, 3 << 3, 0])
 """Appended to a model, sets field 3 of the normalizer's settings (field 3), ``add_dummy_prefix``, to false.
 
-Protobuf joins a message that is there twice, and takes the last value of each of its fields."""
+Protobuf joins a repeated message, and takes the last value of each of its fields.
+"""
 
 SPACE: Final = "\u2581"
 """The sign for a space in pieces."""
@@ -54,7 +54,7 @@ class PieceType(IntEnum):
 
 
 class Piece(NamedTuple):
-    """One piece; the id is its place in the list."""
+    """One piece; its id is its place in the list."""
 
     text: str
     score: float
@@ -84,16 +84,15 @@ def read_pieces(model: bytes) -> list[Piece]:
 
 
 class Normalizer(NamedTuple):
-    """The settings of a model by which a text is normalized before it is cut."""
+    """How a model normalizes a text before it is cut."""
 
     name: str
     """The name of the rules, such as ``nmt_nfkc``."""
     rules_sha256: str
-    """The hash of the compiled rules."""
     adds_space: bool
-    """``True`` if a space is put before every text."""
+    """A space is put before every text."""
     joins_spaces: bool
-    """``True`` if several spaces become one, and those at both ends go."""
+    """Several spaces become one, and spaces at both ends are removed."""
 
 
 def read_normalizer(model: bytes) -> Normalizer:
@@ -119,8 +118,8 @@ def write_model(
         pieces: the pieces, by id.
         kind: of the model.
         rules: the compiled rules of normalization; empty for none.
-        adds_space: ``True`` if a space is put before every text.
-        joins_spaces: ``True`` if several spaces become one, and those at both ends go.
+        adds_space: puts a space before every text.
+        joins_spaces: makes one of several spaces, and removes spaces at both ends.
 
     >>> model = write_model([Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.5, PieceType.NORMAL)], Kind.BPE)
     >>> kind_of(model), read_pieces(model)[1], read_normalizer(model)[2:]

@@ -19,25 +19,23 @@ from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, SPACE, Kind, k
 class SentencePieceTokenizer(EncodesAroundSpecial):
     """A model of any kind; neither a beginning nor an end is added.
 
-    Symbols that whoever trained the model defined as always kept whole are ordinary pieces, and text
-    gives them; control symbols are not, and only :meth:`encode_with_special` gives them. The dummy prefix stands
-    at the beginning of a text, not after a control symbol.
+    User-defined symbols are ordinary pieces, and text gives them; only :meth:`encode_with_special` gives control
+    symbols. The dummy prefix is put at the beginning of a text, not after a control symbol.
 
-    The unknown piece decodes to what the model says, mostly ``' ⁇ '``, and its ``token_bytes`` are
-    those, so that the bytes of the ids are the bytes of the decoded text. Control pieces have none.
-    There are two exceptions: a model may rewrite decoded text (``denormalization_rule_tsv``), and one
-    with ``remove_extra_whitespaces`` drops U+2581 at the beginning of a text when it decodes.
+    The unknown piece decodes to what the model says, mostly ``' ⁇ '``, which are also its ``token_bytes``. So the bytes
+    of the ids are the bytes of the decoded text, with two exceptions: a model may rewrite decoded text
+    (``denormalization_rule_tsv``), and ``remove_extra_whitespaces`` drops U+2581 at the beginning when it decodes.
 
     Args:
         model: the content of a ``.model`` file.
-        notes: remarks for the report, such as how many lines the trainer left out.
+        notes: for the report, such as how many lines the trainer left out.
 
     Raises:
         ValueError: ``model`` is not a SentencePiece model.
     """
 
     file_suffix = ".model"
-    lossless = False  # U+2581 comes back as a space from every model
+    lossless = False  # every model decodes U+2581 to a space
     thread_safe = True
 
     def __init__(self, model: bytes, notes: tuple[str, ...] = ()) -> None:
@@ -48,7 +46,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
             raise ValueError("not a SentencePiece model, or a damaged one") from error
         self.notes = notes
         self.vocab_size: int = self._processor.get_piece_size()
-        """Number of pieces."""
         self.unk_id: int = self._processor.unk_id()
         """The unknown piece; models with byte fallback have one too, but never give it."""
         self.special_ids: Mapping[str, int] = {
@@ -59,10 +56,10 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         """The space that the model puts before every text, or nothing."""
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; lone surrogates are read as U+FFFD.
+        """Encode ordinary text; lone surrogates become U+FFFD.
 
         Raises:
-            TypeError: ``text`` is not a string; the library itself would take bytes and lists, too.
+            TypeError: ``text`` is not a string; the library would take bytes and lists, too.
         """
         if not isinstance(text, str):
             raise TypeError(f"encode takes a string, not {type(text).__name__}")
@@ -85,7 +82,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _without_prefix(self) -> SentencePieceProcessor:
-        """The same model without a dummy prefix."""
         if not self.dummy_prefix:
             return self._processor
         processor = SentencePieceProcessor()
@@ -93,7 +89,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return processor
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, from the library's call for many texts and its own buffers, on one thread."""
+        """Encode all texts, from the library's call for many texts and its buffers, on one thread."""
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
         except (RuntimeError, TypeError):
@@ -101,17 +97,16 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return from_buffers([ids.tobytes() for ids in arrays])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say where each id ends in the text as it was given, normalized or not.
+        """Encode a text, and say where each id ends in the text before normalization.
 
-        The library counts characters. Where one character gives several tokens, as with byte fallback
-        or ``½``, all but the last end at its beginning.
+        The library counts characters. Where one character gives several tokens, as with byte fallback or ``½``, all but
+        the last end at its beginning.
         """
         ids, _, ends = self.encode_with_spans(text)
         bytes_before = list(accumulate((len(char.encode()) for char in valid_unicode(text)), initial=0))
         return Offsets(ids, list(accumulate((bytes_before[end] for end in ends), max)))
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Encode a text, with the offsets of the library."""
         try:
             mapping = self._processor.encode_as_offset_mapping(text)
         except RuntimeError:
@@ -120,11 +115,11 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return TokenSpans(mapping["ids"], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids without the dummy prefix; invalid UTF-8 becomes U+FFFD.
 
         Raises:
             ValueError: they are not all integers in ``range(vocab_size)``.
-            TypeError: they are not a sequence, or are strings, which the library itself would take as pieces.
+            TypeError: they are not a sequence, or are strings, which the library would take as pieces.
         """
         if not len(ids):
             return ""
@@ -137,7 +132,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
+        """Return the bytes of one piece, ``▁`` made a space; none for control and unused pieces.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -169,11 +164,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         }
 
     def save(self, path: Path, /) -> None:
-        """Write the model, byte for byte as it was loaded or trained.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
         write_atomically(path, self._processor.serialized_model_proto())
 
 
@@ -182,11 +172,6 @@ class SentencePieceBPE(SentencePieceTokenizer):
 
     @cached_property
     def merges(self) -> Merges:
-        """The parts of each merge in order of rank, which is that of the scores.
-
-        Raises:
-            NoMergesError: merges are not done in this order.
-        """
         return merges_of_pieces(read_pieces(self._processor.serialized_model_proto()))
 
 

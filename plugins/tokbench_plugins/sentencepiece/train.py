@@ -1,4 +1,4 @@
-"""Training with the library's own trainer, with readable error messages."""
+"""Training with the library's trainer, with readable error messages."""
 
 from __future__ import annotations
 
@@ -30,22 +30,21 @@ class _Lines:
     """The lines of the documents, as the trainer reads them, and how many of them it leaves out."""
 
     documents: Iterable[str]
-    """The training texts."""
 
     longest: int
-    """The longest line in bytes that the trainer takes."""
+    """Bytes of the longest line that the trainer takes."""
 
     seen: int = 0
     """The number of lines."""
 
     too_long: int = 0
-    """The number of lines that were left out because they are longer."""
+    """Lines left out because they are longer."""
 
     reserved: int = 0
-    """The number of lines that were left out because they have a symbol that the trainer reserves."""
+    """Lines left out because they have a symbol that the trainer reserves."""
 
     error: Exception | None = None
-    """The error that the documents raised; the trainer would hide it behind an error of its own."""
+    """The error that the documents raised; the trainer would hide it."""
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -67,7 +66,6 @@ class _Lines:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """For each reason one sentence, if there were such lines."""
         reasons = {
             f"longer than max_sentence_length={self.longest} bytes": self.too_long,
             "with the reserved character U+2585": self.reserved,
@@ -82,16 +80,15 @@ class _Lines:
 def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrainOptions) -> SentencePieceTokenizer:
     r"""Train a model on the lines of the documents.
 
-    The trainer works by the line, as it does on files: no piece holds a line feed, and none is learned
-    from lines that are too long. How many those were is in the tokenizer's ``notes``.
+    No piece holds a line feed, and none is learned from lines that are too long; the tokenizer's ``notes`` count these.
 
     Args:
-        documents: the training texts, gone through once.
+        documents: the training texts, read once.
         vocab_size: number of pieces, control, unknown and byte pieces included.
         options: everything else.
 
     Raises:
-        BackendError: no line is left, or the trainer refuses text or options; the message says why.
+        BackendError: no line is left, or the trainer refuses text or options.
 
     >>> tokenizer = train(["low lower lowest\nslow slower"] * 9, 15, SentencePieceTrainOptions(model_type="bpe"))
     >>> [tokenizer.token_bytes(i) for i in tokenizer.encode("slow")]
@@ -118,7 +115,7 @@ def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrain
 
 
 def _readable(message: str) -> str:
-    """Take the place in its source out of the library's message, and add what to do about it.
+    """Shorten the library's message, and add what to do about it.
 
     >>> _readable("INTERNAL: src/x.cc(7) [a == b] Vocabulary size is smaller than required_chars. 5 vs 7.")
     'Vocabulary size is smaller than required_chars. 5 vs 7; raise vocab_size or lower character_coverage'

@@ -1,7 +1,4 @@
-"""The backend ``splintr``: vocabularies of well-known models that need no network.
-
-They lie in the wheel of ``splintr-rs``, together with an engine that is faster than their own.
-"""
+"""The backend ``splintr``: vocabularies of well-known models from the package ``splintr-rs``, offline."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ Vocabulary = Literal[
     "whisper_v2",
     "whisper_v3",
 ]
-"""Every vocabulary of splintr-rs 0.22; its further names are other spellings of these."""
+"""Every vocabulary of splintr-rs 0.22; its other names are aliases."""
 
 
 _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
@@ -66,7 +63,7 @@ _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
     "whisper-1": "whisper_v1",
     "whisper-3": "whisper_v3",
 }
-"""By the published name, the vocabulary that has it."""
+"""The vocabulary of each published name."""
 
 
 class SplintrLoadOptions(plugin.Options):

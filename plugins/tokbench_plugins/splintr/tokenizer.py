@@ -22,7 +22,7 @@ from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
 _BYTES: Final = 256
 _LOWEST: Final = -1e9  # the score of runs of spaces in the models of Llama and Mistral
-_NO_TEXT: Final = 0x80  # the first byte that is not a character, so that only one id stands for it
+_NO_TEXT: Final = 0x80  # the first byte that is not a character, so that only one id has it
 _BYTES_PER_ID = 4
 _ESCAPED_SPACE = "▁".encode()
 _NO_PART: Final = "\x01"  # the vocabularies with a dummy prefix have nothing but its byte for this control character
@@ -49,18 +49,15 @@ _LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a
 class SplintrTokenizer(EncodesAroundSpecial):
     r"""Ordinary text in one of splintr's vocabularies.
 
-    What had to be set right, for the ids to be those of the model's own tokenizer on ordinary text:
+    Corrections, so that ordinary text has the ids of the model's tokenizer:
 
-    - splintr adds 54 markers of its own to every vocabulary; ``vocab_size`` does not count them.
-    - Some vocabularies put special tokens around every text; these are taken off.
-    - Pieces that users of the model defined or added without making them special, such as ``<table>`` in Gemma's and
-      ``<think>`` in Qwen's, are ordinary text: each gives its one id, and the text around it is encoded apart.
+    - splintr adds 54 markers to every vocabulary; ``vocab_size`` does not count them.
+    - Some vocabularies put special tokens around every text; these are removed.
+    - User-defined or added pieces that are not special, such as ``<table>`` in Gemma's and ``<think>`` in Qwen's, are
+      ordinary text: each gives its one id, and the text around it is encoded separately.
     - ``qwen3`` normalizes to NFC.
 
-    A special token is decoded to its name or to nothing, which is up to the vocabulary; so are its ``token_bytes``.
-
-    Args:
-        vocabulary: its name.
+    A special token decodes to its name or to nothing, depending on the vocabulary; so do its ``token_bytes``.
 
     Raises:
         BackendError: the installed splintr does not have it.
@@ -92,12 +89,10 @@ class SplintrTokenizer(EncodesAroundSpecial):
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the name alone."""
         return SplintrTokenizer, (self._name,)
 
     @cached_property
     def identity(self) -> str:
-        """The package that the vocabulary lies in, its version, and the vocabulary's name."""
         return f"splintr-rs {version('splintr-rs')}: {self._name}"
 
     @cached_property
@@ -112,7 +107,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _ordinary(self) -> Mapping[str, int]:
-        """By their text, the pieces of ``_ORDINARY``; runs in Gemma are of U+2581, and merges make those of spaces."""
+        """The pieces of ``_ORDINARY`` by their text; runs in Gemma are of U+2581, and merges make runs of spaces."""
         ids = chain.from_iterable(_ORDINARY.get(self._name, ()))
         space = " " if self._byte_level else _ESCAPED_SPACE.decode()
         return {self.token_bytes(i).decode().replace(" ", space): i for i in ids}
@@ -126,14 +121,13 @@ class SplintrTokenizer(EncodesAroundSpecial):
         return SpecialTokens({piece: i for piece, i in self._ordinary.items() if not piece.startswith(_UNUSED)})
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text."""
         if not self._ordinary:
             return self._encode(text)
         pieces = self._pieces if _UNUSED in text else self._used_pieces
         return pieces.encode(text, self._encode, allowed_special="all", disallowed_special=())
 
     def _encode_after(self, text: str) -> list[int]:
-        """Encode without the dummy prefix: after a character that is no part of any merge, which is taken off."""
+        """Encode without the dummy prefix: after a character without merges, whose id is removed."""
         if not self.dummy_prefix:
             return self.encode(text)
         return self.encode(f"{_NO_PART}{text}")[len(self.encode(_NO_PART)) :]
@@ -146,14 +140,13 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @property
     def returns(self) -> Literal["arrays", "lists"]:
-        """See :class:`tokbench.plugin.NamesOutput`."""
         return "arrays" if self._byte_level else "lists"
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on one thread.
 
-        ``encode_flat`` answers with its buffer, but recognises special tokens and does not normalize. A document in
-        which it found one, or that is not in NFC, is encoded again. Other vocabularies gain little from it.
+        ``encode_flat`` returns its buffer, but recognises special tokens and does not normalize. A document in which it
+        found one, or that is not in NFC, is encoded again. Other vocabularies gain little from it.
         """
         if not self._byte_level:
             return from_lists([self.encode(text) for text in texts])
@@ -176,26 +169,21 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _is_special(self) -> NDArray[np.bool_]:
-        """bool[ids, splintr's own markers among them], which of them ordinary text must not give."""
+        """bool[ids, splintr's markers included], which of them ordinary text must not give."""
         special = np.zeros(max(self._engine.vocab_size, *self._special.values()) + 1, dtype=np.bool_)
         special[[token_id for token, token_id in self._special.items() if token not in self._ordinary]] = True
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids without the dummy prefix; invalid UTF-8 becomes U+FFFD.
 
         Raises:
-            ValueError: one of the ids is not in ``range(vocab_size)``; the engine itself would leave it out.
+            ValueError: an id is not in ``range(vocab_size)``; the engine would leave it out.
         """
         check_span(0, max(ids, default=0), self.vocab_size)
         return self._decode(ids)
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Decode by the engine's streaming decoder.
-
-        Raises:
-            ValueError: as :meth:`decode`.
-        """
         stream = self._engine.streaming_decoder()
         for token_id in ids:
             check_id(token_id, self.vocab_size)
@@ -203,11 +191,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
         yield stream.flush()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents.
-
-        Raises:
-            ValueError: as :meth:`decode`.
-        """
         ids, offsets = encoded
         # At once: looking for the highest in every list takes as long as decoding.
         check_span(0, int(ids.max(initial=0)), self.vocab_size)
@@ -227,11 +210,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; none for a special token or an id that is not used.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         if not 0 <= token_id < self.vocab_size:
             check_id(token_id, self.vocab_size)  # raises
         try:
@@ -254,7 +232,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _escapes_spaces(self) -> bool:
-        """True if the bytes of an id still show a space as U+2581, as those of Gemma 4 do."""
+        """True if the bytes of an id still show a space as U+2581, as in Gemma 4."""
         return any(_ESCAPED_SPACE in self._engine.decode_token_bytes(i) for i in self._encode("a b"))
 
     @cached_property
@@ -264,11 +242,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
 
 def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges:
-    """Return the merges of a byte-level vocabulary.
-
-    Args:
-        tokens: the bytes of each id.
-        special: ids that are not merged.
+    """Return the merges of a byte-level vocabulary; ``special`` ids are not merged.
 
     Raises:
         NoMergesError: they are not in order of rank.
@@ -283,9 +257,6 @@ def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges
 
 def merges_of_characters(tokens: Sequence[bytes]) -> Merges:
     """Return the merges of a vocabulary that came from SentencePiece.
-
-    Args:
-        tokens: the bytes of each id.
 
     Raises:
         NoMergesError: they are not in order of rank.

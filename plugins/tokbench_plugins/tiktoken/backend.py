@@ -1,8 +1,4 @@
-"""The backend ``tiktoken``: OpenAI's encodings, any ``.tiktoken`` file, or ranks trained here.
-
-tiktoken itself only encodes and decodes; the ranks are trained by tokbench's BPE, and then run in
-tiktoken's engine.
-"""
+"""The backend ``tiktoken``: OpenAI's encodings, any ``.tiktoken`` file, or ranks trained by tokbench's BPE."""
 
 from __future__ import annotations
 
@@ -52,7 +48,7 @@ class TiktokenLoadOptions(plugin.Options):
 
 
 class TiktokenTrainOptions(plugin.Options):
-    """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
+    """Options of training ranks. A ``.tiktoken`` file has no pattern: set it again to load it."""
 
     pattern: SplitPattern = Field(default=DEFAULT_SPLIT, description=_PATTERN)
 

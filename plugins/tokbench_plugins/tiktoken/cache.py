@@ -13,7 +13,7 @@ _GPT2: Final = ("gpt-2/encodings/main/vocab.bpe", "gpt-2/encodings/main/encoder.
 
 
 def is_cached(encoding: str) -> bool:
-    """Tell whether the files of one of OpenAI's encodings are on this machine, where tiktoken looks for them.
+    """Return whether tiktoken's files of an encoding are on this machine.
 
     >>> is_cached("no_such_base")
     False

@@ -32,9 +32,9 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     """Byte-level BPE in tiktoken's engine; special tokens are recognised only where the caller allows them.
 
     Args:
-        encoding: what encodes and decodes.
-        lossless: True if its pattern matches all of every text and its ranks have every byte.
-        notes: remarks for the report.
+        encoding: encodes and decodes.
+        lossless: its pattern matches all of every text and its ranks have every byte.
+        notes: for the report.
 
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
@@ -56,14 +56,13 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         self.notes = notes
         self.lossless = lossless
         self.detours = 0
-        """The number of texts on which tiktoken panicked; Python's regular expressions split them."""
+        """Texts on which tiktoken panicked; Python's regular expressions split them."""
         self.vocab_size = encoding.n_vocab
         self.special_ids: Mapping[str, int] = {
             name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)
         }
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; tiktoken reads a lone surrogate as U+FFFD."""
         try:
             return self._encoding.encode_ordinary(text)
         except BaseException as error:
@@ -74,10 +73,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return self._encoding._encode_only_native_bpe(valid_unicode(text))  # noqa: SLF001 - there is no public name for it
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, taken from tiktoken's own buffers.
-
-        Its call for a single text is used: the one for many starts threads and makes lists.
-        """
+        """Encode all texts, from tiktoken's buffers, one by one: its call for many starts threads and makes lists."""
         encode = self._encoding.encode_to_numpy
         try:
             # No special token allowed and none forbidden: the ids of encode_ordinary.
@@ -94,7 +90,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         return TokenSpans(ids, starts, [*starts[1:], len(decoded)] if ids else [])
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing.
+        """Decode ids; invalid UTF-8 becomes U+FFFD, ids in a gap become nothing.
 
         Raises:
             ValueError: one of the ids is not in ``range(vocab_size)``.
@@ -106,11 +102,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         return data.decode("utf-8", errors="replace")
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
         check_id(token_id, self.vocab_size)
         try:
             return self._encoding.decode_single_token_bytes(token_id)
@@ -118,7 +109,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return b""
 
     def save(self, path: Path, /) -> None:
-        """Write the ranks as a ``.tiktoken`` file, which has no place for a pattern or special tokens.
+        """Write the ranks as a ``.tiktoken`` file, which has no pattern and no special tokens.
 
         Raises:
             OSError: the file cannot be written.
@@ -134,7 +125,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The regular expression of the split, and the tokens in order of rank, in hexadecimal."""
         tokens = sorted(self._ranks().items(), key=lambda item: item[1])
         return {"split": self._encoding._pat_str, "merges": "\n".join(token.hex() for token, _ in tokens)}  # noqa: SLF001 - there is no public name for it
 
@@ -195,9 +185,9 @@ def make_encoding(
     """Make an encoding out of its parts.
 
     Args:
-        name: what to call it.
-        ranks: for each token its id; merges with a lower id come first.
-        pattern: the name of a split, or a regular expression that tiktoken's engine understands.
+        name: for messages.
+        ranks: the id of each token; merges with a lower id come first.
+        pattern: the name of a split, or a regular expression for tiktoken's engine.
         special_tokens: names and ids.
 
     Raises:
@@ -219,11 +209,9 @@ def make_encoding(
 
 
 def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | Iterable[str]) -> tiktoken.Encoding:
-    """Return an encoding with further special tokens, made in the way of tiktoken's own documentation.
+    """Return an encoding with further special tokens, made as in tiktoken's documentation.
 
-    Args:
-        encoding: the encoding; it is not changed.
-        more: names with their ids; or names and sets of them, which get the ids after all others.
+    ``more`` has names with their ids; or names and sets of them, which get the ids after all others.
 
     Raises:
         BackendError: a special token has the id of another token.
@@ -247,9 +235,7 @@ def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | I
 
 
 def is_lossless(ranks: Mapping[bytes, int], pattern: str) -> bool:
-    """Return True if every text comes back: every byte has a rank, and the pattern matches all of every text.
-
-    Of a pattern that is not one of the named ones that cannot be known.
+    """Return True if every byte has a rank, and the pattern matches all of every text, which only named ones surely do.
 
     >>> is_lossless({bytes([b]): b for b in range(256)}, "gpt2"), is_lossless({b"a": 0}, "gpt2")
     (True, False)

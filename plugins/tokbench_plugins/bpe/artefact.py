@@ -2,6 +2,11 @@
 
 ::
 
+    {"format": "tokbench-bpe/2", "tokbench": "0.1.0", "kind": "regex_bpe",
+     "options": {"pattern": "...", "tie": "first", "vocab_size": 32000},
+     "corpus": {"sha256": "...", "documents": 1000, "bytes": 1000000},
+     "special_tokens": {"<|endoftext|>": 32000}, "merges": [[104, 105], ...], "sha256": "..."}
+
 A tokenizer trained by another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha256``,
 ``"rule"``: its name, its options and what encoding needs besides the merges.
 
@@ -190,7 +195,6 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
 
 
 def _checked(content: Any, kind: Kind) -> Artefact:
-    """Return the content; raise ValueError if it is wrong."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
     _check_format(content["format"])

@@ -61,11 +61,7 @@ def saved_files(kind: Kind) -> tuple[plugin.FileKind, ...]:
 
 
 def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
-    """Return the tokenizer of a file, with the requested special tokens added.
-
-    Raises:
-        BackendError: as :func:`..artefact.read_artefact`.
-    """
+    """Return the tokenizer of a file, with the requested special tokens added."""
     artefact = read_artefact(options.path, kind)
     special = artefact.special.with_more(options.special_tokens, 256 + len(artefact.merges))
     make = made_with(options.sampling or artefact.sampling, options.engine, artefact.training)

@@ -111,7 +111,6 @@ class Decoder:
 
 
 def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-    """Yield the documents in portions of about :data:`_SLAB` ids, each with its own offsets."""
     import numpy as np
 
     ids, offsets = encoded

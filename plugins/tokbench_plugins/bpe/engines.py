@@ -10,9 +10,8 @@ gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids ver
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
 ========= ======================= ==================================================================
 
-The lower figures are for prose in many languages with unseen words, the higher ones for code. Training with numba is
-about ten times as fast as in Python, but numba takes a second to load and, once on each machine, many seconds to
-compile. So ``auto`` trains on short texts in Python. gigatoken cannot train.
+The lower figures are for prose in many languages with unseen words, the higher ones for code. ``auto`` trains on short
+texts in Python, because numba takes a second to load and, once on each machine, many seconds to compile.
 """
 
 from __future__ import annotations
@@ -143,16 +142,7 @@ def train(
     progress: TrainProgress = silent,
     **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
-    """Train byte-level BPE.
-
-    Training stops early when no pair is left to merge; the vocabulary is then smaller than requested.
-
-    Args:
-        documents: the training texts, read once; no merge crosses from one to the next.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: a split's name or regular expression; ``None`` for naive BPE.
-        progress: called with (merges done, merges in all).
-        settings: the engine does not change the merges.
+    """Train byte-level BPE; ``documents`` is read once, and ``pattern=None`` is naive BPE.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
@@ -201,7 +191,6 @@ def trains_compiled(engine: Engine, characters: int) -> bool:
 
 
 def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], bool]:
-    """Return the documents, and True if they have at least ``long`` characters; read no further."""
     rest = iter(documents)
     seen: list[str] = []
     characters = 0

@@ -1,10 +1,7 @@
 """Encoding in bulk by gigatoken, with our vocabulary: the engine ``gigatoken``, which runs only where it is named.
 
-gigatoken is the fastest engine for the named patterns on code, and takes any ranks. Its peculiarities:
-
 - It recognises every special token that it knows, so it gets none.
-- It recovers the merges from ranks. They are the same where each token is built by one merge and encoded as itself;
-  other vocabularies are refused.
+- It recovers the merges from ranks. Vocabularies in which they may differ are refused.
 - It reads ranks from a file only: one is written for it, and deleted.
 - It has another version of Unicode. A document with a character that this Python does not know is encoded by us.
 - At setup it must give the ids of :class:`.fast.encode.Encoder` for all of :func:`sample_texts`.
@@ -145,7 +142,6 @@ class GigatokenEncoder:
         return bool(self._unknown[codes].any())
 
     def _with_ours(self, encoded: Encoded, texts: Sequence[str], numbers: Sequence[int]) -> Encoded:
-        """Replace the ids of some documents by those of our engine."""
         import numpy as np
 
         parts = np.split(encoded.ids, encoded.offsets[1:-1])

@@ -1,8 +1,5 @@
 """The textbook loops of BPE, short and slow: the engine ``literal``, and the oracle of the tests.
 
-Training counts every pair again for every merge. Encoding searches the whole sequence again for every merge.
-:mod:`..fast.train` and :mod:`..fast.encode` must give the same merges and the same ids, faster.
-
 A *chunk* is a piece of text that no merge crosses: a whole document in naive BPE, a match of the pre-tokenization split
 otherwise. The functions here take chunks and do not split.
 """
@@ -76,11 +73,8 @@ def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
 def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
     """Return the pair to merge.
 
-    Args:
-        counts: as :func:`count_pairs` returns them; not empty.
-        tie: which of the most frequent pairs wins: the ``first`` in the current sequence, or the ``smallest``, by its
-            left
-        id and then its right one.
+    Of several most frequent pairs wins the ``first`` in the current sequence, or the ``smallest``, by its left id and
+    then its right one.
 
     >>> counts = count_pairs([[98, 97, 99, 98, 97, 99]])
     >>> most_frequent(counts), most_frequent(counts, "smallest")
@@ -95,14 +89,6 @@ def train_literally(
     chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first", on_merge: Callable[[Pair, int], None] = silent
 ) -> list[Pair]:
     """Merge the most frequent pair until the vocabulary is full or no pair is left.
-
-    A pair that occurs once is merged like any other.
-
-    Args:
-        chunks: the training text, as UTF-8.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        tie: the rule of :func:`most_frequent`.
-        on_merge: called for each merge with its pair and how often the pair occurs.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank.
@@ -120,14 +106,7 @@ def continue_literally(
     on_merge: Callable[[Pair, int], None] = silent,
     allowed: Callable[[Pair], bool] = lambda _: True,
 ) -> list[Pair]:
-    """Merge the most frequent pair again and again, from bytes or from an encoded text on.
-
-    Args:
-        sequences: the ids of each chunk.
-        ids: the ids that the merges make, in order of rank; fewer are used if no pair is left.
-        tie: the rule of :func:`most_frequent`.
-        on_merge: called for each merge with its pair and how often the pair occurs.
-        allowed: says whether a pair may be merged.
+    """Merge the most frequent pair again and again, from any ids on; fewer than ``ids`` if no pair is left.
 
     Encode with the merge of ``ab``, and learn one more:
 
@@ -160,11 +139,6 @@ def encode_literally(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
 def merge_literally(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
     """Merge the pair of lowest rank until no pair of neighbours is a merge.
 
-    Args:
-        ids: the id of each byte of one chunk.
-        rank_of: the rank of each merge, by its pair.
-        made: for each rank, the id that the merge makes.
-
     >>> merge_literally([97, 97, 98], {(97, 97): 0, (256, 98): 1}, [256, 257])
     [257]
     """
@@ -182,13 +156,6 @@ def drop_literally(
     The possible merges are visited by rank, equal ranks from left to right. A draw below ``dropout`` drops a merge for
     this time. The first that is not dropped is done, and then all are possible again; merges behind it need no draw.
     Encoding ends when all were dropped.
-
-    Args:
-        ids: the id of each byte of one chunk.
-        rank_of: the rank of each merge, by its pair.
-        made: for each rank, the id that the merge makes.
-        dropout: the probability that a merge is dropped, 0 … 1.
-        draw: gives the next random number, 0 … 1.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_literally([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))

@@ -119,9 +119,6 @@ def _compile(pattern: str) -> regex.Pattern[str]:
 class Splitter:
     """Cuts texts into chunks; the chunks joined are the text.
 
-    Args:
-        pattern: a name, a regular expression, or ``None`` for one chunk per document (naive BPE).
-
     A user's expression may backtrack without end; it is stopped after ten seconds, and one more for every 100,000
     characters. The limit makes ``regex`` half as fast; named patterns run without it.
 

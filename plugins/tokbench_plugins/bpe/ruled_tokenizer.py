@@ -15,16 +15,7 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 
 class RuledTokenizer(BPETokenizer):
-    """Byte-level BPE that encodes by its own rule, in Python, and that no other program's format can hold.
-
-    Args:
-        learned: what encoding needs; the subclass says what it is.
-        vocabulary: the tokens.
-        pattern: a split's name or regular expression; ``None`` for naive BPE.
-        special_tokens: names and ids, which ordinary text does not give.
-        engine: ``literal`` encodes by the textbook loop; all others give the same ids, with a cache of chunks.
-        training: for the artefact.
-    """
+    """Byte-level BPE that encodes by its own rule, in Python, and that no other program's format can hold."""
 
     python_only = True
 

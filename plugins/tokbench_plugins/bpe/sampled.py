@@ -49,9 +49,6 @@ class SamplingOptions(plugin.Options):
 class SampledBPE(BPETokenizer):
     """Byte-level BPE that samples its ids: the same text always has the same ids, which decode to the text.
 
-    It takes the arguments of :class:`BPETokenizer`, and ``sampling``. It has no ``merges``: the ids of a smaller
-    vocabulary do not follow from its ids.
-
     >>> tokenizer = SampledBPE([(108, 111), (256, 119)], "gpt2", sampling=Sampling(dropout=0.5, seed=4))
     >>> ids = tokenizer.encode("low low low")
     >>> ids == tokenizer.encode("low low low"), len(ids) > 5, tokenizer.decode(ids)

@@ -1,9 +1,7 @@
 """Special tokens: ids that ordinary text can never produce, used only where the caller allows it.
 
-The name of a special token is text, and a text that contains it must not get the id by accident. So ordinary encoding
-does not know special tokens, and :meth:`SpecialTokens.encode` recognises those that its caller names, and refuses the
-others or encodes them as text. The rules are tiktoken's, with one exception: where one name begins another, ``<a`` and
-``<a>``, tiktoken takes either, by the order of its hash table. Here the longest name wins, allowed or not.
+:meth:`SpecialTokens.encode` recognises those that its caller names, and refuses the others or encodes them as text. The
+rules are tiktoken's, with one exception: where one name begins another, ``<a`` and ``<a>``, the longest name wins.
 """
 
 from __future__ import annotations
@@ -85,9 +83,7 @@ class SpecialTokens:
     def with_more(self, names: Iterable[str], first: int) -> SpecialTokens:
         """Return these tokens and others; existing ones keep their ids.
 
-        Args:
-            names: the names to add, or sets of them.
-            first: the lowest new id, as a rule the number of ordinary ids; new ids are also above all existing ones.
+        New ids begin at ``first``, as a rule the number of ordinary ids, and are also above all existing ones.
 
         >>> special = SpecialTokens({"<|endoftext|>": 500}).with_more(["<|endoftext|>", "<|pad|>"], 300)
         >>> dict(special.ids)
@@ -133,11 +129,10 @@ class SpecialTokens:
             text: lone surrogates become U+FFFD.
             encode_ordinary: encodes the text between special tokens.
             allowed_special: names that become their ids. All other text is ordinary.
-            disallowed_special: strings that the text must not contain; ``"all"``: every special token
-            that is not allowed, ``()``: nothing is refused.
+            disallowed_special: strings that the text must not contain; ``"all"``: every special token that is not
+                allowed, ``()``: nothing is refused.
             encode_after: encodes text after a special token, where a model puts a dummy prefix before a text; ``None``
-                for
-            ``encode_ordinary``.
+                for ``encode_ordinary``.
 
         Raises:
             ValueError: the text contains a disallowed string, or a special token does not exist.
@@ -188,7 +183,6 @@ class SpecialTokens:
         return frozenset(chosen)
 
     def _refuse(self, text: str, allowed: Collection[str], refused: Chosen) -> None:
-        """Raise where the text has a refused name, even within an allowed one."""
         if isinstance(refused, str):
             if refused != "all":
                 raise ValueError(f"disallowed_special is {refused!r}; give 'all' or a set of names: {{{refused!r}}}")
@@ -201,7 +195,6 @@ class SpecialTokens:
             )
 
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Yield start and end of allowed names, from left to right."""
         position = 0
         while allowed and self._any is not None and (match := self._any.search(text, position)) is not None:
             if match[0] in allowed:
@@ -214,7 +207,6 @@ class SpecialTokens:
 
 @lru_cache
 def _any_of(names: frozenset[str]) -> re.Pattern[str] | None:
-    """Return an expression for any of the names, the longest first; ``None`` for no names."""
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
@@ -224,9 +216,6 @@ NO_SPECIAL: Final = SpecialTokens({})
 
 class EncodesAroundSpecial:
     """The capability ``encode_with_special`` of a tokenizer that has ``encode`` and ``special_ids``.
-
-    Special tokens are found here, and the text around them is encoded as ordinary text. So every backend has the same
-    rules, whatever its library does with names that begin alike.
 
     >>> class Bytes(EncodesAroundSpecial):
     ...     special_ids = {"<end>": 256}
@@ -253,11 +242,7 @@ class EncodesAroundSpecial:
     def encode_with_special(
         self, text: str, /, *, allowed_special: Chosen = "all", disallowed_special: Chosen = ()
     ) -> list[int]:
-        """Encode a text in which special tokens are recognised; arguments as :meth:`SpecialTokens.encode`.
-
-        Raises:
-            ValueError: there is no special token of a name, or the text contains a disallowed string.
-        """
+        """Encode a text in which special tokens are recognised; arguments as :meth:`SpecialTokens.encode`."""
         return self.special_tokens.encode(
             text,
             self.encode,
@@ -267,7 +252,6 @@ class EncodesAroundSpecial:
         )
 
     def _encode_after(self, text: str) -> Sequence[int]:
-        """Encode ordinary text after a special token, without a dummy prefix."""
         return self.encode(text)
 
 
@@ -282,10 +266,6 @@ class AddedSpecial(EncodesAroundSpecial):
     The added tokens have the ids after all others. The library never sees them. They decode to their names if all
     special tokens of the tokenizer do and it has no dummy prefix, else to nothing. The tokenizer cannot be saved,
     because the library's file has no place for them.
-
-    Args:
-        tokenizer: the tokenizer, which has ``encode_batch``, ``token_bytes`` and ``special_ids``.
-        names: the names to add, or sets of them; existing ones keep their ids.
 
     Raises:
         ValueError: a name is empty or not Unicode text.

@@ -47,7 +47,7 @@ class BPETokenizer(EncodesAroundSpecial):
         vocabulary: a vocabulary, or the merges of a trained one in order of rank.
         pattern: a split's name or regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
-        engine: what encodes; see :mod:`tokbench_plugins.bpe.engines`.
+        engine: see :mod:`tokbench_plugins.bpe.engines`.
         training: for the artefact.
 
     Raises:

@@ -26,8 +26,8 @@ class Vocabulary:
     """The tokens of a byte-level BPE and the merges that build them.
 
     Raises:
-        ValueError: a byte has no id of its own, a merge does not make the bytes of its two halves, or
-            a pair is merged twice.
+        ValueError: a byte has no id of its own, a merge does not make the bytes of its two halves, or a pair is merged
+            twice.
 
     >>> vocabulary = Vocabulary.trained([(104, 105), (256, 33)])
     >>> len(vocabulary.tokens), vocabulary.tokens[257], vocabulary.merges

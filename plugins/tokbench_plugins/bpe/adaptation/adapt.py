@@ -1,4 +1,4 @@
-"""Adapts a vocabulary to a text: removes tokens that it does not need, then adds merges that it needs."""
+"""Adapts a vocabulary to a text: removes tokens, then adds merges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AdaptationPlan(NamedTuple):
     """The tokens to remove from a vocabulary and to add to it."""
 
     first_id: int
-    """The id of the first added token, above all ids, special tokens included."""
+    """Above all ids, special tokens included."""
 
     add: int
 

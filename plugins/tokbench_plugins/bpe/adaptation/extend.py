@@ -1,8 +1,4 @@
-"""Continued BPE: learns merges on top of a vocabulary, as if training had gone on.
-
-The text is encoded with the vocabulary; from there the most frequent pair becomes a token, again and again. Ids of the
-vocabulary do not change. Text without the new pairs keeps its tokens.
-"""
+"""Continued BPE: learns merges on top of a vocabulary, as if training had gone on. Its ids do not change."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ class MergeRule(NamedTuple):
     """Says whether a merge may make these bytes; ``None`` allows all."""
 
     overlapping: bool = True
-    """True counts all pairs that overlap, as BPE does; False counts only merges that would happen."""
+    """False counts only merges that would happen, without overlaps."""
 
 
 _ANY_TOKEN: Final = MergeRule()
@@ -56,17 +52,9 @@ def extend(
     rule: MergeRule = _ANY_TOKEN,
     progress: TrainProgress = silent,
 ) -> Extension:
-    """Add merges to a vocabulary.
+    """Add merges to a vocabulary; fewer if no pair is left.
 
-    A pair whose bytes are a token already is not merged: a vocabulary with tokens added by hand may have one.
-
-    Args:
-        vocabulary: the vocabulary.
-        chunks: each different chunk of the training text, and how often it occurs.
-        n_more: the number of merges to add; fewer are added if no pair is left.
-        first_id: the id that the first of them makes: above all ids, special tokens included.
-        rule: which pair is merged next.
-        progress: called with (merges done, merges in all).
+    A pair whose bytes are a token already is not merged. ``first_id`` must be above all ids, special tokens included.
 
     >>> base = Vocabulary.trained([(108, 111)])  # lo
     >>> extended = extend(base, {"low": 3, "lower": 2}, 2, first_id=300)
@@ -95,8 +83,6 @@ def _tokens_of(vocabulary: Vocabulary, pairs: Iterable[Pair], first_id: int) -> 
 
 
 class _EncodedChunks(NamedTuple):
-    """The different chunks of a text, encoded."""
-
     ids: NDArray[np.uint32]
     """uint32[n], the ids of all chunks."""
 
@@ -118,7 +104,6 @@ class _EncodedChunks(NamedTuple):
 
 
 def _encode_chunks(vocabulary: Vocabulary, chunks: Mapping[str, int]) -> _EncodedChunks:
-    """Encode each chunk without splitting it again."""
     counts = np.fromiter(chunks.values(), np.int64, len(chunks))
     if has_numba() and sum(map(len, chunks)) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
@@ -136,7 +121,6 @@ def _learned(
     rule: MergeRule,
     progress: TrainProgress,
 ) -> list[Learned]:
-    """Learn merges, in compiled code for long texts; no merge makes an existing token."""
     tie, may_make, overlapping = rule
     known = {token for token in vocabulary.tokens if token}
     compiled = has_numba() and len(encoded.ids) >= _WORTH_COMPILING
@@ -151,7 +135,6 @@ def _learned(
     tokens = [*vocabulary.tokens, *[b""] * (ids.start - len(vocabulary.tokens))]
 
     def claim(pair: Pair) -> bool:
-        """Return True if a pair may be merged, and record its token."""
         token = tokens[pair[0]] + tokens[pair[1]]
         if token in known or (may_make is not None and not may_make(token)):
             return False

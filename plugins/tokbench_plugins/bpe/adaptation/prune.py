@@ -1,7 +1,6 @@
 """Pruning: removes tokens that a text does not use, so that a model needs fewer rows of embedding and output.
 
-Only a *leaf*, a token that no other token is merged from, can be removed; then its parts may become leaves. Text is
-encoded by the remaining merges. A chunk without the leaf keeps its tokens.
+Only a *leaf*, a token that no other token is merged from, can be removed; then its parts may become leaves.
 """
 
 from __future__ import annotations
@@ -35,13 +34,7 @@ def prune(
 ) -> Pruned:
     """Remove tokens: always the leaf that the text uses least, among equals the highest id.
 
-    The 256 bytes stay.
-
-    Args:
-        vocabulary: the vocabulary.
-        chunks: each different chunk of the text, and how often it occurs.
-        n_fewer: the number of tokens to remove; ``None`` removes all that the text does not need.
-        progress: called with (removed, to be removed).
+    The 256 bytes stay. ``n_fewer=None`` removes all that the text does not need.
 
     >>> base = Vocabulary.trained([(108, 111), (256, 119), (257, 101), (104, 105)])  # lo, low, lowe, hi
     >>> pruned = prune(base, {"low": 3, "lot": 1})
@@ -64,8 +57,6 @@ def prune(
 
 
 class _PrunedText:
-    """The chunks of a text, encoded with the remaining vocabulary."""
-
     def __init__(self, vocabulary: Vocabulary, chunks: Mapping[str, int]) -> None:
         self._before = vocabulary
         self._gone: set[int] = set()
@@ -99,7 +90,6 @@ class _PrunedText:
         return removable and token_id not in self._gone and not self._needed[token_id]
 
     def _entry(self, leaf: int) -> tuple[int, int]:
-        """Return the current heap entry of a leaf."""
         return self._used[leaf], -leaf
 
     def least_used(self, *, unused: bool) -> int | None:
@@ -113,7 +103,6 @@ class _PrunedText:
         return None
 
     def remove(self, leaf: int) -> None:
-        """Remove a leaf, and encode the chunks that have it again."""
         changed: set[int] = set()
         users = self._users.pop(leaf, set[int]())
         before = {number: self._encode(self._chunks[number][0]) for number in users}

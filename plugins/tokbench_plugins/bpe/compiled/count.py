@@ -1,15 +1,13 @@
 """Counting of the different chunks of a stream of documents, compiled by numba.
 
-Documents are read in batches of a few megabytes. Different chunks keep the order of first occurrence, because it breaks
-ties in training.
+Different chunks keep the order of first occurrence, because it breaks ties in training.
 
-The kernels use a hash table of byte strings with open addressing, at most three quarters full; the number of slots is a
-power of two. A slot holds a chunk's key, number and count. The *key* of up to 15 bytes is the bytes and their number in
-two 64-bit integers; of longer chunks, a hash, and the bytes are compared. Its second half is never 0: 0 marks an empty
-slot.
+The kernels use a hash table with open addressing, at most three quarters full. The *key* of up to 15 bytes is the bytes
+and their number in two 64-bit integers; of longer chunks, a hash, and the bytes are compared. Its second half is never
+0: 0 marks an empty slot.
 
-Cache misses and mispredicted branches take most of the time. So blocks of chunks are counted in three loops: compute
-the keys; count the chunks found in their first slot (nine of ten) without a branch; count the rest.
+Blocks of chunks are counted in three loops, for fewer cache misses and mispredicted branches: compute the keys; count
+the chunks found in their first slot (nine of ten) without a branch; count the rest.
 """
 
 from __future__ import annotations
@@ -48,7 +46,6 @@ _SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LO
 
 @inlined
 def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
-    """Return the key of the chunk ``data[start:end]``, which is not empty."""
     size = end - start
     if size >= _LONG:
         key = np.uint64(size)
@@ -75,7 +72,6 @@ def _slot(first: Any, second: Any, table: Any) -> Any:
 
 @inlined
 def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any) -> Any:
-    """Return True if a long chunk is the different chunk ``number``."""
     size = end - start
     base = offsets[number]
     return offsets[number + 1] - base == size and same_bytes(
@@ -317,13 +313,9 @@ def encode_documents(documents: Sequence[str]) -> Utf8Documents:
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
-    """Count the chunks, in order of first occurrence.
+    """Count the chunks, in order of first occurrence; ``pattern=None`` makes each document one chunk.
 
-    Args:
-        documents: the texts, read once.
-        pattern: a split's name or regular expression; ``None``: a document is one chunk.
-        processes: batches that are cut and counted in parallel; in threads for the scanners of named patterns, because
-        they release the GIL, in processes for ``regex``.
+    Named patterns run in threads, because their scanners release the GIL; ``regex`` runs in processes.
 
     Raises:
         ValueError: ``pattern`` is invalid.
@@ -341,18 +333,12 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
 
 
 class _Own(local):
-    """A counter for each thread."""
-
     def __init__(self) -> None:
         self.counter = ChunkCounter()
 
 
 def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    """Count in threads; each records which of its chunks were new with which batch.
-
-    Joined by batches, the chunks are in order of first occurrence: a thread takes its batches in order, so a chunk is
-    new to it with the first of them that has it.
-    """
+    """Count in threads; each records which of its chunks were new with which batch, to restore their order."""
     own = _Own()
 
     def work(batch: Sequence[str]) -> tuple[ChunkCounter, int, int]:

@@ -1,12 +1,7 @@
 """Encoding in bulk, compiled: flat arrays of ids from the UTF-8 of many documents; imports numba.
 
-Documents are read in slabs of about 256 KB, which fit into the processor's cache:
-
-1. the texts of the slab become one array of bytes;
-2. the split says where chunks end: compiled for the named patterns, through ``regex`` for all others;
-3. each chunk is looked up in a cache, and merged where it is not there.
-
-The cache has a fixed size that depends on the vocabulary: 40 MB for 100,000 ids.
+Documents are read in slabs of about 256 KB, which fit into the processor's cache; each chunk is looked up in a cache of
+fixed size (40 MB for 100,000 ids) or merged.
 """
 
 from __future__ import annotations
@@ -87,7 +82,6 @@ class CompiledEncoder:
 
 
 def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
-    """Yield the texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
     slab: list[bytes] = []
     size = 0
     for text in texts:
@@ -105,11 +99,7 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
 
 
 def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
-    """Return the vocabulary as arrays, and a new cache with its tokens for chunks up to ``longest`` bytes.
-
-    Raises:
-        ValueError: there are more ids than fit the lanes of merging.
-    """
+    """Return the vocabulary as arrays, and a new cache with its tokens for chunks up to ``longest`` bytes."""
     if len(vocabulary.tokens) > HIGHEST_ID:
         raise ValueError(f"id {len(vocabulary.tokens) - 1} is above {HIGHEST_ID - 1}, the highest of compiled encoding")
     merging = _merging(vocabulary)
@@ -129,10 +119,7 @@ def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
 
 
 def _merging(vocabulary: Vocabulary) -> Merging:
-    """Return the merges as the kernels look them up.
-
-    Where ids rise with the ranks of merges, as in published vocabularies, an id is the rank: one look-up less.
-    """
+    """Where ids rise with the ranks of merges, as in published vocabularies, an id is the rank: one look-up less."""
     merges = np.fromiter(chain.from_iterable(vocabulary.merges), np.int64, 3 * len(vocabulary.merges)).reshape(-1, 3)
     made = merges[:, 2]
     ranks_are_ids = bool((np.diff(made) > 0).all())
@@ -151,7 +138,6 @@ def _known_tokens(
     starts: NDArray[np.uint64],
     lengths: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the tokens whose bytes are encoded as one id, and that id; whole chunks come first."""
     whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
     first, counts = _merged_short(keys, starts[merged], lengths[merged], merging)
@@ -163,7 +149,6 @@ def _known_tokens(
 def _merged_short(
     data: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint64], merging: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """Merge chunks that fit into lanes; return for each its first id and the number of its ids."""
     ids = np.empty(int(lengths.sum()), np.uint32)
     counts = np.empty(len(lengths), np.uint64)
     merge_chunks(data, (starts, lengths, len(lengths)), merging, lanes(), ids, counts)
@@ -172,11 +157,7 @@ def _merged_short(
 
 
 def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]:
-    """Return for each token the one id that its bytes are merged to, or -1 if they are merged to several.
-
-    Args:
-        vocabulary: tokens and merges; whole chunks are not looked up.
-        token_ids: ids of tokens that are not empty.
+    """Return for each token the one id that its bytes are merged to, or -1; whole chunks are not looked up.
 
     Raises:
         ValueError: pairs of ids have the same hash.

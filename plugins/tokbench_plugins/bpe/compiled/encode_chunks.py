@@ -7,9 +7,6 @@ The cache is one table of open addressing, of four words a row:
 - words 2 and 3, the *ids*. The top bit of word 2 marks rows learned from text, which may be dropped; the next seven
   are the number of ids. Up to four ids are in the row itself, more in ``spans``.
 
-A new table holds the vocabulary, so that every token is a cache hit. Learned chunks come after the tokens, so no search
-for a token passes a learned row. When the table is full, the learned rows are cleared.
-
 Chunks are taken in blocks, and each of these is done in turn over all of a block:
 
 1. compute the keys, and prefetch the rows that will be read: the table is larger than the processor's caches;
@@ -167,17 +164,7 @@ def forget_if_full(rows: Any, state: Any) -> None:
 
 @compiled
 def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
-    """Put tokens into a new cache; of equal ones the first counts.
-
-    Args:
-        tables: all of them filled but the rows.
-        starts: uint64[tokens], where their bytes begin in ``keys``.
-        lengths: uint64[tokens], bytes.
-        ids: uint32[tokens + 3].
-
-    Returns:
-        False if there are too few rows.
-    """
+    """Put tokens into a new cache; of equal ones the first counts. Return False if there are too few rows."""
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
         first, second, mixed = key_of(keys, starts[token], lengths[token])
@@ -192,10 +179,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
 
 @compiled
 def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any) -> bool:
-    """Write a key at the free row that :func:`find` returned; return False if there was no room.
-
-    The ids are written before the next block.
-    """
+    """Write a key at the free row that :func:`find` returned; return False if there was no room."""
     rows, keys, spans, state = cache
     at = state[_KEYS_USED]
     if rows[row + _U1] != _U0:
@@ -228,7 +212,6 @@ _TOO_LONG: Final = np.uint64(1 << 63)  # instead of a row: the chunk is merged b
 
 @compiled
 def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step: Any) -> Any:
-    """Compute the keys of a step, and return where its last chunk ends."""
     starts, lengths, firsts, seconds, begins = step
     for k in range(len(ends)):
         length = np.uint64(ends[k]) - start
@@ -273,7 +256,6 @@ def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_c
 
 @compiled
 def _learn(cache: Any, new_chunks: Any, new: Any, merged: Any, counts: Any) -> None:
-    """Write the ids of the claimed rows, and where the ids of all merged chunks begin."""
     rows, _, spans, state = cache
     _, lengths, places = new_chunks
     at = _U0
@@ -287,7 +269,6 @@ def _learn(cache: Any, new_chunks: Any, new: Any, merged: Any, counts: Any) -> N
 
 @inlined
 def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) -> Any:
-    """Write where the ids end for the documents that end here, and return the next document."""
     while document < len(borders) and np.uint64(borders[document]) == end:
         offsets[document] = np.int64(n)
         document += 1

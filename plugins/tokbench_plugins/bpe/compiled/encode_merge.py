@@ -3,16 +3,14 @@
 All integers in tables are unsigned: with a signed one among them numba would compute in floats.
 
 **Short chunks** are merged :data:`LANES` at a time, one merge each in turn, so that the processor works on one chunk
-while another waits for memory. The only branch of a turn is at the end of a chunk. A lane is a stretch of
-:data:`STRIDE` entries of four arrays, whose places count from 1:
+while another waits for memory. A lane is a stretch of :data:`STRIDE` entries of four arrays, whose places count from 1:
 
 - ``tokens``: the ids; before the first and behind the last one an id that merges with nothing;
 - ``after`` and ``before``: the places of the neighbours, since merged ids leave gaps;
 - ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge,
   of one rank the leftmost. Place 0 has no pair and takes what would be written for it.
 
-**Long chunks** have a heap of possible merges, and links over the gaps. The time of a merge grows with the logarithm of
-the length, also for a text of one letter or without spaces.
+**Long chunks** have a heap of possible merges, and links over the gaps.
 """
 
 from __future__ import annotations
@@ -92,7 +90,6 @@ def _key(rank: Any, place: Any) -> Any:
 
 @copied
 def _fill_tokens(lane: Any, data: Any, start: Any, length: Any, merging: Any, tokens: Any) -> Any:
-    """Write the ids of a chunk's bytes after the first merges that are certain, and return their number."""
     byte_ids, byte_pairs = merging.byte_ids, merging.byte_pairs
     count: Any = _ONE
     byte, following = np.uint64(data[start]), np.uint64(data[start + _ONE])
@@ -117,7 +114,6 @@ def _fill_tokens(lane: Any, data: Any, start: Any, length: Any, merging: Any, to
 
 @copied
 def _fill_lane(lane: Any, data: Any, start: Any, length: Any, merging: Any, room: Any) -> Any:
-    """Write a chunk's first ids and the ranks of their pairs, and return the number of ids."""
     keys, tokens, after, before = room
     count = _fill_tokens(lane, data, start, length, merging, tokens)
     tokens[lane] = tokens[lane + count + _ONE] = HIGHEST_ID
@@ -140,7 +136,6 @@ def _fill_lane(lane: Any, data: Any, start: Any, length: Any, merging: Any, room
 
 @copied
 def _end_of(lane: Any, count: Any) -> Any:
-    """Return where the vectors end that have the keys of ``count`` ids."""
     return lane + _HALF_VECTOR + (count + _VECTOR - _HALF_VECTOR) // _VECTOR * _VECTOR
 
 
@@ -156,7 +151,6 @@ def _lowest(keys: Any, lane: Any, end: Any) -> Any:
 
 @copied
 def _merge(lane: Any, place: Any, token: Any, merging: Any, room: Any) -> None:
-    """Do one merge, and look up the ranks of the two new pairs."""
     pairs, displacements = merging.pairs, merging.displacements
     keys, tokens, after, before = room
     gone = np.uint64(after[lane + place])
@@ -172,7 +166,6 @@ def _merge(lane: Any, place: Any, token: Any, merging: Any, room: Any) -> None:
 
 @copied
 def _drain_lane(lane: Any, size: Any, tokens: Any, after: Any, ids: Any, start: Any) -> Any:
-    """Write the remaining ids of a lane, and return their number."""
     count, place = _ZERO, _ONE
     while place <= size:
         ids[start + count] = tokens[lane + place]
@@ -225,7 +218,7 @@ def merge_chunks(data: Any, chunks: Any, merging: Any, room: Any, ids: Any, coun
 
 @compiled
 def _push(heap: Any, size: Any, entry: Any) -> None:
-    """Let an entry rise from place ``size``; four children share a cache line."""
+    """Four children share a cache line."""
     at = size
     while at:
         parent = (at - 1) >> 2
@@ -255,7 +248,6 @@ def _sink(heap: Any, size: Any, at: Any, entry: Any) -> None:
 
 @compiled
 def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
-    """Write the rank of a new pair, put it into the heap if it is a merge, and return the size of the heap."""
     ranks[at] = rank
     if rank == NO_RANK:
         return size
@@ -265,7 +257,6 @@ def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
 
 @compiled
 def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ids: Any) -> Any:
-    """Write the ids of the bytes, and return the ranks of their pairs."""
     ranks = np.full(length, NO_RANK, np.uint32)
     for i in range(length):
         ids[i] = byte_ids[data[start + i]]
@@ -278,13 +269,8 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
 def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> int:
     """Merge ids in place, and return their number.
 
-    Args:
-        ids: n ids of any integer type.
-        ranks: uint32[n], the rank of each pair by the place of its left half; overwritten.
-        pairs: the first table of ``rank_of_pair``.
-        pair_ranks: its second table.
-        made: for each rank, the id that the merge makes.
-        rank_of_pair: a function such as :func:`.pair_tables.rank_of`.
+    ``ranks`` is uint32[n], the rank of each pair by the place of its left half, and is overwritten. ``pairs`` and
+    ``pair_ranks`` are the tables of ``rank_of_pair``, a function such as :func:`.pair_tables.rank_of`.
     """
     length = len(ids)
     after = np.arange(1, length + 1).astype(np.uint32)

@@ -43,15 +43,7 @@ def continue_counts(
     *,
     overlapping: bool = True,
 ) -> list[Learned]:
-    """Learn merges from any ids on, as :func:`..fast.train.continue_merges`; fewer if no pair is left.
-
-    Args:
-        chunks: the different chunks in order of first occurrence; their data are ids.
-        made: the ids that the merges make, in order of rank; above all others.
-        progress: called with (merges done, merges in all).
-        tie: the rule of :func:`..literal.most_frequent`.
-        allowed: says whether a pair may be merged; called once for each pair. ``None`` allows all.
-        overlapping: False counts only merges that would happen.
+    """Learn merges as :func:`..fast.train.continue_merges`; the data of ``chunks`` are ids, ``allowed=None`` is all.
 
     Raises:
         ValueError: the different chunks have more than two thousand million ids.

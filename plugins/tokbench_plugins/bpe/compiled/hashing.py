@@ -1,12 +1,4 @@
-"""What the hash tables of compiled code share; imports numba.
-
-Each table is laid out for its use:
-
-- ``count`` has rows of four words, so that key, number and count of a chunk share a cache line;
-- ``encode_chunks`` has rows of a key and ids, drops some of them, and limits the search;
-- ``pair_tables`` has a perfect hash table, without a search;
-- ``pairs`` has row numbers of another array.
-"""
+"""What the hash tables of compiled code share; imports numba."""
 
 from __future__ import annotations
 
@@ -42,7 +34,7 @@ def word_at(data: Any, at: Any) -> Any:
 
 @inlined
 def same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
-    """Return True if ``length`` bytes of two arrays are equal; at least eight, because the last word may overlap."""
+    """Return True if ``length`` bytes of two arrays are equal; at least eight."""
     last = length - _WORD
     at = np.uint64(0)
     while at < last:

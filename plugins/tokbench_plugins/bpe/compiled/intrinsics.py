@@ -27,10 +27,7 @@ def address_in(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 
 
 def _lowest_of(values: int) -> Any:
-    """Make a function that returns the lowest of ``array[at : at + values]``, a contiguous array of uint32.
-
-    LLVM makes a chain of comparisons of a plain loop, four times as slow.
-    """
+    """LLVM makes a chain of comparisons of a plain loop, four times as slow."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(_BITS_32, values)
@@ -46,8 +43,6 @@ def _lowest_of(values: int) -> Any:
 
 
 def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
-    """Prefetch the memory of ``array[at]``."""
-
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         anywhere = ir.IntType(8).as_pointer()
         place = builder.bitcast(address_in(context, builder, signature, arguments), anywhere)

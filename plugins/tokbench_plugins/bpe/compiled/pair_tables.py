@@ -1,15 +1,12 @@
 """The tables of merging, compiled: ranks of pairs of ids, and first merges of pairs of bytes; imports numba.
 
-Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
-compute in floats.
+All integers in tables are unsigned: with a signed one among them numba would compute in floats.
 
 **Ranks of pairs** are in a perfect hash table, so that a look-up has no branch. The slot of a pair depends on the pair
-and on the displacement of its bucket, a small number found by trial when the table is made. A look-up reads one word of
-a small table and one of a large one. Even a short search along slots costs more, because its end is mispredicted.
+and on the displacement of its bucket, a small number found by trial when the table is made.
 
 **First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
-that could take one of the two bytes from outside come later. They are done while the chunk is read; see
-:func:`byte_pairs`.
+that could take one of the two bytes from outside come later. They are done while the chunk is read.
 """
 
 from __future__ import annotations
@@ -55,7 +52,7 @@ def _hash(left: Any, right: Any) -> tuple[Any, Any]:
 
 @copied
 def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
-    """Return the slot; two pairs of one slot have different steps, so the next displacement separates them."""
+    """Two pairs of one slot have different steps, so the next displacement separates them."""
     return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
 
 
@@ -127,7 +124,6 @@ def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
 
 @compiled
 def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pairs: Any) -> bool:
-    """Enter the merges of a bucket, all of them or none."""
     for placed in range(len(some)):
         slot = _slot(mixed[some[placed]], np.uint64(displacement), len(pairs))
         if pairs[slot] != _FREE:
@@ -139,16 +135,12 @@ def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pai
 
 
 def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return what merging needs to know of two neighbouring bytes.
-
-    Args:
-        vocabulary: the tokens and merges.
-        merges: int64[merges, 4], left id, right id, rank and the id that is made.
+    """Return what merging needs to know of two neighbouring bytes; ``merges`` is int64[merges, 4], with the made id.
 
     Returns:
         uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
-        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with
-        ``b``; and the id that their merge makes. ``NO_RANK`` where there is no merge.
+        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with ``b``;
+        and the id that their merge makes. ``NO_RANK`` where there is no merge.
 
     If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
     behind, no other merge can take one of the bytes first. Where a merge of lower rank takes the result, these two

@@ -66,7 +66,6 @@ def _slot(table: Any, key: Any) -> Any:
 
 @inlined
 def _enter(table: Any, key: Any, row: Any) -> None:
-    """Enter a row under a key that the table does not have."""
     slot = _slot(table, key)
     while table[slot] >= 0:
         slot = (slot + 1) & (table.size - 1)
@@ -137,7 +136,6 @@ def _comes_first(count: Any, rank: Any, other_count: Any, other_rank: Any) -> An
 
 @inlined
 def _sink(heap: Any, size: Any, at: Any, count: Any, rank: Any, pair: Any) -> None:
-    """Put an entry at the free place ``at``, or further down."""
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -193,7 +191,6 @@ def _refill(text: Any, smallest: Any) -> Any:
 
 @compiled
 def _times(text: Any, row: Any) -> Any:
-    """Return how often a pair of two equal ids would be merged now: three in a row are one merge."""
     flat, arena = text.flat, text.arena
     token = text.pairs[row, KEY] & 0xFFFF_FFFF
     width = text.widths[token]

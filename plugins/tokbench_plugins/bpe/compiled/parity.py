@@ -1,10 +1,9 @@
 """The kernels of parity-aware training; :mod:`..parity.compiled_parity` lays out their arrays.
 
-They are in this folder because the cache of machine code checks the sources of its own folder, and they call
-:mod:`.train` and :mod:`.pairs`.
+The cache of machine code checks only the sources of this folder, and the kernels call :mod:`.train` and :mod:`.pairs`.
 
-Each language has the arrays of :class:`.pairs.Text`. numba takes no list of them, so the arrays of all languages follow
-each other, and :func:`_view` cuts out one language. Texts that are only measured come last and never enter a heap.
+The arrays of :class:`.pairs.Text` of all languages follow each other, because numba takes no list of them. Texts that
+are only measured come last and never enter a heap.
 """
 
 from __future__ import annotations
@@ -112,7 +111,6 @@ def _view(stack: Any, text: Any) -> Any:
 
 @compiled
 def _worst_off(turns: Any) -> Any:
-    """Return the language whose turn it is; -1 if none has a pair left."""
     chooser, in_turn, highest = _NOBODY, False, 0.0
     for language in range(turns.tokens.size):
         if turns.closed[language]:
@@ -169,12 +167,7 @@ def _note_choice(turns: Any, language: Any) -> None:
 def merge_in_turns(stack: Any, turns: Any, given: Any, until: Any, smallest: Any) -> Any:
     """Merge until ``until`` ids are made, no pair is left, or a table may be too small for the next merge.
 
-    Args:
-        stack: the texts.
-        turns: the languages.
-        given: int64[g], the first merges, as numbers.
-        until: the number of ids to reach.
-        smallest: the rule for ties; False merges the first.
+    ``given`` is int64[g], the first merges, as numbers; ``smallest`` is the rule for ties.
     """
     languages = turns.tokens.size
     rows = np.empty(stack.state.shape[0], np.int64)

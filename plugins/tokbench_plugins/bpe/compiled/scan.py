@@ -1,8 +1,7 @@
 r"""Scanners that split text by the named patterns, compiled by numba, with the output of ``regex.findall``.
 
-``regex`` splits about 12 MB a second, which would be most of the time of training and encoding. The classes of
-characters come from the installed ``regex``, because its versions differ in their Unicode tables: one ``findall`` per
-class over all characters takes 0.1 s in all and is kept in the store.
+The classes of characters come from the installed ``regex``, because its versions differ in their Unicode tables. They
+are kept in the store.
 
 Each named pattern is an automaton that reads each character once. Where a boundary depends on what follows, it is
 *owed* and reported later. A transition may report up to three boundaries, in this order:
@@ -156,14 +155,7 @@ class _Automaton:
 
 
 def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: bool) -> None:
-    """Add the states of a run of spaces.
-
-    Args:
-        automaton: receives them.
-        blank: what may follow the last space in its chunk, if it is U+0020.
-        space: the same if it is another one, and not a line break.
-        lines: True if the run up to its last line break is a separate chunk.
-    """
+    """Add a run of spaces: ``blank`` may follow U+0020, ``space`` other spaces; ``lines`` end in a separate chunk."""
     for prefix, owed in (("", 0), ("lines ", MARKED)) if lines else (("", 0),):
         newline = ([NEWLINE], "lines" if lines else "spaces", 0)
         more: _Moves = [([BLANK], f"{prefix}blanks", 0), ([SPACE], f"{prefix}spaces", 0), newline]
@@ -198,7 +190,7 @@ def _gpt2() -> _Automaton:
 
 
 def _add_signs_and_numbers(automaton: _Automaton, after_signs: Iterable[int]) -> None:
-    """Add what gpt4 and o200k share; ``after_signs`` are the classes that stay with signs after a line break."""
+    """``after_signs`` are the classes that stay with signs after a line break."""
     signs: _Moves = [(_SIGNS, "signs", 0), ([NEWLINE], "signs lines", 0)]
     automaton.add("signs", signs)
     automaton.add("signs lines", [(after_signs, "signs lines", 0)])
@@ -284,9 +276,9 @@ def transitions(name: str) -> NDArray[np.uint16]:
     """Return the automaton of a named pattern.
 
     Returns:
-        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` reports
-        the boundaries in the lowest bits of ``t = transitions[s + c]``, and leads to the state that
-        begins at ``t >> STATE_SHIFT``. The first state begins at 0.
+        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` reports the boundaries in
+        the lowest bits of ``t = transitions[s + c]``, and leads to the state that begins at ``t >> STATE_SHIFT``. The
+        first state begins at 0.
 
     >>> t = int(transitions("gpt2")[BLANK])  # a blank at the start of a text
     >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
@@ -303,7 +295,6 @@ _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character h
 
 @inlined
 def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
-    """Return the character at ``i``, which is not ASCII, and its number of bytes."""
     second = np.int64(data[i + 1] & 0x3F)
     if first < _THREE:
         return (first & 0x1F) << 6 | second, 2
@@ -315,11 +306,7 @@ def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
 
 @inlined
 def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, n_ends: Any, tables: Any) -> tuple[Any, Any]:
-    """Write where chunks end from a place where one begins, until one begins at ``stop`` or behind it.
-
-    Returns:
-        The number of ends, and where that chunk begins; ``end``, if the document ends before.
-    """
+    """Write where chunks end, until one begins at ``stop`` or behind it; return their number and that place."""
     table, classes, pages = tables
     state: Any = 0
     previous, mark = i, i
@@ -353,15 +340,7 @@ def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, n_ends: Any, tables
 
 @compiled
 def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) -> Any:
-    """Write where the chunks of all documents end, and return their number.
-
-    Args:
-        data: uint8[n], UTF-8.
-        offsets: int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
-        ends: int64[n + 3], written to.
-        tables: the automaton of :func:`transitions`, and ``classes`` and ``pages`` of :class:`ClassTables`.
-        kind: the pattern in :mod:`.scan_ascii`.
-    """
+    """Write where the chunks of all documents end, to int64[n + 3], and return their number."""
     n_ends: Any = 0
     for document in range(offsets.size - 1):
         i, end = offsets[document], offsets[document + 1]
@@ -408,8 +387,7 @@ class Scanner:
         Args:
             data: uint8[n], valid UTF-8; other bytes would be read past their end.
             offsets: int64[d + 1], for several documents: document ``k`` is ``data[offsets[k]:offsets[k + 1]]``, and no
-                chunk
-            crosses from one to the next.
+                chunk crosses from one to the next.
         """
         if offsets is None:
             offsets = np.array([0, data.size], np.int64)

@@ -1,10 +1,7 @@
 r"""The named splits on 64 bytes of ASCII at a time, one bit a byte, one word a class of characters; imports numba.
 
-The automaton of :mod:`.scan` reads one character after the other. Here one comparison of 64 bytes finds the letters,
-and a dozen shifts find where chunks begin. The result is the same, since the patterns look at nothing before a chunk.
-
 A *window* begins where a chunk begins. It reports nothing that depends on what it cannot see: the last chunks, and what
-follows a byte that is not ASCII or a rare control character. There the automaton continues.
+follows a byte that is not ASCII or a rare control character. There the automaton of :mod:`.scan` continues.
 """
 
 from __future__ import annotations
@@ -27,11 +24,7 @@ _FOLD: Final = np.uint8(32)  # what a small letter has more than its capital
 
 
 def _masks(_typing: Any, array: Any, at: Any) -> Any:
-    """Return the classes of ``array[at : at + 64]``, a word with one bit a byte for each.
-
-    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and bytes without a class
-    here.
-    """
+    """Return a word with one bit a byte for each class; the last is for bytes without a class."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), WINDOW)
@@ -68,8 +61,6 @@ def _masks(_typing: Any, array: Any, at: Any) -> Any:
 
 
 def _count_of_zeros(name: str) -> Any:
-    """Make a function that counts the zeros at one end of a word that is not zero."""
-
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return getattr(builder, name)(arguments[0], ir.Constant(ir.IntType(1), 1))
 
@@ -127,7 +118,6 @@ def _spaces_of_lines(spaces: Any, lines: Any, behind_signs: Any, all_spaces: Any
 
 @inlined
 def _thirds(digits: Any, first: Any) -> Any:
-    """Return where chunks of at most three digits begin."""
     starts = first
     four = digits & (digits << _U1) & (digits << _U2) & (digits << _U3)
     while four:
@@ -140,7 +130,6 @@ def _thirds(digits: Any, first: Any) -> Any:
 
 @inlined
 def _sure(valid: Any, known: Any, all_spaces: Any) -> Any:
-    """Return at which bytes the beginning of a chunk depends only on the window."""
     sure = valid >> _U1  # the last byte may be followed by anything
     if (all_spaces >> (known - _U1)) & _U1:  # in an open run of spaces only its first is sure
         before = valid & ~all_spaces
@@ -152,7 +141,6 @@ def _sure(valid: Any, known: Any, all_spaces: Any) -> Any:
 def _with_contractions(
     data: Any, at: Any, known: Any, kind: Any, quotes: Any, letters: Any, starts: Any, sure: Any
 ) -> tuple[Any, Any]:
-    """Correct the starts of chunks, and where they are sure, around apostrophes of possible contractions."""
     done = _U0
     while quotes:
         quote = lowest_bit(quotes)
@@ -178,7 +166,7 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
         data: uint8[at + 64 or more].
         at: where the window and a chunk begin.
         size: the bytes of the text from there on.
-        kind: the pattern, one of the kinds.
+        kind: the pattern.
     """
     letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)
     unknown |= _ALL << np.uint64(size) if size < WINDOW else _U0

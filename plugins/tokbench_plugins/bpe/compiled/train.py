@@ -5,11 +5,10 @@ slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single
 begins ``w`` slots further on, and the slot before an id says which id ends there, without links.
 
 **Heap.** The heap holds the pairs that occur at least ``threshold`` times. When it is empty, the threshold falls to
-half of the highest count, and every pair that reaches it enters. Counts of old pairs never rise, so this misses no
-pair, and the many rare pairs never enter the heap.
+half of the highest count. Counts of old pairs never rise, so this misses no pair.
 
-**Merging.** A merge goes through the positions of its pair twice: it writes the new id and counts its neighbours, then
-it writes the positions of their new pairs. In between, each *different* neighbour is looked up once.
+**Merging.** A merge writes the new id and counts its neighbours, then it writes the positions of their new pairs. In
+between, each *different* neighbour is looked up once.
 """
 
 from __future__ import annotations
@@ -94,7 +93,6 @@ def index_pairs(text: Any) -> None:
 
 @inlined
 def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) -> Any:
-    """Write ``made`` over a pair, record its positions from ``kept`` on, and return where they end."""
     flat, arena = text.flat, text.arena
     left, right = text.pairs[row, KEY] >> 32, text.pairs[row, KEY] & 0xFFFF_FFFF
     shift, width = text.widths[left], text.widths[made]
@@ -120,11 +118,7 @@ class Met(NamedTuple):
 
 @inlined
 def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: Any) -> Any:
-    """Count the ids before and after ``made``, and record the two of each position.
-
-    Returns:
-        The numbers of different ids met on the left and on the right, added to ``met``.
-    """
+    """Count the ids before and after ``made``, and record the two of each position."""
     lefts, rights = met.lefts, met.rights
     flat, neighbour_counts, neighbours, arena = text.flat, text.neighbour_counts, text.neighbours, text.arena
     width = text.widths[made]
@@ -155,10 +149,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: A
 
 @compiled
 def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
-    """Lower the count of each neighbour's old pair, and make its new one.
-
-    The columns ``_LEFT_AT`` and ``_RIGHT_AT`` then hold where the next position of the new pair is written.
-    """
+    """The columns ``_LEFT_AT`` and ``_RIGHT_AT`` then hold where the next position of the new pair is written."""
     pairs, neighbour_counts = text.pairs, text.neighbour_counts
     left, right = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFF_FFFF
     for i in range(lefts):
@@ -176,7 +167,6 @@ def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> No
 
 @compiled
 def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
-    """Record the positions of the new pairs."""
     arena, neighbour_counts = text.arena, text.neighbour_counts
     for at in range(start, end):
         before, after = arena[beside], arena[beside + 1]
@@ -191,11 +181,7 @@ def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
 
 @compiled
 def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
-    """Merge a pair everywhere, from left to right, and update all counts and positions.
-
-    Returns:
-        The end of the positions of ``made`` in ``arena``, which begin where the pair's positions began.
-    """
+    """Merge a pair everywhere; return the end of the positions of ``made``, which begin at the pair's."""
     start, last = text.pairs[row, START], text.pairs[row, END]
     text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
     beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
@@ -258,9 +244,6 @@ def make_ready(pattern: str | None, tie: Tie) -> None:
 def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:
     """Train on counted chunks, in order of first occurrence.
 
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank.
-
     Raises:
         ValueError: the different chunks have two gigabytes or more.
 
@@ -304,7 +287,6 @@ def merge_all(
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:
-    """Return the arrays, without pairs."""
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
@@ -334,7 +316,6 @@ def _laid_out(counts: Counts, ids: int) -> Text:
 
 
 def _with_more_room(text: Text, lacking: int) -> Text:
-    """Return the text with more room for positions, for pairs, or in the hash table."""
     if lacking == ARENA_FULL:
         before = int(text.state[ARENA])
         drop_stale(text)

@@ -1,14 +1,11 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
-The literal loop looks at the whole chunk for every merge, which takes quadratic time. Here:
-
 - A *short* chunk keeps the rank of every pair in a list: still quadratic, but each step is a call of C.
 - A *long* chunk keeps the possible merges in a heap, by rank and then from left to right; links lead over the ids that
   were merged away.
 
-Both give the same ids: a merge creates only pairs with the new id, and merges that use an id come after the one that
-makes it. So ranks are taken in rising order, and all occurrences of one merge are done, from left to right, before the
-next merge begins.
+Both give the same ids, because a merge creates only pairs with the new id, and merges that use an id come after the one
+that makes it.
 """
 
 from __future__ import annotations
@@ -106,12 +103,7 @@ class ChunkEncoder(ABC):
 
 
 class Encoder(ChunkEncoder):
-    """Encodes texts with a vocabulary and a split.
-
-    Args:
-        vocabulary: a vocabulary, or the merges of a trained one in order of rank.
-        pattern: a split's name or regular expression; ``None`` for naive BPE.
-        merge: merges the ids of one chunk.
+    """Encodes texts with a vocabulary, or the merges of a trained one in order of rank.
 
     Raises:
         ValueError: ``pattern`` is invalid, or the merges contradict each other.

@@ -71,8 +71,6 @@ def drop_merges(
 ) -> list[int]:
     """Merge the ids of one chunk with BPE dropout, as :func:`..literal.drop_literally` does and with its draws.
 
-    A heap holds the possible merges. Dropped ones return to it after the next merge.
-
     >>> draws = iter([0.05, 0.5])
     >>> drop_merges([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))
     [97, 98, 256]

@@ -1,18 +1,16 @@
 """Training in near-linear time, with merges identical to :func:`..literal.train_literally`.
 
-The literal loop looks at the whole text for every merge. Here everything is counted once and then kept up to date. Five
-ideas, each exact:
+Everything is counted once and then kept up to date. Five ideas, each exact:
 
-1. **Count chunks, not text.** Equal chunks are merged equally: each is kept once, with the number of times it occurs as
-   its *weight*. They keep the order of first occurrence, so ties break as in the full text.
+1. **Count chunks, not text.** Equal chunks are merged equally: each is kept once, with its count as *weight*. They keep
+   the order of first occurrence, so ties break as in the full text.
 2. **Link the ids.** All chunks are in one flat list, an empty slot between two. A merge writes the new id into the left
    slot and empties the right one; links lead over empty slots. So a smaller position is always earlier in the text.
-3. **Remember where pairs are.** Each pair has a count and a list of positions. A merge visits only its own positions and
-   corrects the counts of the neighbours it destroys and creates.
+3. **Remember where pairs are.** A merge visits only its own positions and corrects the counts of the neighbours.
 4. **Old pairs never gain.** A merge creates only pairs with the new id. The count of any other pair can only fall, and
    its first position only move right.
-5. **So the heap may be lazy.** A heap entry is never worse than the truth. If the best entry is out of date, it goes
-   back with its current key; if it is up to date, no other can beat it.
+5. **So the heap may be lazy.** If the best entry is out of date, it goes back with its current key; if it is up to
+   date, no other can beat it.
 """
 
 from __future__ import annotations
@@ -78,13 +76,8 @@ def continue_merges(
 ) -> Iterator[Learned]:
     """Yield merges as :func:`..literal.continue_literally` does, from any ids on.
 
-    Args:
-        sequences: the ids of each different chunk and how often it occurs, in order of first occurrence.
-        ids: the ids that the merges make, in order of rank.
-        progress: called with (merges done, merges in all).
-        tie: the rule of :func:`..literal.most_frequent`.
-        allowed: says whether a pair may be merged; called once for each pair, when its turn comes.
-        overlapping: False counts merges that would happen, as :func:`..literal.count_merges` does.
+    ``sequences`` has the ids of each different chunk and its count, in order of first occurrence. ``allowed`` is called
+    once for each pair. ``overlapping=False`` counts merges that would happen, as :func:`..literal.count_merges` does.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]
@@ -183,10 +176,7 @@ class LinkedText:
         return None
 
     def merge(self, pair: Pair, made: int) -> int:
-        """Replace every occurrence of a pair, from left to right; return their number.
-
-        The pair may be any, and need not occur.
-        """
+        """Replace every occurrence of a pair, from left to right; return their number."""
         ids, before, after, weights = self.ids, self.before, self.after, self.weights
         counts, positions = self.counts, self.positions
         left, right = pair

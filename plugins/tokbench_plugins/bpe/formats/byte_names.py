@@ -92,11 +92,6 @@ def vocabulary_of_names(
 ) -> Vocabulary:
     """Return the vocabulary of ordinary tokens and merges that are spelled in the byte alphabet.
 
-    Args:
-        ids: the id of each ordinary token.
-        merges: both halves of each merge, in order of rank.
-        place: where the merge of a rank is in its file, for messages.
-
     Raises:
         ValueError: an id is negative or repeated, a byte has none, or a merge has a part or a result without one.
 
@@ -120,7 +115,6 @@ def vocabulary_of_names(
 
 
 def _tokens_by_id(ids: Mapping[str, int]) -> tuple[bytes, ...]:
-    """Return the bytes of each id, ``b""`` for a gap; every byte must be there."""
     for name, token_id in ids.items():
         if not 0 <= token_id < _TOO_LARGE:
             raise ValueError(f"the id of {name!r} is {token_id}, not between 0 and {_TOO_LARGE - 1}")

@@ -1,9 +1,7 @@
 r"""Checks that a regular expression means the same to the ``regex`` package and to Hugging Face's engine.
 
-``tokenizers`` splits with Oniguruma, in Ruby's dialect. Some expressions mean something else there: ``{1,3}+`` repeats
-instead of being possessive, ``$`` ends a line instead of a text, ``\w`` does not hold ``²``; an empty match continues
-at another place. So only constructs known to agree are allowed. Unicode versions may still differ: an engine does not
-know the letters of a later version.
+``tokenizers`` splits with Oniguruma, in Ruby's dialect, where ``{1,3}+`` repeats instead of being possessive, ``$``
+ends a line instead of a text, and ``\w`` does not hold ``²``. So only constructs known to agree are allowed.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ def check_shared_dialect(pattern: str) -> None:
     r"""Refuse an expression that might split text differently in Hugging Face's engine.
 
     Raises:
-        ValueError: it is invalid, has a construct that is not known to agree, or can match nothing; the message
-            shows where.
+        ValueError: it is invalid, has a construct that is not known to agree, or can match nothing; the message shows
+            where.
 
     >>> check_shared_dialect(r" ?\p{L}+|\p{N}{1,3}|\s+(?!\S)")
     >>> check_shared_dialect(r"\p{N}{1,3}+|\w")  # doctest: +ELLIPSIS
@@ -78,5 +76,4 @@ def _without_conditions(pattern: str) -> str:
 
 @cache
 def _folded() -> tuple[str, ...]:
-    """Return the strings of several characters that one character folds to, such as ``ss`` for ``ß``."""
     return tuple(sorted({folded for c in map(chr, range(_PLANE)) if len(folded := c.casefold()) > 1}))

@@ -20,12 +20,7 @@ _HEADER: Final = "#version: 0.2"
 
 
 def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") -> Parts:
-    """Return the parts of the tokenizer in the two files.
-
-    Args:
-        encoder: ``encoder.json``, elsewhere called ``vocab.json``.
-        vocab: ``vocab.bpe``, elsewhere called ``merges.txt``.
-        pattern: the split, which the files do not contain.
+    """Return the parts of the tokenizer in the two files; ``pattern`` is the split, which they do not contain.
 
     Raises:
         BackendError: a file cannot be read or is damaged, or they do not belong together; the message names file and
@@ -68,12 +63,7 @@ def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
 
 
 def write_gpt2_files(encoder: Path, vocab: Path, parts: Parts) -> None:
-    """Write both files, each whole or not at all; they do not contain the pattern.
-
-    Raises:
-        BackendError: the format cannot hold the tokenizer.
-        OSError: a file cannot be written.
-    """
+    """Write both files, each whole or not at all; they do not contain the pattern."""
     try:
         names = _names_with_special(parts)
     except ValueError as error:

@@ -13,7 +13,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
     Raises:
         BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else; the message names
-        file, line and column.
+            file, line and column.
     """
     try:
         content = parse_json(read_file(path, text=True), _no_key_twice)

@@ -34,11 +34,7 @@ _COLUMN: Final = 28
 
 
 def write_listing(path: Path, parts: Parts) -> None:
-    """Write a listing, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a listing, whole or not at all."""
     write_atomically(path, "".join(f"{line}\n" for line in _lines(parts)).encode())
 
 

@@ -1,8 +1,8 @@
 """``.tiktoken`` files: for each token a line with its bytes in base64 and its id, which is also its rank.
 
-The file has no merges. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
-written if its ranks imply exactly its merges. The file has no split either: an export writes it to a second file,
-``NAME.tiktoken.pattern``; published files are recognised by their hash. The reader must know the special tokens.
+tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be written if its ranks imply
+exactly its merges. An export writes the split to a second file, ``NAME.tiktoken.pattern``; published files are
+recognised by their hash.
 
 One line may be ``= 50256``, as in OpenAI's file for Whisper: an empty token, which decodes to nothing and which no text
 gives.
@@ -86,11 +86,7 @@ def read_pattern(path: Path) -> str | None:
 
 
 def write_pattern(path: Path, pattern: str | None) -> None:
-    """Write the split of a file, after the file's sha256; it matches all text, because tiktoken drops what is between.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write the split of a file, after the file's sha256; it matches all text, because tiktoken drops gaps."""
     expression = r"[\s\S]+" if pattern is None else resolve_pattern(pattern)
     if pattern is not None and expression not in PATTERNS.values():
         expression = rf"{expression}|(?:(?!{expression})[\s\S])+"
@@ -147,11 +143,7 @@ def _rank(digits: bytes) -> int:
 
 
 def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
-    """Write a file, whole or not at all, replacing an existing one.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a file, whole or not at all, replacing an existing one."""
     by_rank = sorted(ranks.items(), key=lambda entry: entry[1])
     lines = (b"%s %d\n" % (base64.b64encode(token) or _EMPTY, rank) for token, rank in by_rank)
     write_atomically(path, b"".join(lines))

@@ -3,9 +3,8 @@
 ``tokenizers.Tokenizer.from_file`` gives the same ids for a file written here, but recognises special tokens in any text
 unless ``tokenizer.encode_special_tokens = True`` is set.
 
-The format describes a pipeline: normalizer, pre-tokenizer, model, post-processor, decoder. What changes the ids of
-ordinary text and has no counterpart here is refused. What does not (markers around a text, padding) is left out and
-noted. Files from before 2020 do not name the model's type, and until 2024 merges were strings; both are read.
+What changes the ids of ordinary text and has no counterpart here is refused; other parts (markers around a text,
+padding) are left out and noted.
 """
 
 from __future__ import annotations
@@ -104,8 +103,7 @@ def read_tokenizer_json(path: Path) -> Parts:
 
     Raises:
         BackendError: the file cannot be read, is damaged, or byte-level BPE cannot do what it describes; the message
-            names
-        file and place.
+            names file and place.
 
     >>> read_tokenizer_json(Path("tokenizer.json"))
     Traceback (most recent call last):
@@ -186,7 +184,6 @@ def _pattern(pre_tokenizer: Any) -> str | None:
 
 
 def _steps(pre_tokenizer: Any) -> Iterator[dict[str, Any]]:
-    """Yield pre-tokenizers one by one, out of sequences."""
     if isinstance(pre_tokenizer, dict) and pre_tokenizer.get("type") == "Sequence":
         for step in pre_tokenizer.get("pretokenizers") or ():
             yield from _steps(step)

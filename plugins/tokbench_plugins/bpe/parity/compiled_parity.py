@@ -76,11 +76,7 @@ def train_parity_counts(
 
 
 def _stacked(chunks: Sequence[Counts], ids: int) -> Stack:
-    """Lay out all texts with the pairs of their bytes.
-
-    A merge removes one id and makes at most two pairs. So there are at most three pairs and three positions for each
-    slot, and the four positions that a merge needs meanwhile. The system allocates memory only when it is written.
-    """
+    """A merge removes one id and makes at most two pairs: so a slot has at most three pairs and positions."""
     texts = [laid_out(counts, range(FIRST_MERGE, FIRST_MERGE)) for counts in chunks]
     slots = np.array([text.flat.size for text in texts])
     sizes = np.array([slots, 3 * slots, [text.table.size for text in texts], 7 * slots])
@@ -114,7 +110,6 @@ def _stacked(chunks: Sequence[Counts], ids: int) -> Stack:
 
 
 def _renumbered(text: Text, weights: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return which of the weights of all texts each slot has."""
     renumbered: NDArray[np.uint32] = np.searchsorted(weights, text.weights).astype(np.uint32)[text.weight_index]
     return renumbered
 

@@ -34,9 +34,6 @@ class ParityRule(NamedTuple):
     def most_choices(self, languages: int) -> float:
         """Return how often a language may be among the last choices and choose again.
 
-        The authors' program divides α by the number of languages, as here, but by one more where there are global
-        merges, because its table has a column for all languages together.
-
         >>> ParityRule(window=100).most_choices(4), ParityRule().most_choices(4)
         (50.0, inf)
         """
@@ -65,17 +62,6 @@ def train_parity_literally(
 
     It chooses the most frequent pair of its own text. A language without a pair is out. If the window excludes all
     others, the one with the most tokens chooses all the same.
-
-    Args:
-        text: the chunks of the training text.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        rule: which language chooses.
-        measured: the text on which parity is measured.
-        tie: the rule of :func:`..literal.most_frequent`.
-        on_merge: called for each merge with its pair and the language that chose it; ``*`` for plain BPE.
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank.
 
     The second language is short of merges, so it chooses, though the first has the more frequent pair:
 

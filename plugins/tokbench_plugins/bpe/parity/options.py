@@ -93,11 +93,7 @@ class ParityOptions(plugin.Options):
 
 
 def _read_texts(folder: Path) -> dict[str, list[str]]:
-    """Read a folder: each file's name without ``.txt`` is its language, each line a document.
-
-    Raises:
-        BackendError: the folder has no such file, or one cannot be read.
-    """
+    """Read a folder: each file's name without ``.txt`` is its language, each line a document."""
     paths = sorted(folder.glob(f"*{_ENDING}")) if folder.is_dir() else []
     if not paths:
         raise BackendError(f"{folder}: no folder with files such as en{_ENDING}; give one with a text in each language")

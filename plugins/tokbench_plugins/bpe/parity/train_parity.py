@@ -1,7 +1,4 @@
-"""Parity-aware training in near-linear time, with the merges of :mod:`.literal_parity`.
-
-Each language has a :class:`..fast.train.LinkedText`. A merge is done in each of them and corrects its number of tokens.
-"""
+"""Parity-aware training in near-linear time, with the merges of :mod:`.literal_parity`."""
 
 from __future__ import annotations
 
@@ -44,15 +41,7 @@ def train_parity(
     tie: Tie = "first",
     progress: TrainProgress = silent,
 ) -> list[Pair]:
-    """Train on counted chunks.
-
-    Args:
-        languages: the first of equal languages chooses.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        rule: which language chooses.
-        given: the first merges, as plain BPE makes them: at most ``rule.global_merges``.
-        tie: the rule of :func:`..literal.most_frequent`.
-        progress: called with (merges done, merges in all).
+    """Train on counted chunks; ``given`` are the first merges, as plain BPE makes them.
 
     >>> train_parity([LanguageText([(b"low", 2)], 6), LanguageText([(b"zzz", 1)], 1)], 257, ParityRule())
     [(122, 122)]

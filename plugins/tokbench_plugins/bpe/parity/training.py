@@ -1,8 +1,4 @@
-"""Parity-aware BPE: its text by language, and the choice of an engine (Foroutan et al. 2025).
-
-Plain BPE merges the pair that is most frequent over all languages, so large languages get the most tokens. Parity-aware
-BPE lets the language that needs the most tokens choose; :mod:`.literal_parity` has the rule.
-"""
+"""Parity-aware BPE: its text by language, and the choice of an engine (Foroutan et al. 2025)."""
 
 from __future__ import annotations
 
@@ -57,7 +53,6 @@ def train_by_parity(
 
 
 def _with_languages(documents: Iterable[str], digest: CorpusDigest) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of each document, and add it to the digest."""
     if not isinstance(documents, GroupedText):
         raise BackendError(
             "parity is between languages, but the training text has no groups; give a corpus whose groups are "
@@ -77,14 +72,6 @@ def train_with_parity(
     **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
     """Train parity-aware byte-level BPE; all text is held in memory.
-
-    Args:
-        documents: the language and the text of each document.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: a split's name or regular expression; ``None`` for naive BPE.
-        parity: how parity is measured and reached.
-        progress: called with (merges done, merges in all).
-        settings: the engine does not change the merges.
 
     Raises:
         BackendError: the text has fewer than two languages, the development text has others, or the numbers of
@@ -150,7 +137,6 @@ class _ParityTexts(NamedTuple):
 
 
 def _in_turn(texts: Texts) -> Iterator[tuple[str, str]]:
-    """Yield the language and the text of each document, one language after the other."""
     return ((language, text) for language, documents in texts.items() for text in documents)
 
 
@@ -163,7 +149,6 @@ def _chunks(split: Splitter, documents: Iterable[tuple[str, str]]) -> list[Langu
 
 
 def _logged(total: int, progress: TrainProgress) -> Callable[[Pair, str], None]:
-    """Return a function that logs each merge of the textbook loop and reports progress."""
     done = 0
 
     def on_merge(pair: Pair, language: str) -> None:
@@ -195,11 +180,7 @@ def _matching(dev: Texts, texts: Texts) -> Texts:
 
 
 def _units(texts: Texts, unit: Unit) -> dict[str, int]:
-    """Return the bytes or documents of each language.
-
-    Raises:
-        BackendError: languages have different numbers of documents where these are counted, or one has no text.
-    """
+    """Return the bytes or documents of each language."""
     if empty := next((language for language, documents in texts.items() if not any(documents)), None):
         raise BackendError(f"the text of language {empty!r} on which parity is measured is empty")
     if unit == "bytes":

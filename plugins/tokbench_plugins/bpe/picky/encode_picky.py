@@ -23,15 +23,7 @@ _END: Final = -2
 
 
 class PickyEncoder(ChunkEncoder):
-    """Encodes texts with events and a split.
-
-    Args:
-        events: the events in order.
-        pattern: a split's name or regular expression.
-        final_ids: the id of each final token, by its id of training.
-
-    Raises:
-        ValueError: ``pattern`` is invalid.
+    """Encodes texts with events; ``final_ids`` has the id of each final token, by its id of training.
 
     >>> events = [Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))]
     >>> final_ids = {**{byte: byte for byte in range(256)}, 257: 256}
@@ -55,7 +47,6 @@ class PickyEncoder(ChunkEncoder):
         return list(map(self._final_ids.__getitem__, self.replay(chunk.encode())))
 
     def replay(self, chunk: bytes) -> list[int]:
-        """Return the ids of training of one chunk."""
         size = len(chunk)
         ids = [*chunk, _END]
         after, before = list(range(1, size + 2)), list(range(-1, size))  # before the first is the end, at -1
@@ -86,7 +77,6 @@ class PickyEncoder(ChunkEncoder):
     def _around(
         ids: Sequence[int], previous: int, places: Sequence[int], following: int
     ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Yield the new ids and the new pairs, each with its place."""
         for place in places:
             yield (ids[place],), place
         for left, right in pairwise((previous, *places, following)):

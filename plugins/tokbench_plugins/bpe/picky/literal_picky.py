@@ -46,12 +46,6 @@ def train_picky_literally(
 ) -> list[Event]:
     """Merge the most frequent pair, remove the halves that it uses up, and repeat until enough tokens are present.
 
-    Args:
-        chunks: the training text, as UTF-8.
-        vocab_size: number of tokens to reach, the 256 bytes included, the removed ones not.
-        threshold: the intersection over self at which a half is removed.
-        tie: the rule of :func:`..literal.most_frequent`.
-
     >>> for event in train_picky_literally([b"abc", b"abc"], 258, 0.9):
     ...     print(event)
     Event(before=(97, 98), after=(256,))
@@ -86,11 +80,6 @@ def train_picky_literally(
 
 def parts_of(token_id: int, halves: Mapping[int, Pair], present: set[int]) -> tuple[int, ...]:
     """Return the tokens that replace a removed one: its halves, or the halves of a missing half.
-
-    Args:
-        token_id: the id of training.
-        halves: for each id that is not a byte, the pair that made it first.
-        present: the ids that are not removed.
 
     >>> parts_of(257, {256: (97, 98), 257: (256, 99)}, set(range(256)))
     (97, 98, 99)

@@ -1,8 +1,4 @@
-"""A vocabulary of PickyBPE as a tokenizer.
-
-Encoding repeats the events of training in each chunk. Ids are dense: the bytes, then the final tokens, in the order in
-which they were first made.
-"""
+"""A vocabulary of PickyBPE as a tokenizer."""
 
 from __future__ import annotations
 
@@ -65,9 +61,6 @@ class PickyEvents:
 
 class PickyTokenizer(RuledTokenizer):
     """A vocabulary from which scaffold tokens were removed.
-
-    Raises:
-        ValueError: ``pattern`` is invalid, or a special token has the id of an ordinary one.
 
     >>> learned = PickyEvents([Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))], 0.9)
     >>> tokenizer = PickyTokenizer(learned, "gpt4")

@@ -29,13 +29,6 @@ def train_picky(
 ) -> list[Event]:
     """Train on counted chunks.
 
-    Args:
-        chunks: how often each different chunk occurs, in order of first occurrence.
-        vocab_size: number of tokens to reach, the 256 bytes included, the removed ones not.
-        threshold: the intersection over self at which a half is removed.
-        tie: the rule of :func:`..literal.most_frequent`.
-        progress: called with (tokens made and still present, tokens in all).
-
     >>> for event in train_picky({"abc": 2}, 258, 0.9):
     ...     print(event)
     Event(before=(97, 98), after=(256,))

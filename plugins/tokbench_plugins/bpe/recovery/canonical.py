@@ -28,7 +28,6 @@ def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
 
 
 def _encoded_alone(vocabulary: Vocabulary, token_ids: list[int]) -> Iterable[int]:
-    """Return for each token the one id that its bytes are encoded as, or -1 for several."""
     tokens = vocabulary.tokens
     size = sum(len(tokens[token_id]) for token_id in token_ids)
     if size >= _WORTH_COMPILED and len(tokens) <= _HIGHEST_COMPILED and has_numba():

@@ -58,14 +58,7 @@ def check_group(group: Sequence[GroupMerge]) -> None:
 
 
 def _first_in_engine(group: Sequence[GroupMerge], before: int, after: int, made: Collection[int]) -> int:
-    """Return the one of two merges that an engine does where it could do both.
-
-    Args:
-        group: as for :func:`check_group`.
-        before: the place in the group of the merge with the right half in question.
-        after: the place of the merge with it as left half.
-        made: the ids that the group makes.
-    """
+    """Return which of two merges with a common token an engine does, by their places in the group."""
     if before == 0 or after == 0 or group[after].right in made:
         # The engine comes from the left. It has done all that is possible there before it makes a token further right.
         return before

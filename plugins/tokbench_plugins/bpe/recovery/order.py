@@ -1,8 +1,7 @@
 """The merges of a vocabulary in an order of which every prefix is a smaller vocabulary.
 
-If every merge comes after those that make its parts, encoding with the first ``k`` merges is a stage of encoding with
-all. In published vocabularies the ids are such an order, with few exceptions: a token added by hand has a low id, and
-halves with higher ones. Engines make it as soon as both halves exist, so this is its place in the order.
+In published vocabularies the ids are such an order, with few exceptions: a token added by hand has a low id, and halves
+with higher ones. Engines make it as soon as both halves exist, so this is its place in the order.
 """
 
 from __future__ import annotations
@@ -25,10 +24,6 @@ class NoMergesError(BackendError, AttributeError):
 
 def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) -> Merges:
     """Return the parts of every token, in order of rank.
-
-    Args:
-        candidates: the tokens of several units in order of rank, as for :func:`.recover.recover_from`.
-        looked_up: says whether a chunk that is just this token becomes it although no merge builds it.
 
     Raises:
         NoMergesError: there is no order in which all merges are done.
@@ -57,13 +52,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
 def listed(
     merges: Iterable[Merge], whole_chunks: Collection[int], units_of: Callable[[int], Sequence[int]]
 ) -> Iterator[Candidate]:
-    """Yield the candidates of a vocabulary that lists its merges; a whole chunk comes before the first higher id.
-
-    Args:
-        merges: (left id, right id, made id) in order of rank.
-        whole_chunks: ids that a chunk is looked up in.
-        units_of: the ids that the text of an id begins as; none if it has a character without an id.
-    """
+    """Yield the candidates of a vocabulary that lists its merges; a whole chunk comes before the first higher id."""
     for made, pair in _in_turn(merges, sorted(whole_chunks, reverse=True)):
         if len(units := units_of(made)) > 1:
             yield Candidate(made, units, pair)
@@ -82,8 +71,7 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
 
     Args:
         ranks: the id of each ordinary token, by its bytes; a smaller id is merged first. A chunk is looked up before it
-            is
-        merged.
+            is merged.
 
     Raises:
         NoMergesError: there is no order in which all merges are done, or a token has a byte that is not a token.

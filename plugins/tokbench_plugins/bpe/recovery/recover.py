@@ -5,8 +5,6 @@ done, on its bytes too. So encode its bytes with the merges of lower rank: what 
 
 If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens, added by
 hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary such a chunk becomes its parts.
-
-Vocabularies that start from characters, and those that list their merges, are recovered in the same way.
 """
 
 from __future__ import annotations
@@ -38,11 +36,7 @@ def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
 
 
 def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
-    """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
-
-    Args:
-        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps. An empty token
-        is an unused id.
+    """Make the vocabulary of bare ranks, tiktoken's format; an empty token is an unused id.
 
     Raises:
         ValueError: a single byte is missing, or an id is negative, enormous or repeated.
@@ -70,7 +64,6 @@ def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
 
 
 def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_ids: tuple[int, ...]) -> Recovered:
-    """Return all merges that engines of ranks do, checked as a vocabulary's merges."""
     merges, whole_chunks = recover(ranks)
     merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
     Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))  # which refuses what is not sound
@@ -82,10 +75,9 @@ def _with_halves_that_come_later(
 ) -> list[Merge]:
     """Add the merges of tokens whose halves have higher ranks, each at the rank of its token.
 
-    Engines of ranks join any two neighbours whose bytes are a token. So the bytes of a whole chunk may be joined after
-    all, when merges of higher rank have given two halves. For every token with such a whole chunk in it, each way to
-    cut it into two tokens becomes a merge. Only one of them is ever done: what becomes of the bytes of a token does not
-    depend on the text around them until a merge reaches across their ends.
+    Engines of ranks join any two neighbours whose bytes are a token. So for every token with a whole chunk in it, each
+    way to cut it into two tokens becomes a merge. Only one of them is ever done: what becomes of the bytes of a token
+    does not depend on the text around them until a merge reaches across their ends.
     """
     lengths = set(map(len, ranks)) - {0}  # to look up each part of a token of a million bytes would take hours
 
@@ -128,14 +120,6 @@ def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
     """Find the last merge of every token of several bytes.
 
-    Args:
-        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and the 256 bytes
-            may
-        have any.
-
-    Raises:
-        ValueError: a single byte is missing, or an id is negative or repeated.
-
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
     >>> merges, whole_chunks = recover(ranks)
     >>> merges, whole_chunks[0].made, whole_chunks[0].parts
@@ -162,17 +146,12 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
     """Find the merges of tokens in order of rank.
 
-    Args:
-        candidates: the tokens of several units. One may be repeated with other pairs; the pair that lower merges leave
-            of
-        it makes it.
-        late: True allows a token to be made after tokens of higher rank that give it its halves, as in engines. Its
-            merge
-        then follows the one that gives the second half.
+    A candidate may be repeated with other pairs; the pair that lower merges leave of it makes it. ``late`` allows a
+    token to be made after tokens of higher rank that give it its halves, as in engines.
 
     Raises:
         ValueError: a late merge and another one want the same token, and engines do not follow the order; see
-        :func:`.late.check_group`.
+            :func:`.late.check_group`.
 
     >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
     [(0, 1, 3), (3, 2, 4)]
@@ -226,7 +205,6 @@ class Recovery:
             self._waiting.setdefault(neighbours, []).append(place)
 
     def _add_late(self, first: Merge) -> None:
-        """Add the merges that now have both halves, lowest rank first, as engines do them."""
         if first[:2] not in self._waiting:
             return
         group = [GroupMerge(*first, place=len(self._left_over))]

@@ -1,8 +1,7 @@
 """Training of BoundlessBPE, with the merges of :func:`.literal_superwords.train_boundless_literally`.
 
-Ordinary merges stay within chunks, and a supermerge joins chunks that are one token. So ordinary merges are trained
-first, as always, with the number of times that each is done. Then both kinds take their turns; supermerges are counted
-in the runs of chunks that become one token. The pairs of a chunk wait for the merge that makes it one token.
+Ordinary merges are trained first, because supermerges, which join chunks that are one token, do not change them. Then
+both kinds take their turns. The pairs of a chunk wait for the merge that makes it one token.
 """
 
 from __future__ import annotations
@@ -40,14 +39,6 @@ def train_boundless(
 ) -> BoundlessMerges:
     """Train ordinary merges and supermerges, whichever is done more often.
 
-    Args:
-        documents: the training texts, read once; memory holds a number for each chunk.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: a split's name or regular expression.
-        tie: the rule of :func:`..literal.most_frequent`, for pairs of one kind.
-        engine: ``literal`` trains by the textbook loop; all others give the same merges.
-        progress: called with (merges done, merges in all).
-
     >>> train_boundless(["in a, in a, in a"], 260, "gpt4")
     BoundlessMerges(merges=[(105, 110), (32, 97), (32, 256), (258, 257)], supermerges=[3])
     """
@@ -65,7 +56,6 @@ def train_boundless(
 
 
 def _numbered(documents: Iterable[str], pattern: str | None) -> tuple[dict[str, int], array[int]]:
-    """Return how often each different chunk occurs, and the text as numbers of chunks, with ends of documents."""
     split = Splitter(pattern)
     numbers: dict[str, int] = {}
     counts: list[int] = []
@@ -82,7 +72,6 @@ def _numbered(documents: Iterable[str], pattern: str | None) -> tuple[dict[str, 
 
 
 def _runs(vocabulary: Vocabulary, chunks: Iterable[str], text: array[int]) -> dict[tuple[int, ...], int]:
-    """Count the runs of neighbouring chunks that become one word-like token each, by their ids."""
     encode = Encoder(vocabulary, None)
     encoded = map(encode, chunks)
     tokens = [ids[0] if len(ids) == 1 and is_word_like(vocabulary.tokens[ids[0]]) else _END for ids in encoded]
@@ -94,7 +83,6 @@ def _runs(vocabulary: Vocabulary, chunks: Iterable[str], text: array[int]) -> di
 
 
 def _between_ends(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the ids between two ends, if they are two or more."""
     start = 0
     while start < len(ids):
         try:
@@ -160,7 +148,6 @@ class _Superwords(LinkedText):
 def _take_turns(
     vocabulary: Vocabulary, times: Sequence[int], text: _Superwords, total: int, progress: TrainProgress
 ) -> BoundlessMerges:
-    """Do ordinary merges and supermerges, whichever is done more often; of equals, the supermerge."""
     tokens = list(vocabulary.tokens)
     exist: set[bytes] = set()  # superwords; no ordinary token has the bytes of one
     merges: list[Pair] = []

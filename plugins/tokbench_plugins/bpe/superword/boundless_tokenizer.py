@@ -1,8 +1,7 @@
 """A vocabulary of BoundlessBPE as a tokenizer.
 
-The possible merge of lowest rank comes first, and a supermerge is possible where two neighbouring chunks are one token
-each. No supermerge changes a chunk of several tokens. So all ordinary merges are done first, chunk by chunk with a
-cache, and then the supermerges in each run of chunks that are one token.
+No supermerge changes a chunk of several tokens. So all ordinary merges are done first, chunk by chunk with a cache, and
+then the supermerges in each run of chunks that are one token.
 """
 
 from __future__ import annotations
@@ -24,9 +23,6 @@ from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 class BoundlessTokenizer(RuledTokenizer):
     """A vocabulary with supermerges.
-
-    Raises:
-        ValueError: the merges contradict each other, or ``pattern`` is invalid.
 
     >>> learned = BoundlessMerges([(105, 110), (32, 97), (256, 257)], [2])
     >>> tokenizer = BoundlessTokenizer(learned, "gpt4")
@@ -75,12 +71,7 @@ class _LiteralEncoder:
 
 
 class BoundlessEncoder(Encoder):
-    """Encodes texts with ordinary merges, and then with supermerges.
-
-    Args:
-        vocabulary: all tokens, and all merges in order of rank.
-        supermerges: the ranks of the merges that join whole chunks.
-        pattern: the split.
+    """Encodes texts with ordinary merges, and then with those of the ranks ``supermerges``.
 
     >>> vocabulary = Vocabulary.trained([(105, 110), (32, 97), (256, 257)])
     >>> BoundlessEncoder(vocabulary, [2], "gpt4")("in a in a")

@@ -33,15 +33,7 @@ def train_superbpe_literally(
     tie: Tie = "first",
     may_make: Callable[[bytes], bool] = may_cross,
 ) -> list[Pair]:
-    """Train BPE on the chunks of one split, and continue with the chunks of another.
-
-    Args:
-        chunks: the training text, split as in stage one.
-        stage_two_chunks: the same text, split as in stage two.
-        stage_one: number of ids that stage one ends with.
-        vocab_size: number of ids to reach.
-        tie: the rule of :func:`..literal.most_frequent`.
-        may_make: says whether stage two may make a token of these bytes.
+    """Train BPE on the chunks of one split up to ``stage_one`` ids, and continue with the chunks of another.
 
     >>> train_superbpe_literally([b"in", b" the", b" in"], [b"in the", b" in"], 257, 258)
     [(105, 110), (256, 32)]
@@ -81,11 +73,6 @@ def train_boundless_literally(
     A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It goes before
     an ordinary merge with the same count. It is skipped if its token exists, or if one chunk of the text contains the
     bytes, where ordinary merges may make the same token.
-
-    Args:
-        documents: the training text: the chunks of each document.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        tie: which of several most frequent pairs of one kind; see :func:`..literal.most_frequent`.
 
     >>> train_boundless_literally([[b"in", b" a"], [b"in", b" a"]], 259)
     BoundlessMerges(merges=[(105, 110), (32, 97), (256, 257)], supermerges=[2])

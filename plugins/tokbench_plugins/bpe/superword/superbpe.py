@@ -1,7 +1,6 @@
 """Training of SuperBPE: ordinary BPE up to some number of ids, and then without a split at spaces.
 
-The second stage begins with the merges of the first, done in the chunks of the second split. So the whole tokenizer is
-a list of merges and the second split, and any engine for byte-level BPE encodes with it.
+The result is a list of merges and the second split, so any engine for byte-level BPE encodes with it.
 """
 
 from __future__ import annotations
@@ -57,13 +56,6 @@ def train_superbpe(
     **settings: Unpack[TrainSettings],
 ) -> list[Pair]:
     """Train both stages; fewer merges if no pair is left.
-
-    Args:
-        documents: the training texts; memory holds them, because each stage reads them.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        rule: the two stages.
-        progress: called with (merges done, merges in all).
-        settings: the engine ``literal`` trains both stages by the textbook loop.
 
     >>> merges = train_superbpe(["in the end, in the end"], 261, SuperBPERule("gpt4", 260))
     >>> Vocabulary.trained(merges).tokens[256:]

@@ -1,8 +1,4 @@
-"""The backend ``adapted_bpe``: a published byte-level BPE, adapted to the training text.
-
-Merges are learned on the text as if training had gone on; tokens that the text does not need may be removed first.
-Every token that stays keeps its id, and with it its row of the embedding.
-"""
+"""The backend ``adapted_bpe``: a published byte-level BPE, adapted to the training text. Its tokens keep their ids."""
 
 from __future__ import annotations
 

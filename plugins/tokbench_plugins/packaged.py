@@ -1,7 +1,7 @@
 """The backends ``deepseek``, ``qwen`` and ``llama``: vocabularies inside packages of these names, offline.
 
-Packages are not imported. DeepSeek's file is a ``tokenizer.json``. Qwen's and Llama's are ranks without special tokens;
-Qwen's run in Hugging Face's library, which normalizes to NFC, Llama's in tiktoken.
+DeepSeek's file is a ``tokenizer.json``. Qwen's and Llama's are ranks; Qwen's run in Hugging Face's library, which
+normalizes to NFC, Llama's in tiktoken.
 """
 
 from __future__ import annotations
@@ -45,11 +45,6 @@ class LlamaLoadOptions(plugin.Options):
 
 
 def _file(module: str, *parts: str) -> Path:
-    """Return a file of a package.
-
-    Raises:
-        BackendUnavailable: the package has no such file.
-    """
     spec = importlib.util.find_spec(module)
     for folder in (spec.submodule_search_locations if spec else None) or ():
         if (path := Path(folder, *parts)).is_file():

@@ -1,8 +1,4 @@
-"""The baseline backends.
-
-``utf8_bytes``, ``utf16_units`` and ``utf32_units`` need no training and are lossless. ``codepoints`` and
-``whitespace_words`` know the most frequent characters and words of a text.
-"""
+"""The baseline backends."""
 
 from __future__ import annotations
 

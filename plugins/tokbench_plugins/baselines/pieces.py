@@ -45,12 +45,12 @@ class _Pieces(ABC):
     @staticmethod
     @abstractmethod
     def split(text: str) -> Sequence[str]:
-        """Return the pieces of a text; joined, they are the text."""
+        """The pieces joined are the text."""
 
     @staticmethod
     @abstractmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """Return the pieces of a training text, the most frequent first."""
+        """The most frequent pieces come first."""
 
     def encode(self, text: str, /) -> list[int]:
         if not isinstance(text, str):
@@ -140,11 +140,7 @@ _KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (Code
 def train(
     kind: str, documents: Iterable[str], vocab_size: int, progress: plugin.TrainProgress = plugin.silent
 ) -> CodePoints | Words:
-    """Count pieces and keep the most frequent ``vocab_size - 1``.
-
-    Raises:
-        BackendError: the documents are empty.
-    """
+    """Count pieces and keep the most frequent ``vocab_size - 1``."""
     cls = _KINDS[kind]
     counts: Counter[str] = Counter()
     progress(0, 1)
@@ -158,11 +154,7 @@ def train(
 
 
 def load(kind: str, path: Path) -> CodePoints | Words:
-    """Read a saved vocabulary.
-
-    Raises:
-        BackendError: the file cannot be read, is damaged, or was saved by another backend.
-    """
+    """Read a saved vocabulary; a wrong file raises BackendError."""
     try:
         content: Any = plugin.parse_json(plugin.read_file(path, text=True))
     except plugin.TextError as error:

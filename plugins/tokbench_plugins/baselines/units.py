@@ -36,11 +36,7 @@ class _Units:
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.dtype).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode code units; invalid ones become U+FFFD.
-
-        Raises:
-            ValueError: an id is not in ``range(vocab_size)``.
-        """
+        """Decode code units; invalid ones become U+FFFD."""
         return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
 
     def _units(self, ids: NDArray[Any]) -> bytes:

@@ -1,1 +1,1 @@
-"""The executor ``dask``: ``plugin`` registers, ``pool`` sends jobs to a ``cluster``, ``remote`` runs them there."""
+"""The executor ``dask``."""

@@ -1,7 +1,6 @@
 """Admits dask workers to a run; leaves out those whose numbers could differ, or that do not start.
 
-Each is asked once for its :class:`Surroundings`. The run begins when all have answered, or some seconds after the first
-usable one. Later workers join then.
+The run begins when all have answered, or some seconds after the first usable one. Later workers join then.
 """
 
 from __future__ import annotations
@@ -31,12 +30,8 @@ _MOST_NAMED: Final = 3
 class Admission:
     """Asks the members of a cluster what their numbers depend on.
 
-    Args:
-        cluster: the cluster.
-        scheduler: its address; empty if it was started for the run.
-        here: a pool on this machine, which is asked the same.
-        say: called with warnings for the reader of the results.
-        patience: seconds without a sign of life after which a worker is dropped.
+    ``here`` is a pool on this machine, which is asked the same; ``say`` receives warnings for the reader of the
+    results; after ``patience`` seconds without a sign of life a worker is dropped.
     """
 
     def __init__(
@@ -60,7 +55,7 @@ class Admission:
                 self._asked[name] = member, self._cluster.send(member, name, describe, key)
 
     def takes(self, event: str) -> bool:
-        """Take an event if it is the answer of a worker; return whether it was one."""
+        """Return True if an event is the answer of a worker, and use it."""
         if event not in self._asked:
             return False
         member, future = self._asked.pop(event)
@@ -72,7 +67,6 @@ class Admission:
         return True
 
     def _reasons(self, there: Surroundings | Failure) -> list[str]:
-        """Return why a worker cannot be used; empty if it can."""
         if isinstance(there, Surroundings):
             return [f"{other}; install the same on every machine" for other in there.differences(self._surroundings)]
         if there.timed_out:
@@ -87,11 +81,7 @@ class Admission:
         return answer
 
     def complete(self, expected: int, seconds: float) -> bool:
-        """Return whether the run can begin: all have answered, or the time to wait is over.
-
-        Args:
-            expected: the least number of workers that will come.
-            seconds: the time since the first call.
+        """Return whether the run can begin: all ``expected`` workers have answered, or the time to wait is over.
 
         Raises:
             InputError: no worker can be used.
@@ -113,7 +103,7 @@ class Admission:
         return True
 
     def nobody(self) -> str:
-        """Return the message that no worker can be used, and what to do about it."""
+        """Return the message that no worker can be used."""
         if not self._scheduler:
             return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
         refused = "".join(f"; {problem}" for problem in self._refused[:_MOST_NAMED])

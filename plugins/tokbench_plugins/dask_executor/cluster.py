@@ -48,15 +48,13 @@ class Member:
 
     address: str
     slots: int
-    """The number of jobs that it runs at a time."""
     asked: bool = False
-    """Whether its versions were requested."""
     usable: bool | None = None
     """Whether its versions match this machine; ``None`` until known."""
     recipes: set[str] = field(default_factory=set)
-    """The sha256 of the recipes that it has."""
+    """By sha256."""
     reads_nothing: bool = False
-    """Set if it could not read a shard, so that all text is sent to it."""
+    """It could not read a shard, so that all text is sent to it."""
     busy: int = 0
     """The number of its jobs and messages."""
     last_seen: float = 0.0
@@ -65,7 +63,6 @@ class Member:
     """This machine's time at which that was read."""
 
     def silent(self) -> float:
-        """Return the seconds since its last sign of life."""
         return time.monotonic() - self.changed
 
 
@@ -191,7 +188,7 @@ def started(size: int) -> Iterator[Cluster]:
 
 
 def _command(name: str, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
-    """Start a command of dask with this interpreter and import path; it ends with this process."""
+    """It ends with this process."""
     paths = json.dumps([str(folder) for folder in sys.path])
     with log.open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - this interpreter, with our arguments
@@ -204,7 +201,6 @@ def _command(name: str, arguments: list[str], log: Path) -> subprocess.Popen[byt
 
 
 def _address(file: Path, scheduler: subprocess.Popen[bytes], log: Path) -> str:
-    """Return the address that a scheduler writes into a file when it is ready."""
     until = time.monotonic() + 2 * _CONNECT
     while scheduler.poll() is None and time.monotonic() < until:
         with suppress(OSError, ValueError):

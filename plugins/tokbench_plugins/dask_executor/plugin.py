@@ -27,7 +27,6 @@ def register_executors(register: Callable[[ExecutorSpec], None]) -> None:
 
 
 def _open(scheduler: str, workers: int, limits: Limits, progress: Progress) -> WorkerPool:
-    """Return a pool on the cluster of a scheduler, or on one that is started here."""
     from tokbench_plugins.dask_executor.pool import DaskPool  # every process imports this module, and few need the pool
 
     return DaskPool(scheduler, workers, limits, progress)

@@ -1,8 +1,7 @@
 """The pool of the workers of a dask cluster.
 
-Each job is sent to a dask worker, which runs it in a separate process: see
-:mod:`tokbench_plugins.dask_executor.remote`. If a dask worker vanishes or falls silent, its job is retried elsewhere.
-Answers count once: later answers of an abandoned attempt are ignored.
+If a dask worker vanishes or falls silent, its job is retried elsewhere. Later answers of an abandoned attempt are
+ignored.
 """
 
 from __future__ import annotations
@@ -76,18 +75,15 @@ _LOGGER: Final = logging.getLogger("tokbench")
 
 @dataclass
 class _Attempt:
-    """A job on its way."""
-
     identity: str
-    """A unique name."""
     job: Job
     number: int
     """The number of earlier attempts at the job."""
     member: Member
     feeds: dict[str, Iterator[list[str]]]
-    """By feed, the batches of text still to be sent."""
+    """Batches of text still to be sent."""
     sent: dict[str, int] = field(default_factory=dict)
-    """By feed, the number of sent batches."""
+    """Numbers of sent batches."""
     futures: dict[str, Future[Any]] = field(default_factory=dict)
     """By key, the messages without an answer."""
     order: str = ""
@@ -96,7 +92,6 @@ class _Attempt:
     """Set if a shard must be sent with its text, because the worker cannot read it."""
 
     def give_up(self) -> None:
-        """Ignore its further answers."""
         self.member.busy -= 1
         for future in self.futures.values():
             attempt(future.cancel)
@@ -106,11 +101,7 @@ class _Attempt:
 class DaskPool(WorkerPool):
     """Sends jobs to the workers of a dask cluster, one to each of their threads. Workers may join during a run.
 
-    Args:
-        scheduler: the address of a scheduler; empty to start a cluster on this machine.
-        size: then, the number of its workers.
-        limits: limits of jobs in time, and of each process in memory.
-        progress: called with every step that a job reports.
+    An empty ``scheduler`` starts a cluster of ``size`` workers on this machine.
 
     Raises:
         InputError: there is no scheduler at the address, or dask does not start.
@@ -168,7 +159,6 @@ class DaskPool(WorkerPool):
             self._take_events()
 
     def end(self, keep: int = 0) -> None:
-        """End the run's processes in all dask workers; the process on this machine is kept if ``keep`` is not 0."""
         self._end_run()
         self._key = self._new_run(self._key.limits)  # what comes late finds nothing of it
         self._local.end(keep)
@@ -224,7 +214,6 @@ class DaskPool(WorkerPool):
         raise WorkersLost(reason)
 
     def _drop_all(self) -> None:
-        """Abandon what an earlier call of :meth:`work` has left."""
         for tried in list(self._attempts.values()):
             self._forget(tried)
         self._again.clear()
@@ -240,7 +229,7 @@ class DaskPool(WorkerPool):
         return min(free, key=lambda member: (member.busy / member.slots, member.silent()), default=None)
 
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
-        """Update the members; yield the jobs that are lost for good with vanished ones."""
+        """Update the members; yield the jobs that are lost for good."""
         self._cluster.look()
         if self._cluster.out_of_reach:
             self._lose(self._cluster.out_of_reach)
@@ -296,7 +285,6 @@ class DaskPool(WorkerPool):
         return key
 
     def _take_events(self) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """Wait a little for answers, and yield answers to jobs."""
         answers = list[tuple[Job, Any | WorkerDied]]()
         timeout: float | None = _WAIT
         while True:
@@ -313,7 +301,6 @@ class DaskPool(WorkerPool):
                 answers += self._answered(tried, event)
 
     def _answered(self, tried: _Attempt, key: str) -> list[tuple[Job, Any | WorkerDied]]:
-        """Handle an answer of a worker; return answers to its job."""
         future = tried.futures.pop(key, None)
         if future is None:
             return []
@@ -355,7 +342,7 @@ class DaskPool(WorkerPool):
         return False
 
     def _lost(self, tried: _Attempt, how: str) -> list[tuple[Job, Any | WorkerDied]]:
-        """Retry a job on another worker; after too many losses, return it with the reason."""
+        """Retry a job on another worker; after too many losses, return it."""
         self._forget(tried)
         who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
         if number < _MOST_ATTEMPTS:

@@ -1,7 +1,6 @@
 """Runs inside a dask worker, and sends each job to a worker process of tokbench.
 
-A tokenizer that ends its process costs only its own cells, as on one machine, and never the dask worker. Only progress
-imports dask here; :mod:`tokbench_plugins.dask_executor.pool` is the other end.
+A tokenizer that ends its process costs only its own cells, and never the dask worker.
 """
 
 from __future__ import annotations
@@ -45,18 +44,16 @@ class RunKey(NamedTuple):
     """What the parts of a run on a cluster share."""
 
     run: str
-    """The identity of the run."""
     limits: Limits
     environment: Mapping[str, str]
     """Variables for the processes that hold tokenizers."""
 
 
 class Order(NamedTuple):
-    """A job for a dask worker."""
+    """A job for a dask worker; texts may have been sent before."""
 
     key: RunKey
     identity: str
-    """The identity of this attempt, to which texts may have been sent before."""
     job: Job
     recipes: Mapping[str, str]
     """By tokenizer, the sha256 of its pickled recipe."""
@@ -83,21 +80,19 @@ class _RunEnded(Exception):  # noqa: N818 - the usual end of an abandoned job
 
 @dataclass
 class _Run:
-    """What a dask worker keeps for one run."""
-
     key: RunKey
     recipes: dict[str, bytes] = field(default_factory=dict)
     """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
     """Keeps texts for training until they are read."""
     idle: list[ProcessPool] = field(default_factory=list)
-    """Pools of one process each, without a job."""
+    """Pools of one process each."""
     ended: threading.Event = field(default_factory=threading.Event)
     left: int = LEASE
     """Seconds until it counts as ended without a sign of life."""
 
     def watch(self) -> None:
-        """End the run without signs of life; time in which this process was stopped does not count."""
+        """Time in which this process was stopped does not count."""
         while not self.ended.wait(_TICK):
             self.left -= 1
             if self.left <= 0:
@@ -110,7 +105,6 @@ class _Run:
 
     @contextmanager
     def pool(self, progress: Progress) -> Iterator[ProcessPool]:
-        """Yield a pool of one process for exclusive use."""
         with _LOCK:
             waiting = self.idle.pop() if self.idle else None
         pool = waiting or ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
@@ -128,7 +122,6 @@ class _Run:
             pool.end()
 
     def has_texts(self, order: Order) -> bool:
-        """Return whether all texts sent for a job are still here."""
         batches = [(name, batch) for name, number in order.feeds.items() for batch in range(number)]
         return all(_batch_path(self.folder, order.identity, name, batch).exists() for name, batch in batches)
 
@@ -140,7 +133,7 @@ class _Run:
             yield from pickle.loads(_batch_path(self.folder, identity, feed, batch).read_bytes())  # noqa: S301 - sent by the run
 
     def end(self) -> None:
-        """End idle pools, and let running jobs end themselves."""
+        """Running jobs end themselves."""
         with _LOCK:
             self.ended.set()
             idle, self.idle = self.idle, []
@@ -175,15 +168,7 @@ def _batch_path(folder: Path, identity: str, feed: str, number: int) -> Path:
 
 
 def keep_texts(key: RunKey, identity: str, feed: str, number: int, texts: bytes) -> None:
-    """Keep a batch of the texts of a feed on disk, until the job that needs it has run.
-
-    Args:
-        key: the run.
-        identity: of the attempt at the job.
-        feed: the name of the feed.
-        number: the number of the batch, from 0; batches may come in any order.
-        texts: a pickled list of texts.
-    """
+    """Keep a pickled list of texts on disk, until the job that needs it has run; batches may come in any order."""
     path = _batch_path(_run_of(key).folder, identity, feed, number)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(texts)
@@ -231,8 +216,6 @@ def topic_of(run: str) -> str:
 
 
 def _shown(run: str) -> Progress:
-    """Return a function that reports progress to the client."""
-
     def show(step: str, done: float, total: float | None) -> None:
         from distributed.worker import get_worker
 
@@ -243,7 +226,7 @@ def _shown(run: str) -> Progress:
 
 
 def end_run(run: str) -> None:
-    """End all of a run in this dask worker; its running jobs end within a second or so."""
+    """End all of a run here; its running jobs end within a second or so."""
     with _LOCK:
         known = _RUNS.pop(run, None)
     if known:
@@ -262,7 +245,7 @@ def describe(key: RunKey) -> Surroundings | Failure:
 
 
 def main(module: str, parent: str, *arguments: str) -> None:
-    """Run a dask command from a module in this process, which ends with the process id ``parent``."""
+    """Run a dask command in this process, which ends with the process id ``parent``."""
     end_with_parent(int(parent))
     sys.argv[:] = [module, *arguments]
     runpy.run_module(module, run_name="__main__")

@@ -1,4 +1,4 @@
-"""The surroundings of tokenizers: what numbers depend on, and so must be the same on every machine of a run."""
+"""What numbers depend on, and so must be the same on every machine of a run."""
 
 from __future__ import annotations
 

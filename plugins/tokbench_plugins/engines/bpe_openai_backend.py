@@ -1,7 +1,6 @@
 """The backend ``bpe_openai``: GitHub's linear-time BPE with OpenAI's vocabularies, from the package ``bpe-openai``.
 
-The package's Python layer copies every list and refuses texts of 1,000,000 characters or 200,000 tokens; the compiled
-encoder is called instead.
+Its Python layer refuses texts of 1,000,000 characters or 200,000 tokens; the compiled encoder is called instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The backend ``ctok``: counts of Claude's tokenizers, as the package ``ctok`` has reconstructed them, offline.
 
-Anthropic publishes neither vocabulary nor ids. ctok was fitted to the counts that the service gives for one message;
-the tokens of the frame around the message are subtracted here.
+ctok was fitted to the counts that the service gives for one message; the tokens of the frame around the message are
+subtracted here.
 """
 
 from __future__ import annotations
@@ -34,11 +34,7 @@ class CtokLoadOptions(plugin.Options):
 
 
 class CtokTokenizer(CountsAlone):
-    """Counts of the text of a message; a lone surrogate becomes U+FFFD.
-
-    Args:
-        vocabulary: ctok's name of the generation.
-    """
+    """Counts of the text of a message; a lone surrogate becomes U+FFFD."""
 
     notes = _NOTES
 
@@ -54,7 +50,7 @@ class CtokTokenizer(CountsAlone):
         return CtokTokenizer, (self._vocabulary,)
 
     def count_batch(self, texts: Sequence[str], /) -> list[int]:
-        """Count the tokens of each text; an empty one has none, although the frame of an empty message has one more."""
+        """An empty text has none, although the frame of an empty message has one more."""
         return [self._count(text, self._version) - self._frame if text else 0 for text in texts]
 
 

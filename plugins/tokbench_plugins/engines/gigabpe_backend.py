@@ -29,7 +29,6 @@ _ALPHABET: Final = sorted(BYTE_TO_CHARACTER)
 
 
 def _write(documents: Iterable[str], path: Path) -> bool:
-    """Write documents to a file, each with an end of line; return whether there was any text."""
     with path.open("wb") as file:
         for document in documents:
             if document:

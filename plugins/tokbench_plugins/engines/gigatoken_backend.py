@@ -1,7 +1,4 @@
-"""The backend ``gigatoken``: any byte-level vocabulary in gigatoken, or one that it trains.
-
-gigatoken knows only the splits of well-known models, and its trainer only GPT-2's.
-"""
+"""The backend ``gigatoken``: any byte-level vocabulary in gigatoken, or one that it trains."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The backend ``kitoken``: any byte-level vocabulary in kitoken.
 
-From bare ranks kitoken guesses split and special tokens. Its split for GPT-2 is not GPT-2's, and its special tokens cut
-text (``<|im_start|>`` from the space before it) even when they are not to be recognised. So it gets the split, and no
-special tokens.
+kitoken gets the split, because its split for GPT-2 is not GPT-2's, and no special tokens, because they cut text even
+when they are not to be recognised.
 
 Its regular expressions abort the process on a million white-space characters in a row: tokbench's BPE encodes texts
 with a tenth of that.

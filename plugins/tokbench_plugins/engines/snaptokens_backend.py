@@ -1,7 +1,6 @@
 """The backend ``snaptokens``: any byte-level vocabulary in snaptokens, batches through its own arrays.
 
-snaptokens takes a ``tokenizer.json``, written here without special tokens. It scans the splits of well-known models and
-refuses any other expression, GPT-4's spelling among them: it gets Llama 3's, which cuts every text alike.
+It refuses GPT-4's spelling of its split: it gets Llama 3's, which cuts every text alike.
 """
 
 from __future__ import annotations

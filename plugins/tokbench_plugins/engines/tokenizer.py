@@ -19,7 +19,7 @@ from tokbench_plugins.registration import registers
 
 
 def newer_unicode(name: str) -> str:
-    """Return the note of an engine whose classes of characters are newer than tiktoken's.
+    """Return the note of an engine with newer classes of characters.
 
     >>> newer_unicode("gigatoken").split(":")[0]
     "gigatoken's classes of characters are of a newer Unicode than tiktoken's"
@@ -62,13 +62,8 @@ class EngineTokenizer(EncodesAroundSpecial):
     """An engine with a vocabulary.
 
     Lone surrogates are encoded as U+FFFD. What the engine cannot decode (bytes that are not UTF-8, special tokens that
-    it does not have) is put together from the vocabulary.
-
-    Args:
-        name: the engine's name in messages.
-        engine: encodes and decodes.
-        vocabulary: the bytes of the ids.
-        origin: a function and its arguments that make this tokenizer again, for pickle.
+    it does not have) is put together from the vocabulary. ``origin`` is a function and its arguments that make this
+    tokenizer again, for pickle.
     """
 
     count_batch: Callable[[Sequence[str]], list[int]]
@@ -113,11 +108,6 @@ class EngineTokenizer(EncodesAroundSpecial):
         return self._origin
 
     def encode(self, text: str, /) -> Sequence[int]:
-        """Encode ordinary text.
-
-        Raises:
-            BackendError: the engine refused the text, or panicked.
-        """
         try:
             return self._encode(text)
         except BaseException as error:
@@ -138,11 +128,7 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise _failure(self._name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, on one thread, through the engine's arrays where it has them.
-
-        Raises:
-            BackendError: the engine refused a text, or panicked.
-        """
+        """Encode all texts, on one thread, through the engine's arrays where it has them."""
         try:
             if self._engine.encode_many is not None:
                 return self._engine.encode_many(list(texts))
@@ -156,11 +142,7 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; invalid UTF-8 becomes U+FFFD, unused ids nothing.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
+        """Decode ids; invalid UTF-8 becomes U+FFFD, unused ids nothing."""
         ids = list(ids)
         check_ids(ids, self.vocab_size)
         return self._decode(ids)
@@ -202,12 +184,7 @@ class EngineTokenizer(EncodesAroundSpecial):
 
 
 def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: plugin.Options) -> EngineTokenizer:
-    """Load a vocabulary into an engine.
-
-    Args:
-        name: the name of the backend.
-        make: makes the engine of a vocabulary, so that ordinary text gives the right ids; a function of a module.
-        options: the options of :func:`load_vocabulary`.
+    """Load a vocabulary into an engine; ``make`` is a function of a module.
 
     Raises:
         BackendUnavailable: an encoding is not on this machine.
@@ -276,10 +253,7 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 
 
 def _failure(name: str, error: BaseException) -> BackendError:
-    """Turn what the engine raised into tokbench's error.
-
-    Each library has its own class for Rust's panics, which is not an ``Exception`` and is known by its name.
-    """
+    """Each library has its own class for Rust's panics, which is not an ``Exception`` and is known by its name."""
     if isinstance(error, BackendError):
         return error
     if not isinstance(error, Exception) and type(error).__name__ != "PanicException":

@@ -1,7 +1,6 @@
 r"""The backend ``tokie``: any byte-level vocabulary in tokie.
 
-tokie takes a ``tokenizer.json``, written here without special tokens. Its splits are hand-written and differ from the
-regular expressions; a note of the tokenizer says how, for those that were measured.
+Its splits are hand-written and differ from the regular expressions; a note of the tokenizer says how.
 """
 
 from __future__ import annotations

@@ -37,7 +37,6 @@ class Encoding(NamedTuple):
     """The parts of an encoding that a file of ranks does not contain."""
 
     pattern: str
-    """The name of the pre-tokenization split."""
 
     special: Mapping[str, int]
 
@@ -74,7 +73,7 @@ ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
     ),
     "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
 }
-"""By name; the tests compare OpenAI's with tiktoken's, and Llama 3's with splintr's."""
+"""The tests compare OpenAI's with tiktoken's, and Llama 3's with splintr's."""
 
 _IN_SPLINTR: Final = frozenset({"cl100k_base", "llama3", "o200k_base"})
 _IN_TIKTOKEN: Final = frozenset(ENCODINGS) - {"llama3"}
@@ -136,21 +135,13 @@ class EngineVocabulary:
     @classmethod
     @cache
     def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
-        """Load one of OpenAI's vocabularies, or Llama 3's; once for all engines of a process.
-
-        Raises:
-            BackendUnavailable: its ranks are not on this machine.
-        """
+        """Load one of OpenAI's vocabularies, or Llama 3's; once for all engines of a process."""
         encoding = ENCODINGS[name]
         return cls(encoding.pattern, encoding.special, ranks_of_encoding(name), encoding=name)
 
     @classmethod
     def of_file(cls, path: Path, pattern: str | None) -> EngineVocabulary:
-        """Read the vocabulary of a ``.tiktoken`` file, or of a ``tokenizer.json``, which names its pattern.
-
-        Args:
-            path: a ``tokenizer.json`` if its name ends in ``.json``.
-            pattern: the split of a ``.tiktoken`` file; ``None``: as published or exported, or gpt4.
+        """Read a ``.json`` file, or else ranks, whose split is by default as published or exported, or gpt4.
 
         Raises:
             BackendError: the file cannot be read, is damaged, or is not plain byte-level BPE.
@@ -205,11 +196,7 @@ class EngineVocabulary:
         return replace(self, pattern=_LLAMA3) if self.pattern == "gpt4" else self
 
     def through_ranks(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks, an empty token left out.
-
-        Raises:
-            BackendError: the merges do not follow the ids.
-        """
+        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks, an empty token left out."""
         if self.ranks is None:
             raise BackendError("this engine takes ranks, and the merges of this vocabulary do not follow its ids")
         with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
@@ -221,9 +208,6 @@ class EngineVocabulary:
         """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens.
 
         Engines refuse or misread a file with missing ids: these get names that no text spells.
-
-        Raises:
-            ValueError: the format cannot hold it.
         """
         content = tokenizer_json(Parts(self.vocabulary, self.pattern))
         content["model"]["vocab"].pop("", None)
@@ -286,7 +270,7 @@ def load_vocabulary(options: Any) -> EngineVocabulary:
 
     Raises:
         BackendUnavailable: an encoding is not on this machine.
-        BackendError: a file cannot be read, is damaged, or is not byte-level BPE.
+        BackendError: a file is not byte-level BPE.
     """
     if options.encoding is not None:
         vocabulary = EngineVocabulary.of_encoding(options.encoding)

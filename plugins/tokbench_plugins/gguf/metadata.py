@@ -38,11 +38,7 @@ class GGUFTokenizer:
 
 
 def write_gguf(path: Path, content: GGUFTokenizer) -> None:
-    """Write a file with a tokenizer and without tensors.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a file with a tokenizer and without tensors."""
     from gguf import GGUFWriter
 
     writer = GGUFWriter(path, "llama")
@@ -63,11 +59,7 @@ def write_gguf(path: Path, content: GGUFTokenizer) -> None:
 
 
 def read_gguf(path: Path) -> GGUFTokenizer:
-    """Return the tokenizer of a file; tensors are not read.
-
-    Raises:
-        BackendError: the file cannot be read, is not a GGUF file, is damaged, or has no tokenizer.
-    """
+    """Return the tokenizer of a file; tensors are not read."""
     from gguf import GGUFReader
 
     try:

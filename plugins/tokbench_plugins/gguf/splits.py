@@ -1,9 +1,8 @@
 r"""The pre-tokenization splits of llama.cpp, by their names in ``tokenizer.ggml.pre``.
 
-They are llama.cpp's (``src/llama-vocab.cpp``), which may differ from the original tokenizer's. The splits ``gpt-4o``
-and ``tekken`` take a letter outside ASCII for a capital and a small letter at once, and leave marks out of words, so
-that ``ÉÉé`` and Devanagari are cut differently. Where llama.cpp writes ``(?:'[sS]|...)`` and OpenAI ``'(?i:s|...)``,
-OpenAI's is used: they differ only after an apostrophe before U+017F (a long s).
+They are llama.cpp's (``src/llama-vocab.cpp``). ``gpt-4o`` and ``tekken`` differ from the original tokenizers' in
+letters outside ASCII and marks. Where llama.cpp writes ``(?:'[sS]|...)`` and OpenAI ``'(?i:s|...)``, OpenAI's is used:
+they differ only after an apostrophe before U+017F (a long s).
 """
 
 from __future__ import annotations
@@ -70,9 +69,6 @@ SPLITS: Final = {name: split for split, names in _NAMES.items() for name in name
 
 def split_of(name: str) -> GGUFSplit:
     """Return the split of a name.
-
-    Raises:
-        ValueError: it is unknown.
 
     >>> split_of("gpt-2").pattern
     'gpt2'

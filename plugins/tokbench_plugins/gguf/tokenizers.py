@@ -14,8 +14,6 @@ from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE, SentenceP
 
 
 class _SavedAsGGUF:
-    """A mixin that keeps the entries of its file, and writes them to another."""
-
     file_suffix = ".gguf"
     content = GGUFTokenizer()
     """The entries of the file, as changed by the options."""

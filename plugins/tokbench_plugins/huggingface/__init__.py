@@ -1,1 +1,1 @@
-"""Pipelines of Hugging Face's ``tokenizers``: ``backend`` registers, ``tokenizer`` runs, ``train`` trains."""
+"""Pipelines of Hugging Face's ``tokenizers``."""

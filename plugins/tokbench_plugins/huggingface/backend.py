@@ -61,11 +61,6 @@ def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
 
 
 def _chat(options: HuggingFaceLoadOptions) -> JinjaChat | None:
-    """Return the chat template that the options name.
-
-    Raises:
-        BackendError: its file cannot be read, or has none.
-    """
     if options.chat_template is None:
         return None
     try:
@@ -75,12 +70,7 @@ def _chat(options: HuggingFaceLoadOptions) -> JinjaChat | None:
 
 
 def _source(options: HuggingFaceLoadOptions) -> str:
-    """Return the ``tokenizer.json`` that the options name, or an equivalent.
-
-    Raises:
-        BackendUnavailable: the ranks of an encoding are not on this machine.
-        BackendError: a file cannot be read, or a ``vocab.txt`` is damaged.
-    """
+    """Return the ``tokenizer.json`` that the options name, or an equivalent."""
     if options.encoding is not None:
         return _json_of_encoding(options.encoding)
     path = options.path or options.vocab_txt

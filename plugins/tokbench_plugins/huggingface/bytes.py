@@ -1,7 +1,6 @@
 """The bytes of the tokens of a ``tokenizer.json``, derived from its decoder.
 
-If a decoder turns every token into text by itself, this text gives the bytes. If the neighbours of a token matter (a
-suffix that only the last token loses, expressions that match across tokens), tokens have no bytes.
+Where a decoder looks at the neighbours of a token, tokens have no bytes.
 """
 
 from __future__ import annotations
@@ -57,11 +56,7 @@ def _byte_level(token: str) -> bytes:
 
 
 def _word_piece(step: Mapping[str, Any], content: Mapping[str, Any]) -> ByteRule | None:
-    """Return the rule of WordPiece: a token that does not continue a word has a space before it.
-
-    With ``cleanup`` the library removes this space from punctuation, and changes a few English endings, in each token
-    by itself. The first token of a text gets no space, and cleanup must not depend on that.
-    """
+    """A token that does not continue a word has a space before it; the rule must not depend on the first token."""
     prefix, cleanup = step["prefix"], step.get("cleanup", True)
     decoder = decoders.WordPiece(prefix=prefix, cleanup=cleanup)
 
@@ -80,7 +75,7 @@ def _word_piece(step: Mapping[str, Any], content: Mapping[str, Any]) -> ByteRule
 
 
 def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> ByteRule | None:
-    """Return the rule of SentencePiece's descendants: ``▁`` is a space, ``<0x0A>`` a byte, the first space may go."""
+    """``▁`` is a space, ``<0x0A>`` a byte, the first space may go, as in SentencePiece's descendants."""
     letters: list[tuple[str, str]] = []
     byte_fallback = fused = False
     dummy = ""
@@ -113,7 +108,6 @@ def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> 
 
 
 def _tokens(content: Mapping[str, Any]) -> list[str]:
-    """Return every token as spelled, the added ones first."""
     added = [token["content"] for token in content.get("added_tokens") or ()]
     return [*added, *(entry if isinstance(entry, str) else entry[0] for entry in content["model"]["vocab"])]
 
@@ -149,7 +143,7 @@ def _keeps_all(split: Mapping[str, Any]) -> bool:
 
 
 def _alters(token: Mapping[str, Any]) -> bool:
-    """Return True if an ordinary added token swallows spaces around it, or is decoded to something else."""
+    """Return True if an ordinary added token swallows spaces, or is decoded to something else."""
     name: str = token["content"]
     swallows = bool(token.get("lstrip") or token.get("rstrip"))
     return not token.get("special") and (swallows or _byte_level(name) != name.encode())

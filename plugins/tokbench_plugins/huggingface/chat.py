@@ -63,11 +63,7 @@ def jinja_chat(text: str) -> JinjaChat:
 
 
 def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
-    """Return the template of a ``tokenizer_config.json``; of several the one called ``default``.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Return the template of a ``tokenizer_config.json``; of several the one called ``default``."""
     template = config.get("chat_template")
     if isinstance(template, list):
         template = {row["name"]: row["template"] for row in template}.get("default")
@@ -80,7 +76,7 @@ def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
 
 @cache
 def _compiled(source: str) -> Template:
-    """Return a template with the settings, filters and functions that ``transformers`` documents."""
+    """Has the settings, filters and functions that ``transformers`` documents."""
     import jinja2.ext
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

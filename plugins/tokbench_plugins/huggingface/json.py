@@ -1,7 +1,4 @@
-"""The content of a ``tokenizer.json``: its merges, and the changes to it that keep ordinary text ordinary.
-
-The library reads the file; here only what the contract forbids is removed.
-"""
+"""The content of a ``tokenizer.json``: its merges, and the changes to it that keep ordinary text ordinary."""
 
 from __future__ import annotations
 
@@ -67,8 +64,6 @@ class OrdinaryFile(NamedTuple):
 def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
     """Leave out what changes the ids of a text for reasons outside the text: length limits, padding and dropout.
 
-    The decoder stays as it is.
-
     >>> ordinary({"padding": None, "truncation": {"max_length": 8}, "model": {"dropout": 0.1}}).notes
     ('the file cuts texts at 8 tokens; here they are whole', 'dropout 0.1 of the file is off: ids are not random')
     """
@@ -91,8 +86,6 @@ def special_names(content: Mapping[str, Any]) -> list[str]:
 def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int, str]:
     """Return faults by id: the library gives it to another token than the file, or two tokens have it.
 
-    ``ids`` has the id of every token that the library makes of the file, added ones included.
-
     >>> model = {"vocab": {"a": 0, "b": 1, "c": 1}, "merges": []}
     >>> file_faults({"model": model, "added_tokens": [{"content": "<x>", "id": 9}]}, {"a": 0, "b": 1, "c": 1, "<x>": 3})
     {1: "the file has this id for 'b' and 'c'", 3: "the file has id 9 for '<x>'"}
@@ -110,12 +103,10 @@ def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int,
 
 
 def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any] | None:
-    """Return a vocabulary in which the model gives no special token; ``None`` if it is so already.
+    """Return a vocabulary in which the model gives no special token except ``but``; ``None`` if it is so already.
 
-    Special tokens in ``but`` stay as they are.
-
-    The library can turn off the search for special tokens in text. Yet a model that has them among its pieces finds
-    them: Unigram takes ``</s>`` for one piece, WordPiece the word ``[UNK]``. So these get names that no text spells.
+    A model that has special tokens among its pieces finds them even if the library does not look for them. So these get
+    names that no text spells.
 
     >>> without_special({"added_tokens": [{"content": "</s>", "special": True}],
     ...                  "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["</s>", 0], ["a", -1]]}})
@@ -139,9 +130,7 @@ def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> di
 
 
 def with_special_only(content: Mapping[str, Any], allowed: Collection[str]) -> dict[str, Any]:
-    """Return a vocabulary in which text gives only the allowed special tokens; the ids stay.
-
-    The library's switch is for all special tokens or for none. So the others get names that no text spells.
+    """Return a vocabulary in which text gives only the allowed special tokens; others get names that no text spells.
 
     >>> tokens = [{"content": "<a>", "special": True}, {"content": "<b>", "special": True}]
     >>> content = {"added_tokens": tokens, "model": {"type": "BPE", "vocab": {"<a>": 0}, "merges": []}}
@@ -164,12 +153,7 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
     """Return a vocabulary with more special tokens, whose ids are above all others.
 
     The library numbers added tokens as they come, unless the vocabulary of the model has them, too. So all of them are
-    put there with their ids. A Unigram model has a list instead, in which no id is free, and does not change.
-
-    Args:
-        content: the file.
-        ids: the id of every token that the library makes of it, added ones included.
-        names: the names, or sets of them. Added tokens of the file keep their ids, and become special.
+    put there, except in a Unigram model, whose list has no free id.
 
     Raises:
         ValueError: a name is an ordinary token of the model.
@@ -201,7 +185,6 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
 
 
 def _given_by_model(content: Mapping[str, Any]) -> set[str]:
-    """Return the tokens of a vocabulary that its model may find in a text."""
     model = content["model"]
     if model_kind(content) != "BPE" or model.get("ignore_merges"):
         return set(model["vocab"])
@@ -249,9 +232,6 @@ def merges_of_content(content: Mapping[str, Any], token_bytes: Callable[[int], b
     A token with several listed pairs is made of the one that the merges before leave of it. With ``ignore_merges`` any
     token is a whole chunk where no merge builds it; it has the rank of the first merge that makes a higher id.
 
-    Raises:
-        NoMergesError: there is no order in which all merges are done.
-
     >>> vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4, "ca": 5, "cab": 6}
     >>> model = {"vocab": vocab, "merges": [["a", "b"], ["ab", "c"], ["c", "a"], ["c", "ab"]]}
     >>> merges_of_content({"model": model}, lambda token_id: b"")
@@ -282,13 +262,7 @@ def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:
 
 
 def bert_json(text: str, *, lowercase: bool) -> str:
-    r"""Make the pipeline of a BERT, whose file holds only the pieces.
-
-    The decoder removes spaces before punctuation, as the library's pipeline for such a file does.
-
-    Args:
-        text: the content of ``vocab.txt``: a piece a line, its id the number of the line from 0.
-        lowercase: small letters without accents, as in the uncased models.
+    r"""Make the pipeline of a BERT from the content of ``vocab.txt``; ``lowercase`` also removes accents.
 
     Raises:
         ValueError: a piece is repeated, or none is for unknown words.

@@ -87,7 +87,7 @@ def _splits(options: HuggingFaceTrainOptions) -> list[Any]:
 
 
 def _decoder(options: HuggingFaceTrainOptions) -> Any:
-    """Return what joins tokens; where spaces were dropped, the library puts a space everywhere."""
+    """Where spaces were dropped, the library puts a space everywhere."""
     fallback = [decoders.ByteFallback()] if options.byte_fallback else []
     if options.model == "byte_bpe":
         return decoders.ByteLevel()
@@ -106,15 +106,7 @@ def _decoder(options: HuggingFaceTrainOptions) -> Any:
 def make_trainer(
     options: HuggingFaceTrainOptions, vocab_size: int, first: list[str], alphabet: list[str], limit: int | None
 ) -> Any:
-    """Make the trainer of a model.
-
-    Args:
-        options: all other options.
-        vocab_size: number of tokens.
-        first: tokens that come before all others.
-        alphabet: characters that are always tokens.
-        limit: the most characters that are tokens.
-    """
+    """Make the trainer; ``first`` come before all other tokens, ``alphabet`` are always tokens, at most ``limit``."""
     common: dict[str, Any] = {
         "vocab_size": vocab_size,
         "special_tokens": first,

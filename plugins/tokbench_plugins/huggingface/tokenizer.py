@@ -38,12 +38,9 @@ _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads 
 class HuggingFaceTokenizer:
     """Ordinary text through the pipeline of a ``tokenizer.json``.
 
-    Special tokens are never added, and recognised only where the caller of :meth:`encode_with_special` allows them,
-    even by models that have them among their pieces. Added tokens that are not special, such as the runs of spaces of
-    GPT-NeoX, belong to the vocabulary.
-
-    The file's decoder decodes; a WordPiece one with ``cleanup`` removes spaces before punctuation. Special tokens are
-    shown by name. Length limits, padding and dropout of the file are ignored.
+    Special tokens are recognised only where the caller of :meth:`encode_with_special` allows them, even by models that
+    have them among their pieces; decoding shows them by name. Length limits, padding and dropout of the file are
+    ignored.
 
     The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``; otherwise texts go
     through the call for one text.
@@ -53,10 +50,8 @@ class HuggingFaceTokenizer:
     """
 
     identity: str
-    """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
 
     encode_chat: Callable[..., list[int]]
-    """Set only by :meth:`with_chat`, see :class:`tokbench.plugin.EncodesChat`."""
 
     file_suffix = ".tokenizer.json"
     returns = "lists"
@@ -119,9 +114,6 @@ class HuggingFaceTokenizer:
         """Encode a text in which the library recognises the allowed special tokens, with the rules of the file.
 
         A file may say that a token swallows the spaces around it, as the ``<mask>`` of RoBERTa does.
-
-        Raises:
-            ValueError: there is no special token of a name.
         """
         allowed = frozenset(SpecialTokens(self.special_ids, aliases=True).chosen(allowed_special))
         if not allowed:
@@ -134,7 +126,7 @@ class HuggingFaceTokenizer:
         return engine.encode(valid_unicode(text), add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, on this thread, without offsets where the library's faster call has no threads."""
+        """Encode all texts on this thread."""
         if not _has_one_thread():
             return from_lists([self._encode(text).ids for text in texts])
         try:
@@ -164,12 +156,7 @@ class HuggingFaceTokenizer:
         return TokenSpans(encoding.ids, starts, ends)
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Decode by the library's ``DecodeStream``, special tokens by name; it has no call for the end.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-            BackendError: the library gives up.
-        """
+        """Decode by the library's ``DecodeStream``, special tokens by name; it has no call for the end."""
         stream = DecodeStream(skip_special_tokens=False)
         for token_id in ids:
             plugin.check_id(token_id, self.vocab_size)
@@ -181,11 +168,7 @@ class HuggingFaceTokenizer:
         yield ""
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens by name; invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
+        """Decode ids, special tokens by name; invalid UTF-8 becomes U+FFFD."""
         plugin.check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
         return self._decoder.decode(ids, skip_special_tokens=False)
 
@@ -249,11 +232,7 @@ class HuggingFaceBPE(HuggingFaceBytes):
 
 
 def make_tokenizer(source: str, notes: tuple[str, ...] = (), chat: JinjaChat | None = None) -> HuggingFaceTokenizer:
-    """Make the tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
-
-    Raises:
-        ValueError: the library cannot read ``source``.
-    """
+    """Make the tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them."""
     try:
         content = _content(source)
         rule = byte_rule(content)
@@ -265,11 +244,7 @@ def make_tokenizer(source: str, notes: tuple[str, ...] = (), chat: JinjaChat | N
 
 
 def with_special(source: str, names: Sequence[str]) -> str:
-    """Return a ``tokenizer.json`` with more special tokens, see :func:`.json.with_more_special`; itself for no names.
-
-    Raises:
-        ValueError: the library cannot read ``source``, or a name is an ordinary token.
-    """
+    """Return a ``tokenizer.json`` with more special tokens, or itself for no names."""
     if not names:
         return source
     content = _content(source)
@@ -293,5 +268,4 @@ def _engine(content: Mapping[str, Any]) -> Tokenizer:
 
 
 def _has_one_thread() -> bool:
-    """Return True if the environment forbids the library's threads, as a run of tokbench does."""
     return os.environ.get("TOKENIZERS_PARALLELISM", "true").lower() in _OFF

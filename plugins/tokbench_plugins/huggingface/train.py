@@ -1,8 +1,7 @@
 """Training with the library's trainers, made to give the same tokenizer each time.
 
-The library counts words in hash maps whose order differs from run to run and breaks ties. Here rules break them: the
-ids of characters inside words (``##a``) and the choice of the alphabet before training, the order of equally likely
-characters of Unigram after it.
+The library breaks ties by the order of hash maps, which differs from run to run. Here rules break them: for the ids of
+characters inside words (``##a``), the alphabet, and equally likely characters of Unigram.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ _DECIMALS = 6  # sums that are added up in another order differ from the elevent
 
 @dataclass
 class _Texts:
-    """The documents as the trainer reads them."""
-
     documents: Iterable[str]
 
     seen: bool = False
@@ -49,13 +46,7 @@ class _Texts:
 
 
 def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> HuggingFaceTokenizer:
-    """Train a tokenizer.
-
-    Args:
-        documents: the training texts, read once. Memory holds them where the library must read them twice: for
-        ``limit_alphabet`` and for marks inside or at the end of words, as in WordPiece.
-        vocab_size: number of tokens, special tokens and the alphabet included.
-        options: everything else.
+    """Train a tokenizer; ``documents`` is held in memory where the library must read it twice.
 
     Raises:
         BackendError: the text is empty, its alphabet does not fit into ``vocab_size``, or the library refuses.
@@ -88,7 +79,6 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
 
 
 def _unkept(content: dict[str, Any], options: HuggingFaceTrainOptions) -> Iterator[str]:
-    """Yield a note if the library exceeded the requested longest token."""
     limit = options.max_token_length
     others = {*BYTE_TOKENS, *(token["content"] for token in content["added_tokens"])}
     tokens = [token for token in content["model"]["vocab"] if token not in others] if limit else []
@@ -98,7 +88,6 @@ def _unkept(content: dict[str, Any], options: HuggingFaceTrainOptions) -> Iterat
 
 
 def _train(texts: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> dict[str, Any]:
-    """Train, and return the content of the ``tokenizer.json``."""
     special = list(options.special_tokens)
     if options.unknown and options.unknown not in special:
         special.insert(0, options.unknown)
@@ -162,12 +151,8 @@ def _most_frequent(
 def settled(vocab: Sequence[Sequence[str | float]], first: int) -> list[list[str | float]]:
     """Return the same pieces with scores that do not depend on the order of a hash map.
 
-    Characters without a score from training get the lowest score, one step more, and so on, in an order that differs
-    from run to run; here in order of code point. All scores are rounded.
-
-    Args:
-        vocab: pieces and scores (natural logarithms of probabilities).
-        first: how many pieces at the beginning are special and keep their place.
+    Characters without a score from training get the lowest ones, in order of code point. All scores are rounded natural
+    logarithms. The ``first`` pieces keep their place.
 
     >>> settled([["<unk>", 0.0], ["a", -1.0], ["c", -3.0], ["b", -2.9999]], 1)
     [['<unk>', 0.0], ['a', -1.0], ['c', -2.9999], ['b', -3.0]]

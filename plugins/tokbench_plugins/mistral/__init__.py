@@ -1,1 +1,1 @@
-"""The vocabularies inside ``mistral-common``: ``backend`` registers, ``tekken`` runs the newer ones."""
+"""The vocabularies inside ``mistral-common``."""

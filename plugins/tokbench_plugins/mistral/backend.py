@@ -1,7 +1,6 @@
 """The backend ``mistral``: the vocabularies inside the package ``mistral-common``, offline.
 
-SentencePiece models use the class of the backend ``sentencepiece``, Tekken's tiktoken, as in ``mistral-common``. Only
-its files are read; encoding a conversation imports it.
+Only encoding a conversation imports the package.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from tokbench_plugins.mistral.files import vocabularies
 
 @cache
 def _library(vocabulary: str, mode: str) -> Any:
-    """Return the library's tokenizer for conversations that end with a user (mode test) or assistant (finetuning)."""
+    """The conversations end with a user (mode test) or assistant (finetuning)."""
     from mistral_common.protocol.instruct.validator import ValidationMode
     from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 
@@ -25,11 +25,7 @@ class EncodesMistralChat:
     vocabulary: str
 
     def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:  # noqa: ARG002
-        """Encode a conversation. No mark opens a reply: what follows a message of the user is one.
-
-        Raises:
-            ValueError: the library refuses the conversation.
-        """
+        """Encode a conversation. No mark opens a reply: what follows a message of the user is one."""
         from mistral_common.protocol.instruct.request import ChatCompletionRequest
 
         try:

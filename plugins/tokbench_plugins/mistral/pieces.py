@@ -7,11 +7,7 @@ from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE
 
 
 class MistralPieces(EncodesMistralChat, SentencePieceBPE):
-    """One of the models in the package; ``vocabulary`` is its name.
-
-    Raises:
-        ValueError: ``model`` is not a SentencePiece model.
-    """
+    """One of the models in the package; ``vocabulary`` is its name."""
 
     def __init__(self, model: bytes, vocabulary: str) -> None:
         super().__init__(model)

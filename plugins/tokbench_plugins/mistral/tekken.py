@@ -24,9 +24,7 @@ _NAMED: Final = (
 
 
 class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
-    """Ordinary text in a Tekken vocabulary, without a beginning or an end.
-
-    Special tokens have the first ids. They decode to nothing.
+    """Ordinary text in a Tekken vocabulary; special tokens have the first ids and decode to nothing.
 
     Raises:
         ValueError: ``data`` is not a Tekken file.
@@ -76,11 +74,7 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
         return TokenSpans([self._first + rank for rank in ids], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens left out; invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
+        """Decode ids, special tokens left out; invalid UTF-8 becomes U+FFFD."""
         check_ids(ids, self.vocab_size)
         first = self._first
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])

@@ -61,11 +61,7 @@ class _Ids:
         self._prefixed = True  # True if every row so far begins with a space of the model's own
 
     def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
-        """Return the ids of a row.
-
-        Raises:
-            BackendError: one of them is not an id, or is beyond the vocabulary.
-        """
+        """Return the ids of a row."""
         limit = self._size or _HIGHEST + 1
         for token_id in ids:
             if type(token_id) is not int or not 0 <= token_id < limit:
@@ -80,7 +76,6 @@ class _Ids:
         return b" " if self._prefixed and self._options.spelling == "sentencepiece" else b""
 
     def tokenizer(self, table: LookUp) -> Pretokenized:
-        """Make the tokenizer of all rows."""
         path = self._options.path
         if self._tokens:
             return PretokenizedBytes(path, table, self._tokens, self._dummy_prefix)
@@ -129,7 +124,6 @@ class _PieceIds(_Ids):
 
 
 def _shown(value: Any) -> str:
-    """Format a value for a message, shortened."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -46,11 +46,7 @@ class PieceVocabulary(NamedTuple):
 
 
 def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
-    """Read the pieces of a vocabulary and their ids.
-
-    Args:
-        path: ``.json`` with a list of pieces or an object of ids by piece; or lines of pieces, the first of id 0.
-        spelling: how the pieces are written.
+    """Read ids by piece: ``.json`` with a list or an object; or lines of pieces, the first of id 0.
 
     Raises:
         BackendError: the file cannot be read, or a piece is damaged or repeated.

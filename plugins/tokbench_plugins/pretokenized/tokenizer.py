@@ -60,14 +60,7 @@ def _key(text: str) -> bytes:
 
 
 class Pretokenized:
-    """A tokenizer that knows the texts of a file, but not the bytes of its ids.
-
-    Args:
-        path: the file, for messages.
-        table: its texts and their ids.
-        vocab_size: number of ids.
-        notes: for the report.
-    """
+    """A tokenizer that knows the texts of a file, but not the bytes of its ids."""
 
     lossless = False
     thread_safe = True
@@ -80,11 +73,7 @@ class Pretokenized:
         self.notes = ("ids are looked up, not computed: speeds of this tokenizer mean nothing", *notes)
 
     def encode(self, text: str, /) -> list[int]:
-        """Look up the ids of exactly this text; none for the empty text, unless the file has some.
-
-        Raises:
-            BackendError: the file does not have the text.
-        """
+        """Look up the ids of exactly this text; none for the empty text, unless the file has some."""
         return self._find(text).tolist()
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
@@ -105,20 +94,11 @@ class Pretokenized:
         return array("I") if ids is None else ids
 
     def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
-        """Raise BackendError."""
         raise BackendError(f"{self._path}: does not say what its ids stand for: give 'vocab', or 'pieces' for 'ids'")
 
 
 class PretokenizedBytes(Pretokenized):
-    """The same with the bytes of each id.
-
-    Args:
-        path: the file, for messages.
-        table: its texts and their ids.
-        tokens: the bytes of each id.
-        dummy_prefix: what its tokens have before every text, and ``decode`` drops.
-        notes: for the report.
-    """
+    """The same with the bytes of each id; ``decode`` drops the ``dummy_prefix`` of every text."""
 
     def __init__(
         self, path: Path, table: LookUp, tokens: Sequence[bytes], dummy_prefix: bytes, notes: tuple[str, ...] = ()

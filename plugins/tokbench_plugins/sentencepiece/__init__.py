@@ -1,1 +1,1 @@
-"""Google's SentencePiece: ``backend`` registers, ``options`` and ``train`` train, ``tokenizer`` runs."""
+"""Google's SentencePiece."""

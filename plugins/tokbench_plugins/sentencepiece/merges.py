@@ -14,17 +14,14 @@ from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     """Return the parts of each merge, in order of rank.
 
-    Bytes and single characters are units. A user-defined symbol is found in the text before merging: no piece that
-    contains one is made.
+    Bytes, single characters and user-defined symbols are units.
 
-    Runs of spaces share the lowest score in the models of Llama and Mistral; the shorter ones come first here. At the
-    few sizes that keep only some of them, counts of texts with long runs may be too high, because the library might
-    join what a longer run is written as.
+    Runs of spaces share the lowest score in the models of Llama and Mistral; the shorter ones come first here. So
+    counts of texts with long runs may be too high at the few sizes that keep only some of them.
 
     Raises:
         NoMergesError: there is no order in which all merges are done; a piece has a character without a piece; scores
-            are
-        equal (but of runs), so that the place in the text decides; or pieces are unused, and so split again.
+            are equal (but of runs), so that the place in the text decides; or pieces are unused, and so split again.
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:
@@ -52,7 +49,6 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
 
 
 def _any_of(words: Collection[str]) -> str:
-    """Compile a pattern that finds any of some words in a text; far faster than thousands of alternatives."""
     if "" in words:
         return ""
     by_head: dict[str, list[str]] = {}

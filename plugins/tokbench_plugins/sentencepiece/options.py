@@ -1,16 +1,4 @@
-"""Every option of the SentencePiece trainer that has a meaning here, with the library's defaults.
-
-Left out, because something else decides it here: ``input``, ``input_format``, ``model_prefix`` and ``vocab_size``;
-``normalization_rule_name`` and ``normalization_rule_tsv`` are the normalizer's ``name`` and ``precompiled_charsmap``.
-
-Left out, because it changes no token: ``accept_language``, ``self_test_sample_size``,
-``vocabulary_output_piece_score``, and the retired ``mining_sentence_size`` and
-``training_sentence_size``.
-
-Left out, because the library refuses it or needs another input: ``escape_whitespaces`` (no trainer
-accepts ``false``), ``auto_character_coverage`` (needs a flag that Python cannot set),
-``enable_differential_privacy`` and its two settings (need counted words as input).
-"""
+"""Every option of the SentencePiece trainer that has a meaning here, with the library's defaults."""
 
 from __future__ import annotations
 

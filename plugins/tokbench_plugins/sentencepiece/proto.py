@@ -64,9 +64,6 @@ class Piece(NamedTuple):
 def kind_of(model: bytes) -> Kind:
     """Return the kind of a model.
 
-    Raises:
-        LookupError, ValueError: it is damaged.
-
     >>> kind_of(bytes([18, 2, 24, 2]))
     <Kind.BPE: 2>
     """
@@ -114,13 +111,6 @@ def write_model(
 ) -> bytes:
     """Return the content of a model file.
 
-    Args:
-        pieces: the pieces, by id.
-        kind: of the model.
-        rules: the compiled rules of normalization; empty for none.
-        adds_space: puts a space before every text.
-        joins_spaces: makes one of several spaces, and removes spaces at both ends.
-
     >>> model = write_model([Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.5, PieceType.NORMAL)], Kind.BPE)
     >>> kind_of(model), read_pieces(model)[1], read_normalizer(model)[2:]
     (<Kind.BPE: 2>, Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>), (True, False))
@@ -160,7 +150,6 @@ def _piece(data: bytes) -> Piece:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield the number of each field, and its integer or bytes."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

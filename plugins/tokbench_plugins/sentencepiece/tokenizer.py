@@ -26,10 +26,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
     of the ids are the bytes of the decoded text, with two exceptions: a model may rewrite decoded text
     (``denormalization_rule_tsv``), and ``remove_extra_whitespaces`` drops U+2581 at the beginning when it decodes.
 
-    Args:
-        model: the content of a ``.model`` file.
-        notes: for the report, such as how many lines the trainer left out.
-
     Raises:
         ValueError: ``model`` is not a SentencePiece model.
     """
@@ -89,7 +85,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return processor
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, from the library's call for many texts and its buffers, on one thread."""
+        """Encode all texts on one thread."""
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
         except (RuntimeError, TypeError):
@@ -132,11 +128,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one piece, ``▁`` made a space; none for control and unused pieces.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
+        """Return the bytes of one piece, ``▁`` made a space; none for control and unused pieces."""
         check_id(token_id, self.vocab_size)
         processor = self._processor
         piece: str = processor.id_to_piece(token_id)
@@ -151,7 +143,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The settings of the model: how it normalizes, whether it adds a space, its kind, and its pieces."""
+        """How it normalizes, whether it adds a space, its kind, and its pieces."""
         model = self._processor.serialized_model_proto()
         normalizer = read_normalizer(model)
         pieces = (f"{piece.text} {piece.score:.9g} {piece.type.name}" for piece in read_pieces(model))
@@ -176,11 +168,7 @@ class SentencePieceBPE(SentencePieceTokenizer):
 
 
 def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTokenizer:
-    """Make the tokenizer of a model, with ``merges`` where it has some.
-
-    Raises:
-        ValueError: ``model`` is not a SentencePiece model.
-    """
+    """Make the tokenizer of a model, with ``merges`` where it has some."""
     try:
         merges = kind_of(model) is Kind.BPE
     except (LookupError, ValueError):

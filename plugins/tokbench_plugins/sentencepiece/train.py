@@ -27,15 +27,12 @@ _REMEDIES = {
 
 @dataclass
 class _Lines:
-    """The lines of the documents, as the trainer reads them, and how many of them it leaves out."""
-
     documents: Iterable[str]
 
     longest: int
     """Bytes of the longest line that the trainer takes."""
 
     seen: int = 0
-    """The number of lines."""
 
     too_long: int = 0
     """Lines left out because they are longer."""
@@ -81,11 +78,7 @@ def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrain
     r"""Train a model on the lines of the documents.
 
     No piece holds a line feed, and none is learned from lines that are too long; the tokenizer's ``notes`` count these.
-
-    Args:
-        documents: the training texts, read once.
-        vocab_size: number of pieces, control, unknown and byte pieces included.
-        options: everything else.
+    ``vocab_size`` includes control, unknown and byte pieces.
 
     Raises:
         BackendError: no line is left, or the trainer refuses text or options.

@@ -1,1 +1,1 @@
-"""The vocabularies inside ``splintr-rs``: ``backend`` registers, ``tokenizer`` runs."""
+"""The vocabularies inside ``splintr-rs``."""

@@ -145,8 +145,8 @@ class SplintrTokenizer(EncodesAroundSpecial):
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on one thread.
 
-        ``encode_flat`` returns its buffer, but recognises special tokens and does not normalize. A document in which it
-        found one, or that is not in NFC, is encoded again. Other vocabularies gain little from it.
+        ``encode_flat`` returns its buffer, but recognises special tokens and does not normalize: such documents are
+        encoded again.
         """
         if not self._byte_level:
             return from_lists([self.encode(text) for text in texts])
@@ -220,11 +220,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def merges(self) -> Merges:
-        """The parts of each merge, recovered from the order of the ids.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
-        """
         tokens = [self.token_bytes(token_id) for token_id in range(self.vocab_size)]
         if self._byte_level and not self._escapes_spaces:
             return merges_of_bytes(tokens, set(self._special.values()))
@@ -242,11 +237,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
 
 def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges:
-    """Return the merges of a byte-level vocabulary; ``special`` ids are not merged.
-
-    Raises:
-        NoMergesError: they are not in order of rank.
-    """
+    """Return the merges of a byte-level vocabulary; ``special`` ids are not merged."""
     first = next(i for i, token in enumerate(tokens) if len(token) == 1 and i not in special)
     ranks: dict[bytes, int] = {}
     for token_id in range(first, len(tokens)):
@@ -256,11 +247,7 @@ def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges
 
 
 def merges_of_characters(tokens: Sequence[bytes]) -> Merges:
-    """Return the merges of a vocabulary that came from SentencePiece.
-
-    Raises:
-        NoMergesError: they are not in order of rank.
-    """
+    """Return the merges of a vocabulary that came from SentencePiece."""
     first = tokens.index(bytes([_NO_TEXT])) - _NO_TEXT
     texts = [token.decode(errors="replace") for token in tokens]
     merged = first + _BYTES

@@ -1,1 +1,1 @@
-"""OpenAI's tiktoken: ``backend`` registers, ``tokenizer`` runs."""
+"""OpenAI's tiktoken."""

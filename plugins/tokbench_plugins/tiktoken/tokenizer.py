@@ -31,11 +31,6 @@ _LONGEST_REASON = 160
 class TiktokenTokenizer(EncodesAroundSpecial):
     """Byte-level BPE in tiktoken's engine; special tokens are recognised only where the caller allows them.
 
-    Args:
-        encoding: encodes and decodes.
-        lossless: its pattern matches all of every text and its ranks have every byte.
-        notes: for the report.
-
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
     >>> tokenizer.encode("cab <end>")
@@ -90,11 +85,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         return TokenSpans(ids, starts, [*starts[1:], len(decoded)] if ids else [])
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; invalid UTF-8 becomes U+FFFD, ids in a gap become nothing.
-
-        Raises:
-            ValueError: one of the ids is not in ``range(vocab_size)``.
-        """
+        """Decode ids; invalid UTF-8 becomes U+FFFD, ids in a gap become nothing."""
         try:
             data = self._encoding.decode_bytes(ids)
         except (KeyError, OverflowError):
@@ -109,11 +100,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return b""
 
     def save(self, path: Path, /) -> None:
-        """Write the ranks as a ``.tiktoken`` file, which has no pattern and no special tokens.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write the ranks as a ``.tiktoken`` file, which has no pattern and no special tokens."""
         write_ranks(path, self._ranks())
 
     def _ranks(self) -> dict[bytes, int]:
@@ -173,7 +160,6 @@ def get_encoding(name: str) -> tiktoken.Encoding:
 
 
 def _reason(error: OSError) -> str:
-    """Return the innermost reason of requests' nested exceptions, as one short line."""
     cause = getattr(error.args[0], "reason", None) if error.args else None
     text = str(error) if cause is None else str(cause).rpartition(": ")[2]
     return " ".join(text.split())[:_LONGEST_REASON]
@@ -182,13 +168,7 @@ def _reason(error: OSError) -> str:
 def make_encoding(
     name: str, ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
 ) -> tiktoken.Encoding:
-    """Make an encoding out of its parts.
-
-    Args:
-        name: for messages.
-        ranks: the id of each token; merges with a lower id come first.
-        pattern: the name of a split, or a regular expression for tiktoken's engine.
-        special_tokens: names and ids.
+    """Make an encoding; ``pattern`` is a named split, or a regular expression for tiktoken's engine.
 
     Raises:
         BackendError: a special token has the id of an ordinary one, or tiktoken refuses the pattern.

@@ -1,1 +1,1 @@
-"""Tokenizers that ``AutoTokenizer`` loads: ``backend`` registers, ``tokenizer`` finds, loads and runs."""
+"""Tokenizers that ``AutoTokenizer`` loads."""

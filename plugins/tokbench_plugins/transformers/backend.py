@@ -61,7 +61,7 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     )
     notes += rewritten(foreign, file)
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
-    if options.name is not None:  # what a name stands for may change
+    if options.name is not None:  # the meaning of a name may change
         tokenizer.identity = digest(foreign)
     return tokenizer
 

@@ -1,7 +1,4 @@
-"""Tokenizers that ``AutoTokenizer`` loads from a folder or by name, behind tokbench's contract.
-
-It is called without its warnings, and without minutes of retries where there is no network.
-"""
+"""Tokenizers that ``AutoTokenizer`` loads from a folder or by name, behind tokbench's contract."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ def file_of(source: Path | str, revision: str | None) -> Path | None:
 
 
 def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
-    """Return a caution if ``AutoTokenizer`` normalizes or splits otherwise than the file that it loaded."""
+    """Return a warning if ``AutoTokenizer`` normalizes or splits differently from its file."""
     if file is None or not getattr(foreign, "is_fast", False):
         return ()
     theirs, made = (
@@ -94,9 +91,9 @@ def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
 
 
 def _unreachable() -> str:
-    """Return the reason why the hub is not asked, or an empty string if it answers.
+    """Return why the hub is not asked, or an empty string if it answers.
 
-    Asked once and briefly: by itself the library tries again and again, for most of a minute.
+    Asks once and briefly: the library would retry for most of a minute.
     """
     from huggingface_hub import constants
     from huggingface_hub.utils import get_session
@@ -112,7 +109,6 @@ def _unreachable() -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence warnings of importing and loading, such as that torch is missing, and restore the settings."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -124,7 +120,6 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first sentences of a long message, on one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     if "`trust_remote_code=True`" in text:
         return "it brings Python code of its own; look at that, then set trust_remote_code: true"
@@ -135,11 +130,6 @@ def behind_the_contract(
     foreign: Any, notes: tuple[str, ...], special_tokens: tuple[str, ...] = ()
 ) -> HuggingFaceTokenizer | PythonTokenizer:
     """Put a tokenizer behind the contract: a pipeline of ``tokenizers`` with all its capabilities, or Python.
-
-    Args:
-        foreign: the tokenizer of ``AutoTokenizer``.
-        notes: remarks for the report.
-        special_tokens: special tokens to add to a pipeline, by name or set.
 
     Raises:
         BackendError: the pipeline has no file that describes it, or it is of neither kind; or special tokens are to be
@@ -165,7 +155,7 @@ def behind_the_contract(
 
 
 def _chat(foreign: Any) -> JinjaChat | None:
-    """Return the chat template; ``None`` if the tokenizer has none, or several of which none is the default."""
+    """Return ``None`` if the tokenizer has several templates without a default."""
     try:
         template = foreign.get_chat_template()
     except ValueError:
@@ -175,41 +165,32 @@ def _chat(foreign: Any) -> JinjaChat | None:
 
 
 def digest(foreign: Any) -> str:
-    """Return the sha256 of a pipeline of ``tokenizers`` and its chat template.
-
-    It is an empty string for Python code, which nothing describes.
-    """
+    """Return the sha256 of a pipeline of ``tokenizers`` and its chat template; empty for Python code."""
     if not foreign.is_fast:
         return ""
     return hashlib.sha256(f"{foreign.backend_tokenizer.to_str()}{_chat(foreign) or ''}".encode()).hexdigest()
 
 
 class PythonTokenizer(EncodesAroundSpecial):
-    """Ordinary text through a tokenizer that is written in Python, such as that of ByT5.
+    """Ordinary text through a tokenizer that is written in Python, such as ByT5's.
 
-    Special tokens are never added, and recognised only where the caller allows them. Added tokens that are not special
-    are found here, because the library has one switch for both. Which bytes an id stands for is not known.
-
-    Args:
-        foreign: what ``AutoTokenizer`` returned.
-        notes: remarks for the report.
+    Special tokens are recognised only where the caller allows them. Added tokens that are not special are found here,
+    because the library has one switch for both. The bytes of its ids are unknown.
     """
 
     encode_chat: Callable[..., list[int]]
-    """There if the tokenizer has a chat template, see :class:`tokbench.plugin.EncodesChat`."""
+    """Set if the tokenizer has a chat template, see :class:`tokbench.plugin.EncodesChat`."""
     identity: str
-    """Set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`."""
     lossless = False
-    """Never claimed of foreign code."""
+    """Unknown for Python code."""
     thread_safe = False
-    """Never claimed of foreign code."""
+    """Unknown for Python code."""
 
     def __init__(self, foreign: Any, notes: tuple[str, ...] = ()) -> None:
         self._foreign = foreign
         self.notes = notes
         ids = foreign.get_vocab().values()
         self.vocab_size = max(len(foreign), max(ids, default=-1) + 1)
-        """The highest id and one."""
         self.unk_id: int | None = foreign.unk_token_id
         special_names = foreign.all_special_tokens
         special = zip(special_names, foreign.all_special_ids, strict=True)
@@ -221,11 +202,6 @@ class PythonTokenizer(EncodesAroundSpecial):
             self.encode_chat = self._encode_chat
 
     def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
-        """Encode a conversation by ``apply_chat_template``.
-
-        Raises:
-            ValueError: the template refuses the conversation.
-        """
         copied = json.loads(json.dumps(list(messages)))  # a template may change what it is given
         try:
             ids: list[int] = self._foreign.apply_chat_template(copied, add_generation_prompt=reply, return_dict=False)
@@ -234,11 +210,7 @@ class PythonTokenizer(EncodesAroundSpecial):
         return ids
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Decode by the ``TextStreamer`` of ``transformers``, special tokens by name, spaces not tidied up.
-
-        Raises:
-            ValueError: one of the ids does not exist.
-        """
+        """Decode by the ``TextStreamer`` of ``transformers``, special tokens by name, spaces kept."""
         from transformers.generation.streamers import TextStreamer
 
         shown: list[str] = []
@@ -252,13 +224,13 @@ class PythonTokenizer(EncodesAroundSpecial):
         yield shown.pop()
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text, without a warning that it is longer than the model's longest."""
+        """Encode ordinary text, without the warning about long texts."""
         if self._defined.in_text(text):
             return self._defined.encode(text, self.encode, allowed_special="all")
         ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens by name, spaces not tidied up."""
+        """Decode ids, special tokens by name, spaces kept."""
         text: str = self._foreign.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text

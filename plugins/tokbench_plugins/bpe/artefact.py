@@ -7,13 +7,13 @@
      "corpus": {"sha256": "...", "documents": 1000, "bytes": 1000000},
      "special_tokens": {"<|endoftext|>": 32000}, "merges": [[104, 105], ...], "sha256": "..."}
 
-A tokenizer trained by another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha256``,
-``"rule"``: its name, its options and what encoding needs besides the merges.
+Another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha256``, ``"rule"``: its name, its options
+and what encoding needs besides the merges.
 
 ``options`` are those that the ids depend on, with the requested ``vocab_size``; ``pattern`` is the regular expression,
-not its name, and ``null`` for naive BPE. Unknown values are ``null``. Options of parity are in ``parity``, those for
-sampling in ``sampling``; plain BPE has neither. ``sha256`` covers everything before it, written as compact JSON: the
-file may be reformatted, but not changed. The same tokenizer always gives the same bytes.
+not its name, and ``null`` for naive BPE. Unknown values are ``null``. Options of parity are in ``parity``, of sampling
+in ``sampling``. ``sha256`` covers everything before it, written as compact JSON: the file may be reformatted, but not
+changed. The same tokenizer always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ class CorpusDigest:
 
     @property
     def corpus(self) -> TrainingText:
-        """The documents passed on so far."""
         return TrainingText(self._sha256.hexdigest(), self._documents, self._bytes)
 
 
@@ -102,10 +101,9 @@ class TrainingRecord(NamedTuple):
     corpus: TrainingText | None = None
 
     parity: tuple[tuple[str, str | int | float], ...] = ()
-    """Names and values of the options of parity; empty for plain BPE."""
 
     rule: Mapping[str, Any] | None = None
-    """For other rules than plain BPE: ``name``, options, and what encoding needs besides the merges, as JSON."""
+    """``None`` for plain BPE."""
 
 
 _UNKNOWN: Final = TrainingRecord()
@@ -148,11 +146,7 @@ def write_artefact(
     training: TrainingRecord = _UNKNOWN,
     sampling: Sampling = _NO_SAMPLING,
 ) -> None:
-    """Write the file whole or not at all, replacing an existing one.
-
-    Raises:
-        OSError: the folder does not exist, cannot be written, or is full.
-    """
+    """Write the file whole or not at all, replacing an existing one."""
     corpus = training.corpus
     content = {
         "format": _FORMAT if training.rule is None else _FORMAT_WITH_RULE,

@@ -20,10 +20,6 @@ _SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
 class Decoder:
     r"""Decodes ids one document at a time or in bulk.
 
-    Args:
-        tokens: the bytes of each id, ``b""`` for one without text.
-        compiled: ``True`` allows compiled code for large batches.
-
     >>> decoder = Decoder([b"a", b"", b"\xc3"])
     >>> decoder([0, 1, 2])
     'a\ufffd'
@@ -39,15 +35,9 @@ class Decoder:
         self._decoded = 0
 
     def __call__(self, ids: Sequence[int]) -> str:
-        """Decode ids; invalid UTF-8 becomes U+FFFD."""
         return self.join(ids).decode("utf-8", errors="replace")
 
     def join(self, ids: Sequence[int]) -> bytes:
-        """Return the bytes of ids.
-
-        Raises:
-            ValueError: an id does not exist.
-        """
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
         except KeyError as error:

@@ -4,7 +4,7 @@
 engine    speed of encoding       needs
 ========= ======================= ==================================================================
 literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and logs each merge
-python    that of tiktoken / 4    nothing; the ids of the others are compared with its ids
+python    tiktoken / 4            nothing; the ids of the others are compared with its ids
 numba     tiktoken · 4 to 25      numba; compiles for some seconds, once on each machine
 gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids verified on a sample
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
@@ -47,7 +47,7 @@ ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 
 
 class TrainSettings(TypedDict, total=False):
-    """The settings of training; any may be left out."""
+    """Any may be left out."""
 
     tie: Tie
     """``first`` by default."""
@@ -80,7 +80,7 @@ def check_engine(engine: str) -> None:
     """Refuse an engine that cannot be used here.
 
     Raises:
-        ValueError: there is no such engine.
+        ValueError: the engine is unknown.
         BackendUnavailable: what it needs is not installed.
 
     >>> check_engine("nunba")
@@ -144,9 +144,6 @@ def train(
 ) -> list[Pair]:
     """Train byte-level BPE; ``documents`` is read once, and ``pattern=None`` is naive BPE.
 
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
-
     Raises:
         ValueError: ``vocab_size`` is below 256, or ``pattern`` is invalid.
         BackendUnavailable: the engine is ``numba``, and numba is not installed.
@@ -179,9 +176,6 @@ def train(
 
 def trains_compiled(engine: Engine, characters: int) -> bool:
     """Return True if training on split text of this length runs in numba.
-
-    Raises:
-        BackendUnavailable: the engine is not installed.
 
     >>> trains_compiled("python", 10**9), trains_compiled("auto", 10)
     (False, False)

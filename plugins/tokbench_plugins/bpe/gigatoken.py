@@ -81,11 +81,7 @@ def sample_texts(vocabulary: Vocabulary) -> Iterator[str]:
 
 
 class GigatokenEncoder:
-    """Encodes batches of texts with a vocabulary and a named split, on one thread.
-
-    Raises:
-        ValueError: gigatoken cannot take this vocabulary or pattern, or its ids are not ours.
-    """
+    """Encodes batches of texts with a vocabulary and a named split, on one thread."""
 
     shortest = 1000
     """A call takes 118 us."""
@@ -106,7 +102,6 @@ class GigatokenEncoder:
                 raise ValueError(f"gigatoken gives other ids than this engine for {text[:60]!r}")
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts; lone surrogates become U+FFFD."""
         try:
             encoded = self._encode_batch(texts)
         except TypeError:  # it refuses lone surrogates
@@ -151,10 +146,7 @@ class GigatokenEncoder:
 
 
 def _unknown_characters() -> NDArray[np.bool_]:
-    """Return bool[0x110000], the code points unknown to this Python.
-
-    Above plane 3 only plane 14 and the two private planes have characters.
-    """
+    """Above plane 3 only plane 14 and the two private planes have characters."""
     import numpy as np
 
     unknown = np.ones(0x110000, np.bool_)

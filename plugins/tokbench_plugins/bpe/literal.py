@@ -154,8 +154,8 @@ def drop_literally(
     """Merge as BPE dropout does (Provilkov et al. 2020): before every merge each possible one may be dropped.
 
     The possible merges are visited by rank, equal ranks from left to right. A draw below ``dropout`` drops a merge for
-    this time. The first that is not dropped is done, and then all are possible again; merges behind it need no draw.
-    Encoding ends when all were dropped.
+    this time. The first that is not dropped is done, and then all are possible again. Encoding ends when all were
+    dropped.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_literally([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))

@@ -1,7 +1,6 @@
 r"""The pre-tokenization split: a regular expression cuts text into chunks that no merge crosses.
 
-Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one token, and ``dog.``, ``dog!`` and ``dog?``
-three. The named patterns are those of well-known models:
+Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one token. The named patterns:
 
 ``gpt2``
     GPT-2: contractions in lower case only, numbers of any length, a space joins the word after it.
@@ -73,9 +72,6 @@ _SPELLINGS: Final = {spelling: name for name, split in SPLITS.items() for spelli
 def resolve_pattern(pattern: str) -> str:
     r"""Return the regular expression of a name, or ``pattern`` itself if it can split text.
 
-    Raises:
-        ValueError: neither; the message says where the expression is wrong, or suggests a name.
-
     >>> resolve_pattern(r"\w+|\W+")
     '\\w+|\\W+'
     >>> resolve_pattern("gpt-4")
@@ -140,7 +136,6 @@ class Splitter:
         self._is_trusted = self.pattern in PATTERNS.values()
 
     def __call__(self, text: str) -> list[str]:
-        """Split one document into chunks, in order, none of them empty."""
         text = valid_unicode(text)
         if self._compiled is None:
             return [text] if text else []
@@ -157,7 +152,7 @@ class Splitter:
     def _split(self, compiled: regex.Pattern[str], text: str, limit: float | None) -> list[str]:
         if not compiled.groups:  # with groups, findall returns these instead of the matches
             chunks: list[str] = compiled.findall(text, timeout=limit)
-            # Matches never overlap, so there are no gaps if their lengths add up to the length of the text.
+            # Matches never overlap, so nothing is left out if their lengths add up to the length of the text.
             if sum(map(len, chunks)) == len(text):
                 return chunks if all(chunks) else [chunk for chunk in chunks if chunk]
         return self._split_with_gaps(compiled, text, limit)

@@ -130,9 +130,8 @@ class SpecialTokens:
             encode_ordinary: encodes the text between special tokens.
             allowed_special: names that become their ids. All other text is ordinary.
             disallowed_special: strings that the text must not contain; ``"all"``: every special token that is not
-                allowed, ``()``: nothing is refused.
-            encode_after: encodes text after a special token, where a model puts a dummy prefix before a text; ``None``
-                for ``encode_ordinary``.
+                allowed.
+            encode_after: encodes text after a special token, without a dummy prefix; ``None`` for ``encode_ordinary``.
 
         Raises:
             ValueError: the text contains a disallowed string, or a special token does not exist.
@@ -166,9 +165,6 @@ class SpecialTokens:
 
     def chosen(self, chosen: Chosen) -> Collection[str]:
         """Return the chosen names.
-
-        Raises:
-            ValueError: there is no special token with a name.
 
         >>> sorted(SpecialTokens({"<s>": 256, "</s>": 257}).chosen("all"))
         ['</s>', '<s>']
@@ -242,7 +238,7 @@ class EncodesAroundSpecial:
     def encode_with_special(
         self, text: str, /, *, allowed_special: Chosen = "all", disallowed_special: Chosen = ()
     ) -> list[int]:
-        """Encode a text in which special tokens are recognised; arguments as :meth:`SpecialTokens.encode`."""
+        """Arguments as :meth:`SpecialTokens.encode`."""
         return self.special_tokens.encode(
             text,
             self.encode,
@@ -263,12 +259,8 @@ def with_added_special(tokenizer: Tokenizer, names: Sequence[str]) -> Tokenizer:
 class AddedSpecial(EncodesAroundSpecial):
     """A tokenizer with more special tokens than its own, for libraries whose vocabularies are closed.
 
-    The added tokens have the ids after all others. The library never sees them. They decode to their names if all
-    special tokens of the tokenizer do and it has no dummy prefix, else to nothing. The tokenizer cannot be saved,
-    because the library's file has no place for them.
-
-    Raises:
-        ValueError: a name is empty or not Unicode text.
+    The added tokens have the ids after all others. They decode to their names if all special tokens of the tokenizer do
+    and it has no dummy prefix, else to nothing. The tokenizer cannot be saved.
 
     >>> class Bytes(EncodesAroundSpecial):
     ...     vocab_size, special_ids, dummy_prefix = 256, {}, b""

@@ -51,8 +51,7 @@ class BPETokenizer(EncodesAroundSpecial):
         training: for the artefact.
 
     Raises:
-        ValueError: the merges contradict each other, ``pattern`` is invalid, or a special token has the id of an
-            ordinary one.
+        ValueError: the merges contradict each other, ``pattern`` is invalid, or an id is repeated.
         BackendUnavailable: the engine is not installed.
 
     >>> tokenizer = BPETokenizer([(104, 105), (256, 33)], pattern=None)
@@ -73,7 +72,6 @@ class BPETokenizer(EncodesAroundSpecial):
     thread_safe = True
     sampling = Sampling()
     python_only: ClassVar[bool] = False
-    """True for a class whose only engine is Python."""
     file_notes: tuple[str, ...] = ()
     """Notes on the loaded file."""
 
@@ -118,10 +116,6 @@ class BPETokenizer(EncodesAroundSpecial):
         """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
 
         ``ranks`` has the id of each token by its bytes; a smaller id is merged first.
-
-        Raises:
-            ValueError: the ranks are not a byte-level vocabulary; and as the class.
-            BackendUnavailable: the engine is not installed.
 
         >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
         >>> tokenizer = BPETokenizer.from_ranks(ranks, "gpt2", {"<end>": 400})
@@ -208,11 +202,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id: of its name for a special token, none for an unused id.
-
-        Raises:
-            ValueError: ``token_id`` is not in ``range(vocab_size)``.
-        """
+        """Return the bytes of one id: of its name for a special token, none for an unused id."""
         return self._decoder.token_bytes(token_id)
 
     def decode(self, ids: Sequence[int], /) -> str:
@@ -233,12 +223,7 @@ class BPETokenizer(EncodesAroundSpecial):
         self._before_bulk = -1
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact.
-
-        Raises:
-            BackendError: the vocabulary was not trained here.
-            OSError: the file cannot be written.
-        """
+        """Raise BackendError if the vocabulary was not trained here."""
         if not self.vocabulary.is_trained:
             raise BackendError("only a vocabulary that was trained here is saved in this format; export it")
         pairs = [(left, right) for left, right, _ in self.vocabulary.merges]
@@ -265,12 +250,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
-        """Write the tokenizer in a format of :attr:`exports`.
-
-        Raises:
-            BackendError: the format cannot hold it.
-            OSError: a file cannot be written.
-        """
+        """Raise BackendError if the format cannot hold the tokenizer."""
         if reason := self._not_written_as(name):
             raise BackendError(f"{path}: {reason}")
         from tokbench_plugins.bpe.formats import EXPORTS, Parts
@@ -279,6 +259,5 @@ class BPETokenizer(EncodesAroundSpecial):
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 
     def _not_written_as(self, name: str) -> str:
-        """Return why other programs' formats cannot hold the tokenizer, or an empty string."""
         del name
         return ""

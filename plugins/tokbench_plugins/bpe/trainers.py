@@ -133,11 +133,7 @@ def _train_picky(
 
 
 def load_by_rule(options: BPELoadOptions) -> BPETokenizer:
-    """Return the tokenizer of a file of ``regex_bpe``, whatever trained it.
-
-    Raises:
-        BackendError: as :func:`..artefact.read_artefact`, or its rule is unknown.
-    """
+    """Return the tokenizer of a file of ``regex_bpe``, whatever trained it."""
     artefact = read_artefact(options.path, "regex_bpe")
     rule = artefact.training.rule
     if rule is None or rule["name"] == "superbpe":

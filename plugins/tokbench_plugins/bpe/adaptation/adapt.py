@@ -22,13 +22,11 @@ class Adapted(NamedTuple):
     """UTF-8 bytes of the text."""
 
     removed: list[int]
-    """The removed ids, in order of removal."""
 
     tokens_removing: list[int]
     """Ids of the text: before, and after each removal."""
 
     tokens_adding: list[int]
-    """Ids of the text: before the first merge, and after each."""
 
 
 class AdaptationPlan(NamedTuple):
@@ -53,7 +51,7 @@ def adapt(
     progress: TrainProgress = silent,
     processes: int = 1,
 ) -> Adapted:
-    """Remove tokens from a vocabulary, then add others; ``documents`` is read once.
+    """Remove tokens from a vocabulary, then add others.
 
     >>> base = Vocabulary.trained([(108, 111), (104, 105)])  # lo, hi
     >>> adapted = adapt(base, "gpt2", ["low low"], AdaptationPlan(300, add=1, remove=None))

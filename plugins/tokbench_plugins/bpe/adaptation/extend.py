@@ -26,7 +26,6 @@ class Extension(NamedTuple):
     vocabulary: Vocabulary
 
     tokens: list[int]
-    """Ids of the training text: before, and after each merge."""
 
 
 class MergeRule(NamedTuple):
@@ -97,7 +96,6 @@ class _EncodedChunks(NamedTuple):
         return int(np.diff(self.offsets) @ self.counts)
 
     def sequences(self) -> Iterator[tuple[Sequence[int], int]]:
-        """Yield the ids of each chunk, and how often it occurs."""
         ids = self.ids.tolist()
         for (start, end), count in zip(pairwise(self.offsets.tolist()), self.counts.tolist(), strict=True):
             yield ids[start:end], count

@@ -23,10 +23,8 @@ class Pruned(NamedTuple):
     """The remaining ids do not change."""
 
     removed: list[int]
-    """The removed ids, in order of removal."""
 
     tokens: list[int]
-    """Ids of the text: before, and after each removal."""
 
 
 def prune(
@@ -93,7 +91,7 @@ class _PrunedText:
         return self._used[leaf], -leaf
 
     def least_used(self, *, unused: bool) -> int | None:
-        """Return the leaf that is used least; ``None`` if there is none, or it must be ``unused`` and is not."""
+        """Return ``None`` without a leaf, or if it must be ``unused`` and is not."""
         while self._leaves:
             entry = self._leaves[0]
             leaf = -entry[1]
@@ -120,7 +118,6 @@ class _PrunedText:
                 heapq.heappush(self._leaves, self._entry(token_id))
 
     def _exchange(self, number: int, before: list[int], after: list[int]) -> set[int]:
-        """Count the ids of a chunk again, and return those whose number has changed."""
         count = self._chunks[number][1]
         self.size += (len(after) - len(before)) * count
         for token_id in before:

@@ -83,20 +83,20 @@ class Chunks(NamedTuple):
     """Chunks to count."""
 
     data: Any
-    """uint8[n], the bytes of all chunks, one after the other; no chunk is empty."""
+    """uint8[n], joined; no chunk is empty."""
 
     bounds: Any
-    """int64[c + 1], the start of each chunk, and the end of the last."""
+    """int64[c + 1], the start of each, and the end of the last."""
 
     weights: Any
-    """int64[c], how often each chunk is counted; empty for once."""
+    """int64[c], counts; empty for once."""
 
 
 class Store(NamedTuple):
     """The different chunks so far."""
 
     arena: Any
-    """uint8[a], the bytes of all different chunks, one after the other."""
+    """uint8[a], joined."""
 
     offsets: Any
     """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
@@ -118,7 +118,6 @@ def _move_table(table: Any, larger: Any) -> None:
 
 @compiled
 def _read_counts(table: Any, counts: Any) -> None:
-    """Write the count of each different chunk, in the order of their numbers."""
     for slot in range(table.shape[0]):
         if table[slot, _SECOND]:
             counts[table[slot, _NUMBER]] = table[slot, _COUNT]
@@ -126,7 +125,6 @@ def _read_counts(table: Any, counts: Any) -> None:
 
 @compiled
 def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
-    """Return True if there is room for ``chunks`` more different chunks, of ``size`` bytes in all."""
     return (
         4 * (known + chunks) <= 3 * table.shape[0]
         and known + chunks < offsets.size
@@ -136,7 +134,7 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 
 @inlined
 def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
-    """Count the chunks of a block that are in their first slot; list the others, and return their number."""
+    """List the chunks that are not in their first slot, and return their number."""
     firsts, seconds = keys
     left: Any = 0
     for i in range(size):
@@ -151,7 +149,6 @@ def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, res
 
 @inlined
 def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: Any) -> Any:
-    """Count any chunk, and return the number of different chunks."""
     data, bounds, weights = chunks
     arena, offsets, table = store
     start, end = bounds[chunk], bounds[chunk + 1]
@@ -177,11 +174,7 @@ def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: 
 
 @compiled
 def _add_chunks(chunks: Any, begin: Any, store: Any, known: Any) -> tuple[Any, Any]:
-    """Count chunks from ``begin`` on until all are counted or room may run out.
-
-    Returns:
-        The first chunk that was not counted, and the number of different chunks, ``known`` before.
-    """
+    """Count chunks from ``begin`` on until room may run out; return the next chunk and the number of different ones."""
     data, bounds, weights = chunks
     arena, offsets, table = store
     firsts, seconds = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
@@ -260,7 +253,6 @@ class ChunkCounter:
         return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
 
     def make_room(self, chunks: int, size: int) -> None:
-        """Make room for ``chunks`` more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self.known])
         if used + size > self._data.size:
             self._data = grown(self._data, used, used + size)
@@ -280,7 +272,7 @@ def aligned_zeros(size: int) -> NDArray[np.uint64]:
 
 
 def grown(array: NDArray[Any], used: int, least: int = 0) -> NDArray[Any]:
-    """Copy the used part of an array into one of twice the size, or the least; the rest takes no memory yet."""
+    """Copy the used part of an array into one of twice the size, or the least."""
     copy = np.empty((max(least, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
     copy[:used] = array[:used]
     return copy
@@ -290,7 +282,7 @@ class Utf8Documents(NamedTuple):
     """Documents as UTF-8."""
 
     data: NDArray[np.uint8]
-    """uint8[n], the bytes of all documents, one after the other."""
+    """uint8[n], joined."""
 
     offsets: NDArray[np.int64]
     """int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
@@ -317,9 +309,6 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
 
     Named patterns run in threads, because their scanners release the GIL; ``regex`` runs in processes.
 
-    Raises:
-        ValueError: ``pattern`` is invalid.
-
     >>> counts = count_documents(["no no", "no!"], "gpt2")
     >>> counts.data.tobytes(), counts.offsets.tolist(), counts.counts.tolist()
     (b'no no!', [0, 2, 5, 6], [2, 1, 1])
@@ -338,7 +327,6 @@ class _Own(local):
 
 
 def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    """Count in threads; each records which of its chunks were new with which batch, to restore their order."""
     own = _Own()
 
     def work(batch: Sequence[str]) -> tuple[ChunkCounter, int, int]:

@@ -14,16 +14,13 @@ _ONE, _EIGHT = np.uint64(1), np.uint64(8)
 
 @compiled
 def join_tokens(ids: Any, offsets: Any, tokens: Any, starts: Any) -> Any:
-    """Return the bytes of all ids, one after the other, and the start of each document's bytes.
+    """Return uint8[bytes of the ids + 8] and int64[d + 1], the start of each document's bytes, and the end of the last.
 
     Args:
         ids: uint32[n].
-        offsets: int64[d + 1], the start of each document's ids, and the end of the last.
+        offsets: int64[d + 1].
         tokens: uint8[m + 8], the bytes of all tokens.
-        starts: uint64[number of ids + 1], the start of each token, and the end of the last.
-
-    Returns:
-        uint8[bytes of the ids + 8]; int64[d + 1], the start of each document's bytes, and the end of the last.
+        starts: uint64[number of ids + 1].
     """
     size = _EIGHT
     for k in range(len(ids)):

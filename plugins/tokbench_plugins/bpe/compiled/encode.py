@@ -52,7 +52,6 @@ class CompiledEncoder:
         self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts, with the ids of :class:`..fast.encode.Encoder`."""
         ids: list[NDArray[np.uint32]] = []
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
@@ -99,7 +98,6 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
 
 
 def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
-    """Return the vocabulary as arrays, and a new cache with its tokens for chunks up to ``longest`` bytes."""
     if len(vocabulary.tokens) > HIGHEST_ID:
         raise ValueError(f"id {len(vocabulary.tokens) - 1} is above {HIGHEST_ID - 1}, the highest of compiled encoding")
     merging = _merging(vocabulary)
@@ -119,7 +117,6 @@ def _tables(vocabulary: Vocabulary, longest: int) -> Tables:
 
 
 def _merging(vocabulary: Vocabulary) -> Merging:
-    """Where ids rise with the ranks of merges, as in published vocabularies, an id is the rank: one look-up less."""
     merges = np.fromiter(chain.from_iterable(vocabulary.merges), np.int64, 3 * len(vocabulary.merges)).reshape(-1, 3)
     made = merges[:, 2]
     ranks_are_ids = bool((np.diff(made) > 0).all())

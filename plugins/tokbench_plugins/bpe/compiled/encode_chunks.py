@@ -7,12 +7,8 @@ The cache is one table of open addressing, of four words a row:
 - words 2 and 3, the *ids*. The top bit of word 2 marks rows learned from text, which may be dropped; the next seven
   are the number of ids. Up to four ids are in the row itself, more in ``spans``.
 
-Chunks are taken in blocks, and each of these is done in turn over all of a block:
-
-1. compute the keys, and prefetch the rows that will be read: the table is larger than the processor's caches;
-2. find the row of each chunk; a chunk that is not there claims a free one and is listed;
-3. merge the listed chunks, which gives the claimed rows their ids;
-4. copy the ids out of the rows.
+A new table holds the vocabulary, so that every token is a cache hit. When the table is full, only the rows learned from
+text are cleared.
 """
 
 from __future__ import annotations
@@ -45,7 +41,7 @@ _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL, _PROMISED
 
 
 class Tables(NamedTuple):
-    """The tables of the kernels; the cache changes, the others do not."""
+    """The tables of the kernels; only the cache changes."""
 
     merging: Any
 
@@ -118,10 +114,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
 
 @inlined
 def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
-    """Copy the ids of a row to ``out[n:]``, and return where they end.
-
-    Four ids are always written, and the surplus overwritten by the next chunk: a branch would cost six times as much.
-    """
+    """Copy the ids of a row to ``out[n:]``, and return where they end."""
     word, other = rows[row + _U2], rows[row + _U3]
     count = (word >> _U56) & _COUNT
     out[n] = np.uint32(word & _ID)
@@ -228,7 +221,6 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step:
 
 @compiled
 def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_chunks: Any, new: Any) -> Any:
-    """Find or claim the row of each chunk of a step, list those to merge, and return their number so far."""
     rows, keys, _, _ = cache
     starts, lengths, firsts, seconds, begins = step
     new_starts, new_lengths, new_places = new_chunks
@@ -277,18 +269,15 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 @compiled
 def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, out: Any, offsets: Any) -> Any:
-    """Encode documents that follow each other.
+    """Encode documents that follow each other, and return the number of ids.
 
     Args:
         data: uint8[n + PADDING], the documents as UTF-8.
-        ends: int64[chunks], where each chunk ends, rising; the ends of documents are among them.
+        ends: int64[chunks], where each chunk ends; the ends of documents are among them.
         borders: int64[d], where each document ends.
         tables: the vocabulary and the cache.
         out: uint32[n + 4], receives the ids.
-        offsets: int64[d], receives for each document where its ids end.
-
-    Returns:
-        The number of ids.
+        offsets: int64[d], receives where the ids of each document end.
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
     cache = rows, _, spans, state = tables.rows, tables.keys, tables.spans, tables.state

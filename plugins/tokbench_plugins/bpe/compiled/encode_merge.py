@@ -55,7 +55,6 @@ class Merging(NamedTuple):
     """uint32[ranks], the id that the merge of each rank makes."""
 
     ranks_are_ids: Any
-    """True if that id is the rank."""
 
 
 class Lanes(NamedTuple):
@@ -176,15 +175,9 @@ def _drain_lane(lane: Any, size: Any, tokens: Any, after: Any, ids: Any, start: 
 
 @compiled
 def merge_chunks(data: Any, chunks: Any, merging: Any, room: Any, ids: Any, counts: Any) -> None:
-    """Write the ids of some chunks, each at the start of as much room as it has bytes.
+    """Write the ids of n chunks to ``ids``, each at the start of as much room as it has bytes.
 
-    Args:
-        data: uint8[bytes].
-        chunks: uint64[n or more], their starts; uint64[n or more], their lengths, 1 to ``LONGEST_SCANNED``; n.
-        merging: the merges.
-        room: the lanes.
-        ids: uint32[bytes of all chunks], receives the ids.
-        counts: uint64[n or more], receives the number of ids of each chunk.
+    ``chunks`` has their starts, their lengths (1 to ``LONGEST_SCANNED``) and n; ``counts`` receives the numbers of ids.
     """
     starts, lengths, n_chunks = chunks
     keys = room.keys

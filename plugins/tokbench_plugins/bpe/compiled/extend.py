@@ -45,9 +45,6 @@ def continue_counts(
 ) -> list[Learned]:
     """Learn merges as :func:`..fast.train.continue_merges`; the data of ``chunks`` are ids, ``allowed=None`` is all.
 
-    Raises:
-        ValueError: the different chunks have more than two thousand million ids.
-
     >>> ids, offsets = np.array([256, 32, 256, 99, 256, 99], dtype=np.uint32), np.array([0, 4, 6])
     >>> continue_counts(Counts(ids, offsets, np.array([1, 1])), range(300, 301))
     [Learned(pair=(256, 99), times=2)]

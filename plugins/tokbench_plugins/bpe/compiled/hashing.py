@@ -9,7 +9,7 @@ import numpy as np
 from tokbench.plugin import inlined
 
 GOLDEN: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-"""The golden ratio as a factor: odd, and its bits are well mixed."""
+"""The golden ratio as a factor."""
 
 _HALF: Final = np.uint64(32)
 _WORD: Final = np.uint64(8)  # bytes
@@ -24,7 +24,7 @@ def hash_of(key: Any) -> Any:
 
 @inlined
 def word_at(data: Any, at: Any) -> Any:
-    """Return eight bytes as one number, the first one lowest; the compiler makes this a single load."""
+    """Return eight bytes as one number, the first one lowest."""
     at = np.uint64(at)
     word = np.uint64(data[at])
     for i in range(1, 8):

@@ -11,10 +11,8 @@ types: Any = import_module("numba.core.types")
 intrinsic: Any = import_module("numba.extending").intrinsic
 
 VECTOR: Final = 32
-"""The number of values that :func:`lowest_of_vector` compares."""
 
 HALF_VECTOR: Final = 16
-"""The number of values that :func:`lowest_of_half` compares."""
 
 _BITS_32: Final = ir.IntType(32)
 _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))

@@ -28,7 +28,7 @@ HIGHEST_ID: Final = (1 << 21) - 1
 
 _DOUBLINGS: Final = 5
 _LEAST: Final = 1 << 12
-"""Slots: with fewer, two pairs of a bucket have the same slot and step once in a few thousand vocabularies."""
+"""Slots: with fewer, pairs of a bucket may have the same slot and step."""
 
 _FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ID_BITS: Final = np.uint64(21)
@@ -76,10 +76,7 @@ class PairTables(NamedTuple):
 
 
 def pair_tables(merges: NDArray[np.int64]) -> PairTables:
-    """Return the tables of :func:`rank_of`.
-
-    Args:
-        merges: int64[merges, 3 or more], left id, right id and rank, no pair twice; all are below :data:`HIGHEST_ID`.
+    """Return the tables of :func:`rank_of` for int64[merges, 3 or more]: left id, right id and rank, no pair twice.
 
     Raises:
         ValueError: no collision-free table was found after five doublings.
@@ -101,7 +98,7 @@ def pair_tables(merges: NDArray[np.int64]) -> PairTables:
 
 @compiled
 def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
-    """Fill the tables, the fullest buckets first; return False if a bucket has no place."""
+    """Return False if a bucket has no place."""
     keys, mixed = np.empty(len(merges), np.uint64), np.empty(len(merges), np.uint64)
     buckets = np.empty(len(merges), np.int64)
     sizes = np.zeros(len(displacements), np.int64)
@@ -140,7 +137,7 @@ def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.
     Returns:
         uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
         rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with ``b``;
-        and the id that their merge makes. ``NO_RANK`` where there is no merge.
+        and the id that their merge makes. ``NO_RANK`` without a merge.
 
     If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
     behind, no other merge can take one of the bytes first. Where a merge of lower rank takes the result, these two

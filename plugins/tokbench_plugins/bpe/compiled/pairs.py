@@ -81,7 +81,7 @@ def fill_table(pairs: Any, taken: Any, table: Any) -> None:
 
 @compiled
 def drop_stale(text: Any) -> None:
-    """Move the positions that are still valid together, in place: later rows have theirs further on in ``arena``."""
+    """Move the positions that are still valid together, in place."""
     flat, pairs, arena = text.flat, text.pairs, text.arena
     kept = 0
     for row in range(text.state[PAIRS]):
@@ -115,7 +115,7 @@ def find_pair(text: Any, key: Any) -> Any:
 
 @inlined
 def new_pair(text: Any, key: Any, count: Any, positions: Any) -> Any:
-    """Make a row for a pair, with room for its positions, which are written later."""
+    """Make a row for a pair, with room for its positions."""
     row = text.state[PAIRS]
     start = text.state[ARENA]
     text.pairs[row, KEY], text.pairs[row, COUNT] = key, count
@@ -177,7 +177,6 @@ def drop_best(text: Any) -> None:
 
 @compiled
 def _refill(text: Any, smallest: Any) -> Any:
-    """Lower the threshold and fill the empty heap; False if no pair is left."""
     highest = 0
     for row in range(text.state[PAIRS]):
         highest = max(highest, text.pairs[row, COUNT])
@@ -205,7 +204,7 @@ def _times(text: Any, row: Any) -> Any:
 
 @compiled
 def best_pair(text: Any, smallest: Any) -> Any:
-    """Return the row of the pair to merge, which stays on top of the heap; -1 if no pair is left."""
+    """Return the row of the pair to merge; -1 if no pair is left."""
     flat, pairs, heap, arena = text.flat, text.pairs, text.heap, text.arena
     while True:
         if text.state[HEAP] == 0 and not _refill(text, smallest):

@@ -1,7 +1,5 @@
 """The kernels of parity-aware training; :mod:`..parity.compiled_parity` lays out their arrays.
 
-The cache of machine code checks only the sources of this folder, and the kernels call :mod:`.train` and :mod:`.pairs`.
-
 The arrays of :class:`.pairs.Text` of all languages follow each other, because numba takes no list of them. Texts that
 are only measured come last and never enter a heap.
 """
@@ -63,7 +61,6 @@ class Turns(NamedTuple):
     """int64[n], the units of that text."""
 
     closed: Any
-    """bool[n], True for a language that has no pair left."""
 
     recent: Any
     """int64[window], the last choices, in a ring; -1 for none yet."""
@@ -137,7 +134,7 @@ def _choose(stack: Any, turns: Any, smallest: Any) -> Any:
 
 @compiled
 def _lacks_room(stack: Any, rows: Any, key: Any, made: Any) -> Any:
-    """Find the row of a pair in each text, -1 without one; return a text whose table is too small, or -1."""
+    """Find the rows of a pair; return a text whose table is too small, or -1."""
     for text in range(rows.size):
         view = _view(stack, text)
         row = row_of(view.pairs, view.table, key)

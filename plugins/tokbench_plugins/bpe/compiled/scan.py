@@ -126,14 +126,11 @@ _Moves = list[tuple[Iterable[int], str, int]]
 
 
 class _Automaton:
-    """Transitions under construction; states have names, and ``start`` comes first."""
-
     def __init__(self) -> None:
         self.rows: dict[str, dict[int, tuple[str, int]]] = {"start": {}}
         self.owed: dict[str, int] = {"start": 0}
 
     def add(self, state: str, moves: _Moves, owed: int = 0) -> None:
-        """Add a state; of moves for the same class the first counts."""
         row = self.rows.setdefault(state, {})
         for classes, target, reports in moves:
             for number in classes:
@@ -155,7 +152,6 @@ class _Automaton:
 
 
 def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: bool) -> None:
-    """Add a run of spaces: ``blank`` may follow U+0020, ``space`` other spaces; ``lines`` end in a separate chunk."""
     for prefix, owed in (("", 0), ("lines ", MARKED)) if lines else (("", 0),):
         newline = ([NEWLINE], "lines" if lines else "spaces", 0)
         more: _Moves = [([BLANK], f"{prefix}blanks", 0), ([SPACE], f"{prefix}spaces", 0), newline]
@@ -190,7 +186,6 @@ def _gpt2() -> _Automaton:
 
 
 def _add_signs_and_numbers(automaton: _Automaton, after_signs: Iterable[int]) -> None:
-    """``after_signs`` are the classes that stay with signs after a line break."""
     signs: _Moves = [(_SIGNS, "signs", 0), ([NEWLINE], "signs lines", 0)]
     automaton.add("signs", signs)
     automaton.add("signs lines", [(after_signs, "signs lines", 0)])
@@ -360,7 +355,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
 
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""Return the scanner of a split, by name or expression; ``None`` if :data:`AUTOMATA` has none.
+    r"""Return the scanner of a split; ``None`` if :data:`AUTOMATA` has none.
 
     >>> scanner(r"\w+") is None
     True
@@ -384,10 +379,8 @@ class Scanner:
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return int64[c], the rising positions in ``data`` behind the last byte of each chunk.
 
-        Args:
-            data: uint8[n], valid UTF-8; other bytes would be read past their end.
-            offsets: int64[d + 1], for several documents: document ``k`` is ``data[offsets[k]:offsets[k + 1]]``, and no
-                chunk crosses from one to the next.
+        ``data`` must be valid UTF-8; others would be read past their end. No chunk crosses from one document of
+        ``offsets`` to the next.
         """
         if offsets is None:
             offsets = np.array([0, data.size], np.int64)

@@ -88,7 +88,6 @@ def _first_of_runs(word: Any) -> Any:
 
 @inlined
 def _length_of_contraction(data: Any, at: Any, known: Any, folded: Any) -> Any:
-    """Return the bytes of a contraction such as ``'s`` or ``'ll`` at an apostrophe; 0: none; 1: unknown."""
     first, second = data[at + 1], data[at + 2] if known > _U2 else np.uint8(0)
     if folded:
         first, second = first | _FOLD, second | _FOLD
@@ -162,11 +161,7 @@ def _with_contractions(
 def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
     """Return where chunks are sure to begin behind the first byte of a window, one bit a byte.
 
-    Args:
-        data: uint8[at + 64 or more].
-        at: where the window and a chunk begin.
-        size: the bytes of the text from there on.
-        kind: the pattern.
+    ``data`` has 64 bytes or more from ``at``, where a chunk begins; the text has ``size`` bytes from there on.
     """
     letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)
     unknown |= _ALL << np.uint64(size) if size < WINDOW else _U0

@@ -118,7 +118,6 @@ class Met(NamedTuple):
 
 @inlined
 def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: Any) -> Any:
-    """Count the ids before and after ``made``, and record the two of each position."""
     lefts, rights = met.lefts, met.rights
     flat, neighbour_counts, neighbours, arena = text.flat, text.neighbour_counts, text.neighbours, text.arena
     width = text.widths[made]
@@ -210,7 +209,7 @@ def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
 
 @compiled
 def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
-    """Merge until ``until`` ids are made, no pair is left, or an array may be too small for the next merge."""
+    """Merge until ``until`` ids are made, no pair is left, or an array may be too small."""
     while text.state[MADE] < until:
         row = best_pair(text, smallest)
         if row < 0:
@@ -232,7 +231,7 @@ def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
 
 
 def make_ready(pattern: str | None, tie: Tie) -> None:
-    """Compile all functions of training by training on two words, before the text is read."""
+    """Compile all functions of training by training on two words."""
     ChunkCounter().make_room(1 << 13, 0)
     text = _laid_out(count_documents(["low lower"], pattern), FIRST_MERGE + 2)
     index_pairs(text)
@@ -243,9 +242,6 @@ def make_ready(pattern: str | None, tie: Tie) -> None:
 
 def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:
     """Train on counted chunks, in order of first occurrence.
-
-    Raises:
-        ValueError: the different chunks have two gigabytes or more.
 
     >>> train_counts(Counts.of({"aab": 2, "ab": 3}), 258)
     [(97, 98), (97, 256)]

@@ -28,12 +28,7 @@ _LONGEST_SCANNED = 256  # ids; above, the heap is faster
 
 
 def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
-    """Merge the ids of one chunk.
-
-    Args:
-        ids: the id of each byte of the chunk; the list may be changed.
-        rank_of: the rank of each merge, by its pair.
-        made: for each rank, the id that the merge makes.
+    """Merge the ids of one chunk, whose list may be changed; ``made`` has the id that each merge makes.
 
     >>> merge_ids(list(b"aaabdaaabac"), {(97, 97): 0, (256, 97): 1, (257, 98): 2}, [256, 257, 258])
     [258, 100, 258, 97, 99]
@@ -81,11 +76,7 @@ def _merge_long(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]
 
 
 class ChunkEncoder(ABC):
-    """Encodes the chunks of a text, each by itself; caches the ids of up to 65,536 short chunks.
-
-    Raises:
-        ValueError: ``pattern`` is invalid.
-    """
+    """Encodes the chunks of a text, each by itself; caches the ids of up to 65,536 short chunks."""
 
     def __init__(self, pattern: str | None) -> None:
         self.split = Splitter(pattern)
@@ -104,9 +95,6 @@ class ChunkEncoder(ABC):
 
 class Encoder(ChunkEncoder):
     """Encodes texts with a vocabulary, or the merges of a trained one in order of rank.
-
-    Raises:
-        ValueError: ``pattern`` is invalid, or the merges contradict each other.
 
     >>> encoder = Encoder([(97, 97), (256, 98)], pattern="gpt2")
     >>> encoder("aab aab")

@@ -39,13 +39,9 @@ def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]
 def in_order(
     work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int, *, threads: bool = False
 ) -> Iterator[_Result]:
-    """Yield the results of work on each item, in order; several run at a time.
+    """Yield the results of work on each item, in order; several run at a time, up to ``workers`` items ahead.
 
-    Args:
-        work: a function; for processes, one that can be pickled.
-        items: read up to ``workers`` items ahead of the results.
-        workers: 1 works in this process.
-        threads: threads instead of processes, for work that releases the GIL.
+    Threads are for work that releases the GIL; processes need picklable work.
 
     >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
     ['A', 'B', 'C']

@@ -107,13 +107,7 @@ def drop_merges(
 
 
 def split_tokens(ids: Sequence[int], share: float, splits_of: Callable[[int], Sequence[Pair]], draw: Draw) -> list[int]:
-    """Split random tokens as StochasTok does.
-
-    Args:
-        ids: the finished encoding.
-        share: the number of steps for each token, 0 … 1.
-        splits_of: returns the pairs of ids with the bytes of an id.
-        draw: a step takes one number, and one more for a token that can be split.
+    """Split random tokens as StochasTok does; ``share`` is the number of steps for each token, 0 … 1.
 
     >>> draws = iter([0.9, 0.0])
     >>> split_tokens([97, 256], 0.5, lambda token: [(97, 98)] if token == 256 else [], lambda: next(draws))
@@ -142,9 +136,6 @@ def split_tokens(ids: Sequence[int], share: float, splits_of: Callable[[int], Se
 
 class Sampler:
     """Encodes texts with sampling; without any, it gives the ids of :class:`.encode.Encoder`.
-
-    Raises:
-        ValueError: ``pattern`` is invalid.
 
     >>> vocabulary = Vocabulary.trained([(108, 111), (256, 119)])
     >>> Sampler(vocabulary, "gpt2", Sampling(dropout=1.0))("low")

@@ -101,13 +101,13 @@ class LinkedText:
 
     Attributes (position = index into the first four; one slot per byte, one before and after each chunk):
         ids: the id at each position, or ``EMPTY``.
-        before, after: the nearest positions to either side that were not emptied by a merge.
+        before, after: the nearest positions that were not emptied by a merge.
         weights: how often the position's chunk occurs.
-        counts: for each pair, the sum of the weights of all positions where it starts.
-        positions: for each pair, where it starts or once started, *last first*: stale ones are popped from the end.
+        counts: for each pair, the sum of the weights of its positions.
+        positions: for each pair, where it starts or once started, *last first*.
         heap: one entry (-count, rank, pair) for each pair, current or out of date. The rank is the first
             position, or 0 if the smallest pair wins a tie.
-        overlapping: False if the heap has the number of merges that would happen instead of the count.
+        overlapping: False if the heap has the number of merges that would happen.
     """
 
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie, *, overlapping: bool = True) -> None:
@@ -131,13 +131,11 @@ class LinkedText:
             self.enter(pair)
 
     def enter(self, pair: Pair) -> None:
-        """Put a pair whose positions were found from left to right into the heap."""
         positions = self.positions[pair]
         positions.reverse()
         heapq.heappush(self.heap, self.entry(pair))
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        """Return the current heap entry of a pair."""
         count = self.counts[pair] if self.overlapping else self.times(pair)
         return -count, self.positions[pair][-1] if self.first_wins else 0, pair
 
@@ -176,7 +174,6 @@ class LinkedText:
         return None
 
     def merge(self, pair: Pair, made: int) -> int:
-        """Replace every occurrence of a pair, from left to right; return their number."""
         ids, before, after, weights = self.ids, self.before, self.after, self.weights
         counts, positions = self.counts, self.positions
         left, right = pair

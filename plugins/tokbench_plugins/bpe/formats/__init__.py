@@ -1,8 +1,4 @@
-"""Byte-level BPE in the files of other programs, both ways.
-
-What a format cannot hold, or byte-level BPE cannot do, is refused with the reason: a file that loads gives the same
-ids.
-"""
+"""Byte-level BPE in the files of other programs, both ways."""
 
 from __future__ import annotations
 

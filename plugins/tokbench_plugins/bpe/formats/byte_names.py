@@ -41,9 +41,6 @@ def name_of_bytes(token: bytes) -> str:
 def bytes_of_name(name: str) -> bytes:
     r"""Return the token that is spelled so.
 
-    Raises:
-        ValueError: a character of it is not in the alphabet.
-
     >>> bytes_of_name("ĠhiĊ")
     b' hi\n'
     >>> bytes_of_name("a b")

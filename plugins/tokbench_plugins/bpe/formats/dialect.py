@@ -28,10 +28,6 @@ _SHARED: Final = re.compile(
 def check_shared_dialect(pattern: str) -> None:
     r"""Refuse an expression that might split text differently in Hugging Face's engine.
 
-    Raises:
-        ValueError: it is invalid, has a construct that is not known to agree, or can match nothing; the message shows
-            where.
-
     >>> check_shared_dialect(r" ?\p{L}+|\p{N}{1,3}|\s+(?!\S)")
     >>> check_shared_dialect(r"\p{N}{1,3}+|\w")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -1,7 +1,6 @@
 """GPT-2's two files: ``encoder.json``, the ids by token, and ``vocab.bpe``, the merges in order of rank.
 
-Tokens are spelled in GPT-2's byte alphabet, and ids need not follow ranks. Special tokens are in ``encoder.json``,
-written as they are; they are the tokens of several bytes that no merge makes.
+Special tokens are the tokens of several bytes that no merge makes.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
 
 
 def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
-    """Return the merges by line; a version header may be on any line, as in tokenizers."""
     try:
         lines = decode_utf8(read_file(path, text=True)).split("\n")
     except TextError as error:

@@ -12,8 +12,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
     """Return the content of a file whose outermost value is an object.
 
     Raises:
-        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else; the message names
-            file, line and column.
+        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else.
     """
     try:
         content = parse_json(read_file(path, text=True), _no_key_twice)
@@ -36,10 +35,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def ids_by_name(value: Any, where: str) -> dict[str, int]:
-    """Return a value if it is an object of integers; ``where`` names it in messages.
-
-    Raises:
-        ValueError: it is something else.
+    """Return a value if it is an object of integers, else raise ValueError; ``where`` names it in messages.
 
     >>> ids_by_name({"a": 1, "b": "2"}, "model.vocab")
     Traceback (most recent call last):

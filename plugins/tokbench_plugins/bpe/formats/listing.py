@@ -88,11 +88,7 @@ def unquoted(text: str) -> bytes:
 
 
 def read_listing(path: Path) -> Parts:
-    """Read a listing.
-
-    Raises:
-        BackendError: the file cannot be read or is not a listing; the message names file and line.
-    """
+    """Read a listing."""
     lines = read_file(path, text=True).decode("utf-8", errors="replace").split("\n")
     header = _HEADER.fullmatch(lines[0])
     if header is None:

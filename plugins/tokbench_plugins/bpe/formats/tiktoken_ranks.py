@@ -53,11 +53,7 @@ class RanksFile(NamedTuple):
 
 
 def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
-    """Read a file of ranks and its split: the requested, the published, or the exported one.
-
-    Raises:
-        BackendError: as :func:`read_ranks`, or the exported split is not a regular expression.
-    """
+    """Read a file of ranks and its split: the requested, the published, or the exported one."""
     ranks = read_ranks(path)
     pattern = pattern or _PUBLISHED.get(_sha256(path)) or read_pattern(path)
     return RanksFile(ranks, pattern or DEFAULT_SPLIT, () if pattern else (_ASSUMED,))
@@ -72,11 +68,7 @@ def _pattern_file(path: Path) -> Path:
 
 
 def read_pattern(path: Path) -> str | None:
-    """Return the split that was exported with a file; ``None`` if there is none, or it is of an earlier export.
-
-    Raises:
-        BackendError: it cannot be read, or is not a regular expression.
-    """
+    """Return the split that was exported with a file; ``None`` if there is none, or it is of an earlier export."""
     file = _pattern_file(path)
     try:
         sha256, _, pattern = read_file(file).decode().partition("\n") if file.exists() else ("", "", "")
@@ -95,11 +87,6 @@ def write_pattern(path: Path, pattern: str | None) -> None:
 
 def read_ranks(path: Path) -> dict[bytes, int]:
     """Return the tokens of a file and their ranks, an empty token included.
-
-    tiktoken's own reader caches a copy by path and would miss a changed file.
-
-    Raises:
-        BackendError: the file cannot be read or is damaged; the message names file and line.
 
     >>> read_ranks(Path("nowhere.tiktoken"))
     Traceback (most recent call last):
@@ -151,8 +138,6 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     """Return the ranks from which tiktoken gets the ids of a vocabulary.
-
-    If its last id is unused, it belongs to the empty token, so that the number of ids is kept.
 
     Raises:
         ValueError: two ids have the same bytes, or other merges follow from the ids.

@@ -28,12 +28,7 @@ _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offs
 
 
 def write_tokenizer_json(path: Path, parts: Parts) -> None:
-    """Write a file, whole or not at all, replacing an existing one.
-
-    Raises:
-        BackendError: the format cannot hold the tokenizer.
-        OSError: the file cannot be written.
-    """
+    """Write a file, whole or not at all, replacing an existing one."""
     try:
         content = tokenizer_json(parts)
     except ValueError as error:
@@ -42,11 +37,7 @@ def write_tokenizer_json(path: Path, parts: Parts) -> None:
 
 
 def tokenizer_json(parts: Parts) -> dict[str, Any]:
-    """Return the content of the file.
-
-    Raises:
-        ValueError: the format cannot hold it.
-    """
+    """Return the content of the file."""
     names = names_of(parts)
     vocabulary = parts.vocabulary
     if vocabulary.whole_chunks and (lost := not_merged(vocabulary) - vocabulary.whole_chunks):
@@ -87,7 +78,6 @@ def _added_token(name: str, token_id: int) -> dict[str, Any]:
 
 
 def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
-    """Return what splits: GPT-2's pattern is built in, any other comes before a bare change of alphabet."""
     if pattern is None:
         return {**_BYTE_LEVEL, "use_regex": False}
     expression = resolve_pattern(pattern)
@@ -100,10 +90,6 @@ def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
 
 def read_tokenizer_json(path: Path) -> Parts:
     """Return the parts of the byte-level BPE in a ``tokenizer.json``.
-
-    Raises:
-        BackendError: the file cannot be read, is damaged, or byte-level BPE cannot do what it describes; the message
-            names file and place.
 
     >>> read_tokenizer_json(Path("tokenizer.json"))
     Traceback (most recent call last):

@@ -41,7 +41,7 @@ class ParityRule(NamedTuple):
 
 
 class MeasuredText(NamedTuple):
-    """The text whose tokens are counted to find the language that chooses."""
+    """The text on which parity is measured."""
 
     units: Mapping[str, int]
     """The units of each language's text; the first of equal languages chooses."""
@@ -60,8 +60,8 @@ def train_parity_literally(
 ) -> list[Pair]:
     """Train so that the language with the most tokens per unit chooses each merge, which is then done in all languages.
 
-    It chooses the most frequent pair of its own text. A language without a pair is out. If the window excludes all
-    others, the one with the most tokens chooses all the same.
+    It chooses the most frequent pair of its own text. If the window excludes all others, the one with the most tokens
+    chooses all the same. ``on_merge`` gets the language; ``*`` for plain BPE.
 
     The second language is short of merges, so it chooses, though the first has the more frequent pair:
 

@@ -78,11 +78,7 @@ class ParityOptions(plugin.Options):
     )
 
     def parity_training(self) -> ParityTraining | None:
-        """Return the requested training, with the development text; ``None`` for plain BPE.
-
-        Raises:
-            BackendError: the folder of the development text is empty; or options of parity are set without ``parity``.
-        """
+        """Return the requested training, with the development text; ``None`` for plain BPE."""
         if self.parity == "none":
             given = sorted(name for name in self.model_fields_set if name.startswith("parity_"))
             if given:
@@ -93,7 +89,6 @@ class ParityOptions(plugin.Options):
 
 
 def _read_texts(folder: Path) -> dict[str, list[str]]:
-    """Read a folder: each file's name without ``.txt`` is its language, each line a document."""
     paths = sorted(folder.glob(f"*{_ENDING}")) if folder.is_dir() else []
     if not paths:
         raise BackendError(f"{folder}: no folder with files such as en{_ENDING}; give one with a text in each language")

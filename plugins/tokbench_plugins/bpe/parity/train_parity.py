@@ -75,7 +75,6 @@ class _LanguageTexts:
         self._most = rule.most_choices(len(languages))
 
     def choose(self) -> Pair | None:
-        """Return the pair chosen by the language whose turn it is; ``None`` if no language has a pair."""
         while self._open:
             chooser = self._worst_off()
             best = self._texts[chooser].pop_best()

@@ -41,11 +41,7 @@ def train_by_parity(
     progress: TrainProgress = silent,
     **settings: Unpack[TrainSettings],
 ) -> ParityMerges:
-    """Train on the groups of a text, which are its languages, and record what the artefact needs.
-
-    Raises:
-        BackendError: the text has no groups; and as :func:`train_with_parity`.
-    """
+    """Train on the groups of a text, which are its languages, and record what the artefact needs."""
     digest = CorpusDigest()
     text = list(_with_languages(documents, digest))
     merges = train_with_parity(text, vocab_size, pattern, parity, progress, **settings)
@@ -74,10 +70,7 @@ def train_with_parity(
     """Train parity-aware byte-level BPE; all text is held in memory.
 
     Raises:
-        BackendError: the text has fewer than two languages, the development text has others, or the numbers of
-            documents differ and should not.
-        ValueError: ``pattern`` is invalid.
-        BackendUnavailable: the engine is not installed.
+        BackendError: the languages of the texts do not match, or their numbers of documents.
 
     >>> text = [("en", "low low low"), ("xx", "zz")]
     >>> train_with_parity(text, 257, "gpt2", ParityTraining("documents"))
@@ -107,8 +100,6 @@ def train_with_parity(
 
 
 class _ParityTexts(NamedTuple):
-    """The texts of all languages, in order of first occurrence."""
-
     training: Texts
 
     apart: Texts | None
@@ -180,7 +171,6 @@ def _matching(dev: Texts, texts: Texts) -> Texts:
 
 
 def _units(texts: Texts, unit: Unit) -> dict[str, int]:
-    """Return the bytes or documents of each language."""
     if empty := next((language for language, documents in texts.items() if not any(documents)), None):
         raise BackendError(f"the text of language {empty!r} on which parity is measured is empty")
     if unit == "bytes":

@@ -1,8 +1,7 @@
 """Encoding with the events of PickyBPE in near-linear time, as :func:`.literal_picky.encode_picky_literally`.
 
-An event that can happen at a place happens when its turn comes, whatever is elsewhere. So a heap holds for each place
-the next event that may happen there, the earliest event first and then the leftmost place. What an event makes can only
-take part in later events.
+A heap holds for each place the next event that may happen there, the earliest event first and then the leftmost place.
+What an event makes can only take part in later events.
 """
 
 from __future__ import annotations
@@ -83,7 +82,6 @@ class PickyEncoder(ChunkEncoder):
             yield (ids[left], ids[right]), left
 
     def _next(self, happens: tuple[int, ...], turn: int) -> Sequence[int]:
-        """Return the first event after ``turn`` that may happen to these ids, or none."""
         turns = self._turns.get(happens)
         if turns is None:
             return ()

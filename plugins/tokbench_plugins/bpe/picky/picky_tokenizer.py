@@ -44,7 +44,6 @@ class PickyEvents:
 
     @cached_property
     def tokens(self) -> list[bytes]:
-        """The bytes of each id of training."""
         return token_bytes_of(self.halves)
 
     @cached_property
@@ -111,9 +110,6 @@ class _LiteralPickyEncoder:
 
 def read_events(rule: Mapping[str, Any]) -> PickyEvents:
     """Read the events of an artefact's rule.
-
-    Raises:
-        ValueError: an event is neither a merge of two ids that exist nor the removal of one.
 
     >>> read_events({"name": "picky", "threshold": 0.9, "events": [[[97, 98], [256]]]}).events
     [Event(before=(97, 98), after=(256,))]

@@ -1,8 +1,7 @@
 """Training of PickyBPE in near-linear time, with the events of :func:`.literal_picky.train_picky_literally`.
 
-The text is a :class:`..fast.train.LinkedText`. A removal puts the parts of a token back into the slots of their bytes.
-So counts of old pairs can rise, and a pair that gains enters the heap again; its old entry is worse and comes out
-later.
+A removal puts the parts of a token back into the slots of their bytes. So counts of old pairs can rise, and a pair that
+gains enters the heap again; its old entry comes out later.
 """
 
 from __future__ import annotations
@@ -66,16 +65,12 @@ def train_picky(
 
 
 class _PickyText(LinkedText):
-    """The chunks, merged so far, in which tokens can also be split."""
-
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie) -> None:
         super().__init__(sequences, tie)
         self.occurrences: defaultdict[int, int] = defaultdict(int)
-        """For each id, the sum of the weights of its positions."""
         for token, weight in zip(self.ids, self.weights, strict=True):
             self.occurrences[token] += weight
         self.starts: defaultdict[int, list[int]] = defaultdict(list)
-        """For each id that was made, its present and past positions."""
 
     def enter(self, pair: Pair) -> None:
         self.positions[pair].sort()
@@ -91,7 +86,6 @@ class _PickyText(LinkedText):
         return times
 
     def split(self, token: int, parts: Sequence[int], widths: Sequence[int]) -> None:
-        """Replace a token by its parts everywhere; ``widths`` are the bytes of each part."""
         gained: set[Pair] = set()
         for start in sorted(set(self.starts.pop(token, ()))):
             if self.ids[start] == token:

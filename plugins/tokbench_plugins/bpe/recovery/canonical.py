@@ -42,10 +42,9 @@ def _encoded_alone(vocabulary: Vocabulary, token_ids: list[int]) -> Iterable[int
 
 
 def is_canonical(vocabulary: Vocabulary) -> bool:
-    """Return True if bare ranks describe a vocabulary wholly.
+    """Return True if bare ranks describe a vocabulary wholly; tiktoken takes only these.
 
-    Each token of several bytes is then made by one merge, in the order of the ids, and encoded as itself. Trained
-    vocabularies and OpenAI's are canonical; tiktoken takes only these.
+    Each token of several bytes is then made by one merge, in the order of the ids, and encoded as itself.
 
     >>> is_canonical(Vocabulary.trained([(97, 97), (256, 97), (257, 98)]))
     True

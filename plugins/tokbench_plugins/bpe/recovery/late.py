@@ -27,13 +27,7 @@ class GroupMerge(NamedTuple):
 def check_group(group: Sequence[GroupMerge]) -> None:
     """Check that a group of merges, done one after the other, gives what an engine gives.
 
-    Only the right half of one merge and the left half of another can be the same token; all such pairs are checked.
-
-    Args:
-        group: the merge at its own rank, then the late ones that it makes possible, in order.
-
-    Raises:
-        ValueError: an engine would use a token in another merge than the order does.
+    The first is the merge at its own rank, the others the late ones that it makes possible, in order.
 
     >>> ab = GroupMerge(97, 98, made=300, place=9)
     >>> check_group([ab, GroupMerge(99, 300, made=301, place=1)])  # c ab
@@ -58,7 +52,6 @@ def check_group(group: Sequence[GroupMerge]) -> None:
 
 
 def _first_in_engine(group: Sequence[GroupMerge], before: int, after: int, made: Collection[int]) -> int:
-    """Return which of two merges with a common token an engine does, by their places in the group."""
     if before == 0 or after == 0 or group[after].right in made:
         # The engine comes from the left. It has done all that is possible there before it makes a token further right.
         return before

@@ -25,9 +25,6 @@ class NoMergesError(BackendError, AttributeError):
 def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) -> Merges:
     """Return the parts of every token, in order of rank.
 
-    Raises:
-        NoMergesError: there is no order in which all merges are done.
-
     >>> in_order([Candidate(3, [0, 1]), Candidate(4, [1, 2, 0])], lambda token_id: token_id == 4)
     ((0, 1), (1, 2, 0))
     >>> in_order([Candidate(3, [0, 1, 0]), Candidate(4, [0, 1])], lambda token_id: False)  # doctest: +ELLIPSIS
@@ -69,13 +66,6 @@ def _in_turn(merges: Iterable[Merge], waiting: list[int]) -> Iterator[tuple[int,
 def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
 
-    Args:
-        ranks: the id of each ordinary token, by its bytes; a smaller id is merged first. A chunk is looked up before it
-            is merged.
-
-    Raises:
-        NoMergesError: there is no order in which all merges are done, or a token has a byte that is not a token.
-
     >>> merges_of_ranks({b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"bba": 4, b"abba": 5})
     ((0, 1), (1, 0), (1, 3), (2, 3))
     """
@@ -88,9 +78,6 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
 
 def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
     """Return the merges of a vocabulary that lists them.
-
-    Raises:
-        NoMergesError: there is no order in which all merges are done.
 
     >>> merges_of_vocabulary(Vocabulary.trained([(104, 105), (256, 33)]))
     ((104, 105), (256, 33))

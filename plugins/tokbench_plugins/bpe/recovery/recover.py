@@ -1,10 +1,10 @@
 """The merges behind bare ranks.
 
-A file of ranks gives each token an id, but not its two halves. When the token was made, all earlier merges had been
-done, on its bytes too. So encode its bytes with the merges of lower rank: what is left are its two halves.
+When a token was made, all earlier merges had been done, on its bytes too. So encode its bytes with the merges of lower
+rank: what is left are its two halves.
 
 If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens, added by
-hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary such a chunk becomes its parts.
+hand. An engine looks each chunk up among them before it merges.
 """
 
 from __future__ import annotations
@@ -37,9 +37,6 @@ def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
 
 def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     """Make the vocabulary of bare ranks, tiktoken's format; an empty token is an unused id.
-
-    Raises:
-        ValueError: a single byte is missing, or an id is negative, enormous or repeated.
 
     >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
     >>> vocabulary = vocabulary_of_ranks(ranks)
@@ -76,8 +73,7 @@ def _with_halves_that_come_later(
     """Add the merges of tokens whose halves have higher ranks, each at the rank of its token.
 
     Engines of ranks join any two neighbours whose bytes are a token. So for every token with a whole chunk in it, each
-    way to cut it into two tokens becomes a merge. Only one of them is ever done: what becomes of the bytes of a token
-    does not depend on the text around them until a merge reaches across their ends.
+    way to cut it into two tokens becomes a merge. Only one of them is ever done.
     """
     lengths = set(map(len, ranks)) - {0}  # to look up each part of a token of a million bytes would take hours
 
@@ -130,11 +126,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
-    """Return the tokens of several bytes, in order of id.
-
-    Raises:
-        KeyError: a token has a byte that is not a token.
-    """
+    """Return the tokens of several bytes, in order of id."""
     id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
     in_order = sorted(ranks.items(), key=itemgetter(1))
     if sorted(id_of.values()) == list(range(FIRST_MERGE)):  # as in most vocabularies: the ids of bytes are bytes too
@@ -148,10 +140,6 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
     A candidate may be repeated with other pairs; the pair that lower merges leave of it makes it. ``late`` allows a
     token to be made after tokens of higher rank that give it its halves, as in engines.
-
-    Raises:
-        ValueError: a late merge and another one want the same token, and engines do not follow the order; see
-            :func:`.late.check_group`.
 
     >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
     [(0, 1, 3), (3, 2, 4)]
@@ -222,7 +210,6 @@ class Recovery:
         check_group(group)
 
     def _wake(self, merge: Merge, ready: list[int]) -> None:
-        """Do a new merge in all that waits for it, and push the places of those with two parts left."""
         left, right, made = merge
         for place in set(self._waiting.pop((left, right), ())):
             before = self._parts[place]

@@ -23,7 +23,7 @@ WantedPair: TypeAlias = Pair | tuple[()] | None
 
 
 def recovered_once(candidates: Sequence[Candidate], make: Callable[[], Recovered], *, late: bool) -> Recovered:
-    """Return the cached result for candidates, or that of ``make``, which is then cached."""
+    """Return the cached result for candidates, or the result of ``make``, which is then cached."""
     return _once(lambda: {"candidates": _digest(candidates), "late": late, "version": _VERSION}, make)
 
 

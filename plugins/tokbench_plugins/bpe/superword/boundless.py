@@ -95,8 +95,6 @@ def _between_ends(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class _Inside:
-    """Finds out if two tokens are neighbours within one chunk; most are ruled out by two bytes."""
-
     def __init__(self, chunks: Iterable[str]) -> None:
         data = [chunk.encode() for chunk in chunks]
         self._neighbours = {pair for chunk in data for pair in pairwise(chunk)}
@@ -111,11 +109,9 @@ class _Superwords(LinkedText):
 
     def __init__(self, runs: Mapping[tuple[int, ...], int], tie: Tie, inside: _Inside) -> None:
         self.inside = inside
-        """Says whether ordinary merges may make a token."""
         self.ranked = {byte: byte for byte in range(FIRST_MERGE)}
         """The final id of each existing token, by its id in the runs."""
         self.waiting: defaultdict[int, list[Pair]] = defaultdict(list)
-        """The pairs that wait for a token."""
         super().__init__(runs.items(), tie, overlapping=False)
 
     def enter(self, pair: Pair) -> None:
@@ -139,7 +135,6 @@ class _Superwords(LinkedText):
         return -self.times(pair), self.ranked[pair[0]] << 32 | self.ranked[pair[1]], pair
 
     def exists(self, token: int, final_id: int) -> None:
-        """Record that a token exists from now on."""
         self.ranked[token] = final_id
         for pair in self.waiting.pop(token, ()):
             self._enter_if_ready(pair)

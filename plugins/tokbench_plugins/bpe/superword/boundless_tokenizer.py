@@ -53,7 +53,6 @@ class BoundlessTokenizer(RuledTokenizer):
 
     @property
     def merges(self) -> Merges:
-        """Both parts of each merge, in order of rank; the first merges are the tokenizer of a smaller vocabulary."""
         return tuple(self.learned.merges)
 
     def save(self, path: Path, /) -> None:
@@ -71,7 +70,7 @@ class _LiteralEncoder:
 
 
 class BoundlessEncoder(Encoder):
-    """Encodes texts with ordinary merges, and then with those of the ranks ``supermerges``.
+    """Encodes texts with ordinary merges, and then with the ranks ``supermerges``.
 
     >>> vocabulary = Vocabulary.trained([(105, 110), (32, 97), (256, 257)])
     >>> BoundlessEncoder(vocabulary, [2], "gpt4")("in a in a")

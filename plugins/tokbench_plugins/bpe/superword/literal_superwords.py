@@ -67,9 +67,6 @@ def train_boundless_literally(
 ) -> BoundlessMerges:
     """Do the merge that is done most often, be it within chunks or of whole chunks.
 
-    Plain BPE counts pairs that overlap. Here three equal tokens in a row are one merge, because both kinds are compared
-    by merges, as in the authors' trainer.
-
     A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It goes before
     an ordinary merge with the same count. It is skipped if its token exists, or if one chunk of the text contains the
     bytes, where ordinary merges may make the same token.
@@ -143,11 +140,6 @@ def encode_boundless_literally(
     chunks: Iterable[bytes], merges: Sequence[Pair], supermerges: Iterable[int]
 ) -> list[int]:
     """Encode one document: do the possible merge of lowest rank, ordinary or not, until none is possible.
-
-    Args:
-        chunks: the chunks of the document.
-        merges: all merges in order of rank.
-        supermerges: the ranks of those that join whole chunks.
 
     >>> encode_boundless_literally([b"in", b" a", b" in"], [(105, 110), (32, 97), (256, 257)], [2])
     [258, 32, 256]

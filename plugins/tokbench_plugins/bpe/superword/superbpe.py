@@ -43,7 +43,6 @@ class SuperBPERule(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The rule in the artefact."""
         pattern = None if self.pattern is None else resolve_pattern(self.pattern)
         return {"name": "superbpe", **self._asdict(), "pattern": pattern}
 

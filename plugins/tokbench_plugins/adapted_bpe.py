@@ -56,7 +56,6 @@ class AdaptedBPE(BPETokenizer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Says how many ids are unused; they still count as vocabulary."""
         tokens, special = self.vocabulary.tokens, self.special_tokens.names
         free = sum(not token for token_id, token in enumerate(tokens) if token_id not in special)
         return (*super().notes, *([f"{free:,} of its ids are free: their tokens were removed"] if free else []))

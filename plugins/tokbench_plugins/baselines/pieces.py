@@ -62,7 +62,6 @@ class _Pieces(ABC):
         return plugin.from_lists([self.encode(text) for text in texts])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say where each id ends; exact for unknown pieces too."""
         ends = accumulate(len(piece.encode()) for piece in self.split(text))
         return Offsets(self.encode(text), list(ends))
 
@@ -104,7 +103,6 @@ class CodePoints(_Pieces):
 
     @cached_property
     def _table(self) -> NDArray[np.uint32]:
-        """uint32[0x110000], the id of every code point."""
         table = np.zeros(0x110000, dtype=np.uint32)
         table[list(map(ord, self._ids))] = list(self._ids.values())
         return table
@@ -130,7 +128,6 @@ class Words(_Pieces):
 
     @staticmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """A Counter keeps the order of first occurrence."""
         return [piece for piece, _ in counts.most_common()]
 
 

@@ -36,7 +36,6 @@ class _Units:
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.dtype).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode code units; invalid ones become U+FFFD."""
         return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
 
     def _units(self, ids: NDArray[Any]) -> bytes:
@@ -104,7 +103,6 @@ class Utf32Units(_Units):
     vocab_size = 0x110000
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the UTF-8 bytes of one code point; a surrogate becomes U+FFFD."""
         check_id(token_id, self.vocab_size)
         return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 

@@ -47,7 +47,6 @@ class Admission:
         self._first = 0.0
 
     def ask(self, key: RunKey) -> None:
-        """Ask the workers that have come since the last time."""
         for member in self._cluster.members.values():
             if not member.asked:
                 member.asked = True
@@ -103,7 +102,6 @@ class Admission:
         return True
 
     def nobody(self) -> str:
-        """Return the message that no worker can be used."""
         if not self._scheduler:
             return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
         refused = "".join(f"; {problem}" for problem in self._refused[:_MOST_NAMED])

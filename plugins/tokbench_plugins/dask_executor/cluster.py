@@ -56,7 +56,6 @@ class Member:
     reads_nothing: bool = False
     """It could not read a shard, so that all text is sent to it."""
     busy: int = 0
-    """The number of its jobs and messages."""
     last_seen: float = 0.0
     """The scheduler's time of its last sign of life."""
     changed: float = field(default_factory=time.monotonic)
@@ -105,7 +104,6 @@ class Cluster:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection has ended for good."""
         return bool(self._client.status in {"closing", "closed"})
 
     def send(self, member: Member, key: str, step: Callable[..., Any], *arguments: object) -> Future[Any]:
@@ -116,7 +114,6 @@ class Cluster:
         return sent
 
     def listen(self, topic: str) -> None:
-        """Put what workers show under a topic into the events."""
         attempt(lambda: self._client.subscribe_topic(topic, lambda event: self.events.put(event[1])))
 
     def tell(self, step: Callable[..., None], *arguments: object, patience: float, wait: float = _LAST_WISH) -> None:
@@ -129,11 +126,7 @@ class Cluster:
 
 @contextmanager
 def joined(address: str) -> Iterator[Cluster]:
-    """Join the cluster of a scheduler at an address such as ``tcp://10.0.0.5:8786``.
-
-    Raises:
-        InputError: there is no scheduler at this address.
-    """
+    """Join the cluster of a scheduler at an address such as ``tcp://10.0.0.5:8786``."""
     import dask.config
     import distributed
 
@@ -152,7 +145,6 @@ def joined(address: str) -> Iterator[Cluster]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence dask's logs of vanished workers, which tokbench reports itself."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -164,11 +156,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def started(size: int) -> Iterator[Cluster]:
-    """Start a scheduler and ``size`` workers of one thread; they end with the block, or with this process.
-
-    Raises:
-        InputError: dask does not start.
-    """
+    """Start a scheduler and ``size`` workers of one thread; they end with the block, or with this process."""
     processes: list[subprocess.Popen[bytes]] = []
     with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
         file, log = Path(folder, "scheduler.json"), Path(folder, "log")
@@ -188,7 +176,6 @@ def started(size: int) -> Iterator[Cluster]:
 
 
 def _command(name: str, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
-    """It ends with this process."""
     paths = json.dumps([str(folder) for folder in sys.path])
     with log.open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - this interpreter, with our arguments

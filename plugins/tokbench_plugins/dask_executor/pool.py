@@ -104,7 +104,7 @@ class DaskPool(WorkerPool):
     An empty ``scheduler`` starts a cluster of ``size`` workers on this machine.
 
     Raises:
-        InputError: there is no scheduler at the address, or dask does not start.
+        InputError: the address has no scheduler, or dask does not start.
     """
 
     shared: ClassVar[bool] = True
@@ -130,7 +130,6 @@ class DaskPool(WorkerPool):
         self._beats.start()
 
     def _beat(self) -> None:
-        """Send the workers signs of life; without these they clean up what the run left there."""
         while not self._over.wait(_BEAT):
             self._cluster.tell(renew, self._key.run, patience=self._patience, wait=_BEAT)
 
@@ -147,11 +146,7 @@ class DaskPool(WorkerPool):
         self._stack.close()
 
     def start(self) -> None:
-        """Wait for the present workers, and check that they have the versions of this machine.
-
-        Raises:
-            InputError: no worker can be used.
-        """
+        """Wait for the present workers, and check that they have the versions of this machine."""
         self._local.start()
         expected, since = 1 if self._scheduler else self._started, time.monotonic()
         while not self._admission.complete(expected, time.monotonic() - since):
@@ -220,7 +215,6 @@ class DaskPool(WorkerPool):
         self._alone_since = time.monotonic()
 
     def _free(self) -> Member | None:
-        """Return the least busy worker, if one may get a job."""
         members = self._cluster.members.values()
         usable = [member for member in members if member.usable and member.silent() < self._patience]
         if usable:
@@ -229,7 +223,6 @@ class DaskPool(WorkerPool):
         return min(free, key=lambda member: (member.busy / member.slots, member.silent()), default=None)
 
     def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
-        """Update the members; yield the jobs that are lost for good."""
         self._cluster.look()
         if self._cluster.out_of_reach:
             self._lose(self._cluster.out_of_reach)
@@ -252,7 +245,6 @@ class DaskPool(WorkerPool):
         self._send_more(tried)
 
     def _send_more(self, tried: _Attempt) -> None:
-        """Send the next texts of an attempt, few at a time, and the job after the last."""
         while tried.feeds and len(tried.futures) < _MOST_BATCHES:
             name, batches = next(iter(tried.feeds.items()))
             texts = next(batches, None)
@@ -331,7 +323,6 @@ class DaskPool(WorkerPool):
 
     @staticmethod
     def _lacks(tried: _Attempt, answers: Any) -> bool:
-        """Return whether a worker lacked a recipe or a text for a job, and note which."""
         if isinstance(answers, Lacking):
             tried.member.recipes.difference_update(answers.digests)
             return True
@@ -342,7 +333,6 @@ class DaskPool(WorkerPool):
         return False
 
     def _lost(self, tried: _Attempt, how: str) -> list[tuple[Job, Any | WorkerDied]]:
-        """Retry a job on another worker; after too many losses, return it."""
         self._forget(tried)
         who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
         if number < _MOST_ATTEMPTS:

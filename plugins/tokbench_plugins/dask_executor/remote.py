@@ -84,7 +84,6 @@ class _Run:
     recipes: dict[str, bytes] = field(default_factory=dict)
     """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
-    """Keeps texts for training until they are read."""
     idle: list[ProcessPool] = field(default_factory=list)
     """Pools of one process each."""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -133,7 +132,6 @@ class _Run:
             yield from pickle.loads(_batch_path(self.folder, identity, feed, batch).read_bytes())  # noqa: S301 - sent by the run
 
     def end(self) -> None:
-        """Running jobs end themselves."""
         with _LOCK:
             self.ended.set()
             idle, self.idle = self.idle, []
@@ -234,11 +232,7 @@ def end_run(run: str) -> None:
 
 
 def describe(key: RunKey) -> Surroundings | Failure:
-    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them, or its failure.
-
-    Raises:
-        BackendError: the process does not start.
-    """
+    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them, or its failure."""
     with _run_of(key).pool(silent) as pool:
         answer: Surroundings | WorkerDied = pool.ask(DescribeSurroundings())
     return answer.failure if isinstance(answer, WorkerDied) else answer

@@ -62,7 +62,6 @@ class DescribeSurroundings(Job):
 
 
 def _code(package: str) -> str:
-    """Return the start of the sha256 of all Python files of a package or module; empty without a file."""
     try:
         source = source_of(package)
     except LookupError:

@@ -128,7 +128,6 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise _failure(self._name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, on one thread, through the engine's arrays where it has them."""
         try:
             if self._engine.encode_many is not None:
                 return self._engine.encode_many(list(texts))
@@ -142,7 +141,6 @@ class EngineTokenizer(EncodesAroundSpecial):
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; invalid UTF-8 becomes U+FFFD, unused ids nothing."""
         ids = list(ids)
         check_ids(ids, self.vocab_size)
         return self._decode(ids)
@@ -184,23 +182,14 @@ class EngineTokenizer(EncodesAroundSpecial):
 
 
 def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: plugin.Options) -> EngineTokenizer:
-    """Load a vocabulary into an engine; ``make`` is a function of a module.
-
-    Raises:
-        BackendUnavailable: an encoding is not on this machine.
-        BackendError: a file is not a byte-level vocabulary, or the engine refuses it.
-    """
+    """Load a vocabulary into an engine; ``make`` is a function of a module."""
     vocabulary = load_vocabulary(options)
     engine = engine_of(name, make, vocabulary)
     return EngineTokenizer(name, engine, vocabulary, (load_engine, (name, make, options)))
 
 
 def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary: EngineVocabulary) -> Engine:
-    """Return the engine of a vocabulary; if it was read with its merges, ids are compared, and a difference is noted.
-
-    Raises:
-        BackendError: the engine refuses the vocabulary, or a text.
-    """
+    """Return the engine of a vocabulary; if it was read with its merges, a difference of ids is noted."""
     engine: Engine = calling(name, lambda: make(vocabulary))
     if vocabulary.merged is None:
         return engine
@@ -238,9 +227,6 @@ def registers_engine(
 
 def calling(name: str, call: Callable[[], Any]) -> Any:
     """Return the result of a native call.
-
-    Raises:
-        BackendError: the engine refused, or panicked.
 
     >>> calling("engine", lambda: [][0])
     Traceback (most recent call last):

@@ -26,11 +26,7 @@ class ToktokLoadOptions(plugin.Options):
 
 
 class ToktokTokenizer(CountsAlone):
-    """Counts of ordinary text; a lone surrogate becomes U+FFFD.
-
-    Raises:
-        BackendError: the module ``toktok`` is from another package.
-    """
+    """Counts of ordinary text; a lone surrogate becomes U+FFFD."""
 
     notes = ("toktok counts tokens and gives no ids: whether text comes back, and ids are equal, cannot be seen",)
 

@@ -82,9 +82,6 @@ _IN_TIKTOKEN: Final = frozenset(ENCODINGS) - {"llama3"}
 def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     """Return the ranks of an encoding from splintr's package, or else from tiktoken's files.
 
-    Raises:
-        BackendUnavailable: neither has them.
-
     >>> ranks_of_encoding("cl100k_base")[b" the"]
     279
     """
@@ -116,7 +113,6 @@ class EngineVocabulary:
     """
 
     pattern: str | None
-    """A split's name or expression; ``None`` for none."""
 
     special: Mapping[str, int]
 
@@ -124,13 +120,11 @@ class EngineVocabulary:
     """The id of each token, by its bytes; ``None`` where the merges were read from a file."""
 
     merged: Vocabulary | None = None
-    """Tokens and merges, where a file lists them."""
 
     notes: tuple[str, ...] = ()
     """What else the file says."""
 
     encoding: str = ""
-    """Its name, if it is an encoding."""
 
     @classmethod
     @cache
@@ -186,7 +180,6 @@ class EngineVocabulary:
 
     @cached_property
     def holes(self) -> frozenset[int]:
-        """The ids below the last ordinary one that are not ordinary."""
         pairs = enumerate(self.vocabulary.tokens) if self.ranks is None else ((i, t) for t, i in self.ranks.items())
         ids = {token_id for token_id, token in pairs if token}
         return frozenset(range(max(ids))).difference(ids)
@@ -205,7 +198,7 @@ class EngineVocabulary:
             return load(str(path))
 
     def through_json(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens.
+        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens; gaps get unlikely names.
 
         Engines refuse or misread a file with missing ids: these get names that no text spells.
         """
@@ -266,12 +259,7 @@ class FileOptions(plugin.Options):
 
 
 def load_vocabulary(options: Any) -> EngineVocabulary:
-    """Return the vocabulary that the options name, with the special tokens that they add.
-
-    Raises:
-        BackendUnavailable: an encoding is not on this machine.
-        BackendError: a file is not byte-level BPE.
-    """
+    """Return the vocabulary that the options name, with the special tokens that they add."""
     if options.encoding is not None:
         vocabulary = EngineVocabulary.of_encoding(options.encoding)
     else:

@@ -1,7 +1,7 @@
 """The backend ``wordchipper``: OpenAI's encodings in wordchipper.
 
-If wordchipper cannot download an encoding, it leaves an empty file and runs on 256 bytes without a warning. So the file
-is put into its folder first, and the size of the loaded vocabulary is checked.
+If wordchipper cannot download an encoding, it runs on 256 bytes without a warning. So the file is put into its folder
+first, and the size of the vocabulary is checked.
 """
 
 from __future__ import annotations

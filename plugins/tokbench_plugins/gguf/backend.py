@@ -113,7 +113,6 @@ def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.T
 
 
 def _pieces(content: GGUFTokenizer) -> Iterator[Piece]:
-    """Yield the pieces as SentencePiece has them: GGUF spells the spaces of user-defined pieces as such."""
     unknown = None if PieceType.UNKNOWN in content.token_type else content.unknown_token_id
     rows = zip(content.tokens, content.scores, map(PieceType, content.token_type), strict=True)
     for token_id, (text, score, kind) in enumerate(rows):

@@ -19,11 +19,9 @@ class GGUFTokenizer:
     model: str = ""
     """The kind of tokenizer, such as ``gpt2`` or ``llama``."""
     pre: str = ""
-    """The name of the split of byte-level BPE."""
     tokens: tuple[str, ...] = ()
     """By id; for byte-level BPE spelled in GPT-2's alphabet."""
     token_type: tuple[int, ...] = ()
-    """``gguf.TokenType`` by id; empty where all are ordinary."""
     scores: tuple[float, ...] = ()
     """By id, for SentencePiece models only."""
     merges: tuple[str, ...] = ()

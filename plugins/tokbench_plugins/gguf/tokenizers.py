@@ -28,7 +28,6 @@ class GGUFByteLevel(_SavedAsGGUF, BPETokenizer):
     defined = NO_SPECIAL
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text, which gives user-defined tokens."""
         return self.defined.encode(text, super().encode, allowed_special="all")
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:

@@ -70,7 +70,6 @@ def _chat(options: HuggingFaceLoadOptions) -> JinjaChat | None:
 
 
 def _source(options: HuggingFaceLoadOptions) -> str:
-    """Return the ``tokenizer.json`` that the options name, or an equivalent."""
     if options.encoding is not None:
         return _json_of_encoding(options.encoding)
     path = options.path or options.vocab_txt

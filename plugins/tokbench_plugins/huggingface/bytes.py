@@ -143,7 +143,6 @@ def _keeps_all(split: Mapping[str, Any]) -> bool:
 
 
 def _alters(token: Mapping[str, Any]) -> bool:
-    """Return True if an ordinary added token swallows spaces, or is decoded to something else."""
     name: str = token["content"]
     swallows = bool(token.get("lstrip") or token.get("rstrip"))
     return not token.get("special") and (swallows or _byte_level(name) != name.encode())

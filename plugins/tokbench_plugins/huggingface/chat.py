@@ -29,11 +29,7 @@ class JinjaChat(NamedTuple):
     """The tokens by their roles, such as ``("bos_token", "<s>")``."""
 
     def render(self, messages: Sequence[Mapping[str, Any]], *, reply: bool) -> str:
-        """Return the text of a conversation; ``reply`` opens the assistant's reply at the end.
-
-        Raises:
-            ValueError: the template refuses the conversation, or fails.
-        """
+        """Return the text of a conversation; ``reply`` opens the assistant's reply at the end."""
         try:
             copied = json.loads(json.dumps(list(messages)))  # a template may change what it is given
             return _compiled(self.source).render(
@@ -45,9 +41,6 @@ class JinjaChat(NamedTuple):
 
 def jinja_chat(text: str) -> JinjaChat:
     r"""Return the template in the content of a ``tokenizer_config.json`` or Jinja file.
-
-    Raises:
-        ValueError: a JSON file has no template, or the template is not Jinja.
 
     >>> jinja_chat('{"chat_template": "{{ bos_token }}", "bos_token": {"content": "<s>"}}').render([], reply=False)
     '<s>'

@@ -155,9 +155,6 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
     The library numbers added tokens as they come, unless the vocabulary of the model has them, too. So all of them are
     put there, except in a Unigram model, whose list has no free id.
 
-    Raises:
-        ValueError: a name is an ordinary token of the model.
-
     >>> content = {"added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
     >>> with_more_special(content, {"a": 0}, ["<x>"])["model"]["vocab"]
     {'a': 0, '<x>': 1}
@@ -263,9 +260,6 @@ def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:
 
 def bert_json(text: str, *, lowercase: bool) -> str:
     r"""Make the pipeline of a BERT from the content of ``vocab.txt``; ``lowercase`` also removes accents.
-
-    Raises:
-        ValueError: a piece is repeated, or none is for unknown words.
 
     >>> json.loads(bert_json("[UNK]\nlow\n##er\n", lowercase=True))["model"]["vocab"]
     {'[UNK]': 0, 'low': 1, '##er': 2}

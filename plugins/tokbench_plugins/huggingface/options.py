@@ -120,7 +120,6 @@ class HuggingFaceTrainOptions(plugin.Options):
 
     @property
     def unknown(self) -> str | None:
-        """``None`` for byte-level BPE."""
         return self.unk_token or _DEFAULT_UNKNOWN.get(self.model)
 
     @property

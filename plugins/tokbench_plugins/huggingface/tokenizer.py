@@ -77,9 +77,7 @@ class HuggingFaceTokenizer:
         """The token for all that the model does not know; ``None`` where it knows everything."""
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
-        """Special tokens by name, but for the unknown token."""
         self.notes = (*changes, *notes)
-        """Notes for the report, changes to the file included."""
 
     @property
     def file_faults(self) -> Mapping[int, str]:
@@ -97,7 +95,6 @@ class HuggingFaceTokenizer:
         return self
 
     def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
-        """Encode a conversation: every special token is recognised, as in ``apply_chat_template``."""
         assert self._chat is not None
         return self.encode_with_special(self._chat.render(messages, reply=reply), allowed_special="all")
 
@@ -126,7 +123,6 @@ class HuggingFaceTokenizer:
         return engine.encode(valid_unicode(text), add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts on this thread."""
         if not _has_one_thread():
             return from_lists([self._encode(text).ids for text in texts])
         try:
@@ -138,8 +134,8 @@ class HuggingFaceTokenizer:
     def encode_with_offsets(self, text: str, /) -> Offsets:
         """Encode a text, and say at which byte of it each id ends.
 
-        The library counts characters before normalization. Where one character gives several tokens, all but the last
-        end at its beginning, unless the tokens' bytes are exact.
+        Where one character gives several tokens, all but the last end at its beginning, unless the tokens' bytes are
+        exact.
         """
         text = valid_unicode(text)
         encoding = self._encode(text)
@@ -168,7 +164,6 @@ class HuggingFaceTokenizer:
         yield ""
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens by name; invalid UTF-8 becomes U+FFFD."""
         plugin.check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
         return self._decoder.decode(ids, skip_special_tokens=False)
 
@@ -182,7 +177,6 @@ class HuggingFaceTokenizer:
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The parts of the ``tokenizer.json`` that decide the ids of ordinary text, and its decoder, as JSON."""
         content = ordinary(_content(self._source)).content
         model = dict(content["model"])
         stages = {

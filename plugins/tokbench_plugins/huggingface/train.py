@@ -136,7 +136,6 @@ def _most_frequent(
     options: HuggingFaceTrainOptions,
     limit: int | None,
 ) -> list[str]:
-    """Choose the characters that get a token: wanted ones, marks of pre-tokenization, then the most frequent."""
     letters = set(characters)
     if limit is None or limit >= len(letters):
         return list(letters)

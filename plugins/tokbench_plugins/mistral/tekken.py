@@ -65,7 +65,6 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
         return [first + rank for rank in self._ordinary.encode(text)]
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, from tiktoken's buffers, on one thread."""
         ids, offsets = self._ordinary.encode_batch(texts)
         return Encoded(ids + np.uint32(self._first), offsets)
 
@@ -74,7 +73,6 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
         return TokenSpans([self._first + rank for rank in ids], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens left out; invalid UTF-8 becomes U+FFFD."""
         check_ids(ids, self.vocab_size)
         first = self._first
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])

@@ -51,8 +51,6 @@ class PretokenizedLoadOptions(plugin.Options):
 
 
 class _Ids:
-    """Checks the ids of rows."""
-
     def __init__(self, options: PretokenizedLoadOptions, tokens: list[bytes]) -> None:
         self._options = options
         self._tokens = tokens
@@ -61,7 +59,6 @@ class _Ids:
         self._prefixed = True  # True if every row so far begins with a space of the model's own
 
     def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
-        """Return the ids of a row."""
         limit = self._size or _HIGHEST + 1
         for token_id in ids:
             if type(token_id) is not int or not 0 <= token_id < limit:

@@ -19,9 +19,6 @@ _BYTE_PIECE: Final = re.compile("<0x([0-9A-F]{2})>")
 def piece_bytes(piece: str, spelling: Spelling) -> bytes:
     r"""Return the bytes of a piece.
 
-    Raises:
-        ValueError: it is not spelled so.
-
     >>> piece_bytes("Ġthe", "byte_level"), piece_bytes("▁the", "sentencepiece"), piece_bytes("<0xE2>", "sentencepiece")
     (b' the', b' the', b'\xe2')
     >>> piece_bytes("été", "text")

@@ -34,11 +34,7 @@ class LookUp:
         return len(self._rows)
 
     def add(self, text: str, ids: Sequence[int]) -> bool:
-        """Add a text; return False if it has other ids already.
-
-        Raises:
-            OverflowError: an id does not fit 32 bits.
-        """
+        """Add a text; return False if it has other ids already."""
         key = _key(text)
         if (row := self._rows.get(key)) is not None:
             return self._row(row).tolist() == list(ids)

@@ -20,7 +20,7 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     counts of texts with long runs may be too high at the few sizes that keep only some of them.
 
     Raises:
-        NoMergesError: there is no order in which all merges are done; a piece has a character without a piece; scores
+        NoMergesError: no order does all merges; a piece has a character without a piece; scores
             are equal (but of runs), so that the place in the text decides; or pieces are unused, and so split again.
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)

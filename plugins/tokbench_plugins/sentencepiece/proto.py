@@ -26,7 +26,6 @@ Protobuf joins a repeated message, and takes the last value of each of its field
 """
 
 SPACE: Final = "\u2581"
-"""The sign for a space in pieces."""
 
 _VARINT: Final = 0
 _LENGTH: Final = 2

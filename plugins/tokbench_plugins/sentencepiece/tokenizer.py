@@ -52,11 +52,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         """The space that the model puts before every text, or nothing."""
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text; lone surrogates become U+FFFD.
-
-        Raises:
-            TypeError: ``text`` is not a string; the library would take bytes and lists, too.
-        """
+        """Raise TypeError for bytes and lists, which the library would take."""
         if not isinstance(text, str):
             raise TypeError(f"encode takes a string, not {type(text).__name__}")
         try:
@@ -85,7 +81,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return processor
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts on one thread."""
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
         except (RuntimeError, TypeError):
@@ -95,8 +90,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
     def encode_with_offsets(self, text: str, /) -> Offsets:
         """Encode a text, and say where each id ends in the text before normalization.
 
-        The library counts characters. Where one character gives several tokens, as with byte fallback or ``½``, all but
-        the last end at its beginning.
+        Where one character gives several tokens, as with byte fallback or ``½``, all but the last end at its beginning.
         """
         ids, _, ends = self.encode_with_spans(text)
         bytes_before = list(accumulate((len(char.encode()) for char in valid_unicode(text)), initial=0))
@@ -111,12 +105,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return TokenSpans(mapping["ids"], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids without the dummy prefix; invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            ValueError: they are not all integers in ``range(vocab_size)``.
-            TypeError: they are not a sequence, or are strings, which the library would take as pieces.
-        """
+        """Raise TypeError for strings, which the library would take as pieces."""
         if not len(ids):
             return ""
         if isinstance(ids[0], str):
@@ -143,7 +132,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """How it normalizes, whether it adds a space, its kind, and its pieces."""
         model = self._processor.serialized_model_proto()
         normalizer = read_normalizer(model)
         pieces = (f"{piece.text} {piece.score:.9g} {piece.type.name}" for piece in read_pieces(model))

@@ -127,7 +127,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
         return pieces.encode(text, self._encode, allowed_special="all", disallowed_special=())
 
     def _encode_after(self, text: str) -> list[int]:
-        """Encode without the dummy prefix: after a character without merges, whose id is removed."""
         if not self.dummy_prefix:
             return self.encode(text)
         return self.encode(f"{_NO_PART}{text}")[len(self.encode(_NO_PART)) :]
@@ -169,17 +168,12 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _is_special(self) -> NDArray[np.bool_]:
-        """bool[ids, splintr's markers included], which of them ordinary text must not give."""
         special = np.zeros(max(self._engine.vocab_size, *self._special.values()) + 1, dtype=np.bool_)
         special[[token_id for token, token_id in self._special.items() if token not in self._ordinary]] = True
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids without the dummy prefix; invalid UTF-8 becomes U+FFFD.
-
-        Raises:
-            ValueError: an id is not in ``range(vocab_size)``; the engine would leave it out.
-        """
+        """Raise ValueError for an id that the engine would leave out."""
         check_span(0, max(ids, default=0), self.vocab_size)
         return self._decode(ids)
 
@@ -227,7 +221,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @cached_property
     def _escapes_spaces(self) -> bool:
-        """True if the bytes of an id still show a space as U+2581, as in Gemma 4."""
         return any(_ESCAPED_SPACE in self._engine.decode_token_bytes(i) for i in self._encode("a b"))
 
     @cached_property

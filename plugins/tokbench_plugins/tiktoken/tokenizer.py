@@ -65,7 +65,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
                 raise
             self.detours += 1
             # Hundreds of thousands of spaces in a row are too much for its regular expressions: Python's split then.
-            return self._encoding._encode_only_native_bpe(valid_unicode(text))  # noqa: SLF001 - there is no public name for it
+            return self._encoding._encode_only_native_bpe(valid_unicode(text))  # noqa: SLF001 - it has no public name
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, from tiktoken's buffers, one by one: its call for many starts threads and makes lists."""
@@ -79,13 +79,11 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return from_lists([self.encode(text) for text in texts])  # unlike this, it refuses lone surrogates
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Encode a text, with the starts of tiktoken's ``decode_with_offsets``; a token ends where the next starts."""
         ids = self.encode(text)
         decoded, starts = self._encoding.decode_with_offsets(ids) if ids else ("", [])
         return TokenSpans(ids, starts, [*starts[1:], len(decoded)] if ids else [])
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids; invalid UTF-8 becomes U+FFFD, ids in a gap become nothing."""
         try:
             data = self._encoding.decode_bytes(ids)
         except (KeyError, OverflowError):
@@ -100,7 +98,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return b""
 
     def save(self, path: Path, /) -> None:
-        """Write the ranks as a ``.tiktoken`` file, which has no pattern and no special tokens."""
         write_ranks(path, self._ranks())
 
     def _ranks(self) -> dict[bytes, int]:
@@ -113,14 +110,11 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     @property
     def stages(self) -> Mapping[str, str]:
         tokens = sorted(self._ranks().items(), key=lambda item: item[1])
-        return {"split": self._encoding._pat_str, "merges": "\n".join(token.hex() for token, _ in tokens)}  # noqa: SLF001 - there is no public name for it
+        return {"split": self._encoding._pat_str, "merges": "\n".join(token.hex() for token, _ in tokens)}  # noqa: SLF001 - it has no public name
 
     @cached_property
     def merges(self) -> Merges:
         """The parts of each merge, recovered from the ranks.
-
-        Raises:
-            NoMergesError: they are not in order of rank.
 
         >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
         >>> TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {})).merges
@@ -138,7 +132,7 @@ def get_encoding(name: str) -> tiktoken.Encoding:
     """Load an encoding that tiktoken knows by name.
 
     Raises:
-        BackendUnavailable: its file is not on this machine, and there is no network.
+        BackendUnavailable: its file is not on this machine, and the network fails.
         BackendError: no such encoding; or its file is not what OpenAI published.
 
     >>> get_encoding("cl100k")
@@ -168,11 +162,7 @@ def _reason(error: OSError) -> str:
 def make_encoding(
     name: str, ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
 ) -> tiktoken.Encoding:
-    """Make an encoding; ``pattern`` is a named split, or a regular expression for tiktoken's engine.
-
-    Raises:
-        BackendError: a special token has the id of an ordinary one, or tiktoken refuses the pattern.
-    """
+    """Make an encoding; ``pattern`` is a named split, or a regular expression for tiktoken's engine."""
     taken = {rank: data for data, rank in ranks.items()}
     for token, token_id in special_tokens.items():
         if token_id in taken:
@@ -190,8 +180,6 @@ def make_encoding(
 
 def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | Iterable[str]) -> tiktoken.Encoding:
     """Return an encoding with further special tokens, made as in tiktoken's documentation.
-
-    ``more`` has names with their ids; or names and sets of them, which get the ids after all others.
 
     Raises:
         BackendError: a special token has the id of another token.

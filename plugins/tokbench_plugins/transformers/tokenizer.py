@@ -24,10 +24,10 @@ _LONGEST_REASON: Final = 240
 
 
 def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """Load the tokenizer whose files lie in a folder, or of one tokenizer.json; nothing is downloaded.
+    """Load the tokenizer of a folder, or of one tokenizer.json, without downloads.
 
     Raises:
-        BackendError: there is no such folder or file, or ``transformers`` makes no tokenizer of it.
+        BackendError: the folder or file is missing, or ``transformers`` makes no tokenizer of it.
     """
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
@@ -155,7 +155,6 @@ def behind_the_contract(
 
 
 def _chat(foreign: Any) -> JinjaChat | None:
-    """Return ``None`` if the tokenizer has several templates without a default."""
     try:
         template = foreign.get_chat_template()
     except ValueError:
@@ -210,7 +209,6 @@ class PythonTokenizer(EncodesAroundSpecial):
         return ids
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Decode by the ``TextStreamer`` of ``transformers``, special tokens by name, spaces kept."""
         from transformers.generation.streamers import TextStreamer
 
         shown: list[str] = []
@@ -224,13 +222,11 @@ class PythonTokenizer(EncodesAroundSpecial):
         yield shown.pop()
 
     def encode(self, text: str, /) -> list[int]:
-        """Encode ordinary text, without the warning about long texts."""
         if self._defined.in_text(text):
             return self._defined.encode(text, self.encode, allowed_special="all")
         ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Decode ids, special tokens by name, spaces kept."""
         text: str = self._foreign.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text

@@ -223,7 +223,7 @@ class BPETokenizer(EncodesAroundSpecial):
         self._before_bulk = -1
 
     def save(self, path: Path, /) -> None:
-        """Raise BackendError if the vocabulary was not trained here."""
+        """Write the artefact, or raise BackendError if the vocabulary was not trained here."""
         if not self.vocabulary.is_trained:
             raise BackendError("only a vocabulary that was trained here is saved in this format; export it")
         pairs = [(left, right) for left, right, _ in self.vocabulary.merges]
@@ -250,7 +250,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
-        """Raise BackendError if the format cannot hold the tokenizer."""
+        """Write files, or raise BackendError if the format cannot hold the tokenizer."""
         if reason := self._not_written_as(name):
             raise BackendError(f"{path}: {reason}")
         from tokbench_plugins.bpe.formats import EXPORTS, Parts

@@ -50,7 +50,7 @@ class CtokTokenizer(CountsAlone):
         return CtokTokenizer, (self._vocabulary,)
 
     def count_batch(self, texts: Sequence[str], /) -> list[int]:
-        """An empty text has none, although the frame of an empty message has one more."""
+        """An empty text has no tokens, although the frame of an empty message has one more."""
         return [self._count(text, self._version) - self._frame if text else 0 for text in texts]
 
 

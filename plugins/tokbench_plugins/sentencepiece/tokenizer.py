@@ -52,7 +52,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         """The space that the model puts before every text, or nothing."""
 
     def encode(self, text: str, /) -> list[int]:
-        """Raise TypeError for bytes and lists, which the library would take."""
+        """Encode a text; raise TypeError for bytes and lists, which the library would take."""
         if not isinstance(text, str):
             raise TypeError(f"encode takes a string, not {type(text).__name__}")
         try:
@@ -105,7 +105,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         return TokenSpans(mapping["ids"], starts, ends)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Raise TypeError for strings, which the library would take as pieces."""
+        """Decode ids; raise TypeError for strings, which the library would take as pieces."""
         if not len(ids):
             return ""
         if isinstance(ids[0], str):

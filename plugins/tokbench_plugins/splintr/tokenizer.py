@@ -173,7 +173,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """Raise ValueError for an id that the engine would leave out."""
+        """Decode ids; raise ValueError for an id that the engine would leave out."""
         check_span(0, max(ids, default=0), self.vocab_size)
         return self._decode(ids)
 

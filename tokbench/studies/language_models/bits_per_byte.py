@@ -16,7 +16,7 @@ ORDERS: Final = 6
 """The highest order."""
 
 DECIDING: Final = range(3, ORDERS + 1)
-"""The orders that must agree before one tokenizer is called better. Orders 1 and 2 know hardly any context."""
+"""The orders that must agree before one tokenizer is called better; orders 1 and 2 know hardly any context."""
 
 _MB: Final = 10**6
 
@@ -41,7 +41,6 @@ class ModelTextOptions(Options):
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that the options name."""
         training, scored = int(self.training_mb * _MB), int(self.scored_mb * _MB)
         return ModelTexts(self.train, self.holdout, training, scored, self.document_bytes)
 
@@ -58,11 +57,9 @@ class NgramBits:
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that the options name."""
         return self._options.texts
 
     def fit(self, task: ModelTask, progress: Progress) -> ScoredBits:
-        """Train on all training documents, and on each of five disjoint parts of them."""
         training, scored = task.training.encoded, task.scored.encoded
         documents = len(training.offsets) - 1
         parts = (
@@ -79,7 +76,6 @@ class NgramBits:
         return ScoredBits.of(whole, by_part, task.scored.n_bytes)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
-        """Return bits per byte of every order, and what the deciding orders say of every two tokenizers."""
         values = {name: _values(state) for name, state in states.states.items()}
         pairs = [
             compare_bits(one, other, states.states, [order - 1 for order in DECIDING])
@@ -90,7 +86,6 @@ class NgramBits:
 
 
 def _documents(encoded: Encoded, chosen: range) -> Encoded:
-    """Return some of the documents."""
     starts, ends = encoded.offsets[:-1][chosen], encoded.offsets[1:][chosen]
     parts = [encoded.ids[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     return Encoded(np.concatenate(parts), np.concatenate([[0], np.cumsum(ends - starts)]))

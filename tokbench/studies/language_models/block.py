@@ -1,4 +1,4 @@
-"""The bits per byte of ``results.json``: the texts of small language models, and who is better than whom."""
+"""The bits per byte of ``results.json``: the texts of small language models, and comparisons of tokenizers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from tokbench.plugin import BlockType
 
 Verdict = Literal["better", "level", "depends", "unknown"]
-"""The outcome of a comparison; :class:`BitsComparison` describes it."""
+"""Defined at :class:`BitsComparison`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,12 +16,11 @@ class BitsComparison:
     """Two tokenizers under the same models, on the same documents.
 
     Attributes:
-        tokenizer, other: the two tokenizers; the first is the better one if the verdict is ``better``.
-        differences: for each metric, bits per byte of the first less those of the other.
-        errors: for each metric, the standard error of the difference, from documents and training text together;
-            ``None`` if it is not known.
+        tokenizer, other: the two; the first is better if the verdict is ``better``.
+        differences: for each metric, bits per byte of the first less the other's.
+        errors: for each metric, the standard error of the difference, from documents and training text together.
         verdict: ``better`` if the first needs fewer bits under every model that decides, by at least the least
-            difference and by more than two standard errors; ``level`` if no such model tells them apart; ``depends``
+            difference and by more than two standard errors; ``level`` if they tie under all of these; ``depends``
             if the models disagree; ``unknown`` if there are too few documents.
     """
 
@@ -38,8 +37,8 @@ class ModelWords:
 
     Attributes:
         model: the model, after "Bits that a byte costs".
-        depends: what a verdict depends on, if the models disagree: ``order``.
-        errors: where the standard errors come from.
+        depends: what a verdict depends on if the models disagree: ``order``.
+        errors: the origin of the standard errors.
         limits: what the numbers do not show.
     """
 
@@ -51,13 +50,13 @@ class ModelWords:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedAmount:
-    """The models of one tokenizer after some of the training text, the means over their seeds.
+    """The models of one tokenizer after some of the training text, means over seeds.
 
     Attributes:
-        n_bytes: UTF-8 bytes of the text that they have learned from.
-        flops: floating-point operations of the training of one model.
+        n_bytes: UTF-8 bytes of the text so far.
+        flops: floating-point operations of training one model.
         bits_per_byte: of the scored documents.
-        error: its standard error, from documents and seeds together; ``None`` if it is not known.
+        error: its standard error, from documents and seeds together.
     """
 
     n_bytes: int
@@ -71,12 +70,12 @@ class ModelTraining:
     """The training of the models of one tokenizer.
 
     Attributes:
-        parameters: the number of parameters of one model, the embeddings included.
+        parameters: of one model, with embeddings.
         window: tokens of a window.
         learning_rate: the highest learning rate.
-        rates: bits per byte by learning rate, on a tenth of the text; empty if the rate was given.
-        seconds: of wall time of all seeds, the search for the learning rate left out.
-        memory: about how many bytes a training takes.
+        rates: bits per byte by learning rate, on a tenth of the text; empty if the rate was an option.
+        seconds: wall time of all seeds, without the search for the learning rate.
+        memory: estimated bytes of a training.
         amounts: the models after some and after all of the text.
         seeds: bits per byte of each seed, after all of the text.
     """
@@ -93,20 +92,20 @@ class ModelTraining:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedIds:
-    """The amounts of training text that the ids of one tokenizer have."""
+    """How much training text the ids of one tokenizer have."""
 
     ids: int
-    """The number of ids that the tokenizer can emit; special, unknown and empty ids do not count."""
+    """Ids that the tokenizer can emit, without special, unknown and empty ones."""
     training_tokens: int
     """The tokens of the training text."""
     tokens_per_id: float
-    """Tokens of the training text for each of ``ids``."""
+    """``training_tokens`` for each of ``ids``."""
     never_trained: float
-    """The share of the scored tokens whose id does not occur in the training text."""
+    """The share of scored tokens whose id does not occur in the training text."""
     training_bytes_per_token: float
     """UTF-8 bytes per token of the training text."""
     scored_bytes_per_token: float
-    """The same of the scored documents, which no model has learned from."""
+    """The same of the scored documents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +121,13 @@ class BitsPerByte:
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
         training_documents, training_bytes: the size of the training text, UTF-8.
-        training_duplicates: documents that were left out because most of their text stands in documents before them.
-        scored_documents, scored_bytes, scored_duplicates: the same of the documents that are scored.
-        blocks: by tokenizer, the text that it was trained on, in words. Tokenizers of one block may be compared.
-        comparisons: every two tokenizers that may be compared.
-        words: what the report says of the models; ``None`` for n-grams.
-        trainings: by tokenizer, how its models were trained; empty for n-grams.
-        trained_ids: by tokenizer, how well the training text feeds its ids; empty in older results.
+        training_duplicates: documents left out because most of their text occurs in earlier ones.
+        scored_documents, scored_bytes, scored_duplicates: the same of the scored documents.
+        blocks: by tokenizer, its training text, in words. Tokenizers of one block may be compared.
+        comparisons: every pair of tokenizers that may be compared.
+        words: sentences about the models; ``None`` for n-grams.
+        trainings: by tokenizer, the training of its models; empty for n-grams.
+        trained_ids: by tokenizer, how well the training text covers its ids; empty in older results.
     """
 
     corpus: str
@@ -152,4 +151,3 @@ class BitsPerByte:
 
 
 BITS_PER_BYTE: BlockType[list[BitsPerByte]] = BlockType(study="language_models", kind=list[BitsPerByte])
-"""The block of the study."""

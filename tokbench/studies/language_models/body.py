@@ -1,4 +1,4 @@
-"""The sizes of small transformers, and what training them costs. JAX is not needed here."""
+"""The sizes of small transformers, and the cost of training them; needs no JAX."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEARNING_RATES: Final = (2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)
-"""The learning rates of a sweep."""
 
 SHARES: Final = (0.0625, 0.125, 0.25, 0.5, 1.0)
-"""The shares of the training text after which a model is scored."""
+"""Parts of the training text after which a model is scored."""
 
 LOGITS_AT_ONCE: Final = 1 << 22
-"""Logits that are held at a time: 16 MB. More tokens are scored in parts."""
+"""Logits in memory at once: 16 MB. More tokens are scored in parts."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """All of a transformer but the table of embeddings, and how it is trained.
+    """The shape of a transformer without the table of embeddings, and its training.
 
     Attributes:
         width: numbers of a position; a multiple of ``2 * heads``.
-        layers: how many.
-        heads: of attention.
-        context_bytes: bytes of text that a window has, on average.
+        layers, heads: of attention.
+        context_bytes: bytes of text of a window, on average.
         step_bytes: bytes of text of one step of training.
     """
 
@@ -40,7 +38,7 @@ class Body:
 
     @property
     def parameters(self) -> int:
-        """The number of parameters, without the embeddings.
+        """Without the embeddings.
 
         >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
         98624
@@ -49,15 +47,15 @@ class Body:
 
     @property
     def windows(self) -> int:
-        """The number of windows of one step of training."""
+        """The windows of one step of training."""
         return max(1, self.step_bytes // self.context_bytes)
 
     def flops(self, tokens: int, window: int, n_ids: int) -> int:
         """Return the floating-point operations of training on some tokens, forward and backward.
 
-        6 for each parameter that multiplies and each token, the output's table included, and 6 * layers * window *
-        width for the attention, of which a causal one needs half (Kaplan and others 2020; Hoffmann and others 2022,
-        appendix F).
+        6 for each parameter that multiplies (with the output's table) and each token, and 6 * layers * window * width
+        for the attention, of which a causal one needs half (Kaplan and others 2020; Hoffmann and others 2022, appendix
+        F).
 
         >>> Body(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
         2212224000
@@ -80,10 +78,10 @@ class Point(NamedTuple):
     """A model after some of the training text.
 
     Attributes:
-        n_bytes: UTF-8 bytes of the documents that it has learned from.
-        tokens: how many tokens it has predicted meanwhile, EOS included.
+        n_bytes: UTF-8 bytes of its training documents.
+        tokens: tokens predicted, EOS included.
         flops: floating-point operations of its training, see :meth:`Body.flops`.
-        seconds: of wall time of the training so far: its models that were cooled down, and their scoring, included.
+        seconds: wall time of the training so far, with the cool-downs and their scoring.
         bits: float64[d], the bits that each scored document costs, EOS included.
     """
 
@@ -95,7 +93,7 @@ class Point(NamedTuple):
 
 
 def memory_bytes(n_ids: int, body: Body, window: int) -> int:
-    """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
+    """Return the estimated bytes of a training: parameters, gradients, two moments, a copy, activations and logits.
 
     >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
     25

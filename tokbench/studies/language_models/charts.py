@@ -1,4 +1,4 @@
-"""The charts of bits per byte: a line for each tokenizer over models, or over the text that its models learned from."""
+"""The charts of bits per byte: a line for each tokenizer over models, or over amounts of training text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokbench.studies.language_models.block import BitsPerByte, TrainedAmount
 
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
-"""Models that a line needs."""
+"""The least models of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class BitsCharts:
     """The charts of one corpus; none without a tokenizer that has numbers."""
 
     drawings: Sequence[Drawing] = ()
-    """Bits per byte under all models, and, of the models that decide, those beyond the mean of all but the baselines.
+    """Bits per byte under all models, and, of the models that decide, the difference from the mean without baselines.
 
-    Of trained models there is one chart, over amounts of text.
+    Trained models have one chart, over amounts of text.
     """
     keys: Sequence[tuple[str, Drawing]] = ()
-    """The names of the lines, each with its stroke."""
+    """The names of the lines with their strokes."""
 
 
 def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
@@ -44,7 +44,7 @@ def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
 
 
 def by_block(study: BitsPerByte) -> list[str]:
-    """Return the tokenizers that have numbers, those together that may be compared."""
+    """Return the tokenizers that have numbers, grouped by what may be compared."""
     blocks = list(dict.fromkeys(study.blocks.values()))
     return sorted(study.blocks, key=lambda name: blocks.index(study.blocks[name]))
 
@@ -55,7 +55,6 @@ def _charts(names: Iterable[str], drawings: Sequence[Drawing]) -> BitsCharts:
 
 
 def _by_amount(study: BitsPerByte, lines: Mapping[str, Sequence[TrainedAmount]]) -> Drawing:
-    """Return the chart of bits per byte over amounts of text."""
     places = [f"{amount.n_bytes / 1e6:.2g} MB" for amount in next(iter(lines.values()))]
     drawn = [
         ProfileLine(
@@ -71,7 +70,6 @@ def _by_amount(study: BitsPerByte, lines: Mapping[str, Sequence[TrainedAmount]])
 
 
 def _by_model(study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]) -> Drawing:
-    """Return the chart of bits per byte under all models."""
     drawn = [
         ProfileLine(name, style, _values(cells), [_with_interval(cell) for cell in cells])
         for style, (name, cells) in enumerate(lines.items())
@@ -82,7 +80,6 @@ def _by_model(study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]) ->
 def _beyond_the_mean(
     tables: CellTables, study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]
 ) -> Iterator[Drawing]:
-    """Yield the chart of the models that decide: what each tokenizer needs beyond the mean of all but the baselines."""
     near = [study.metrics.index(metric) for metric in study.deciding]
     learned = {name: style for style, name in enumerate(lines) if not tables.tokenizer(name).baseline}
     if len(near) < _DRAWN or len(learned) <= 1:

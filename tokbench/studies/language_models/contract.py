@@ -1,8 +1,8 @@
 """The contract of a metric that trains small language models: one part of a text trains them, another is scored.
 
-The text that a model has learned from is not the text that it predicts, so the numbers are no sums over shards. The run
-chooses the documents of both parts, the same for every tokenizer, and leaves out near-duplicates. It encodes them,
-checks that every scored document comes back, and hands the ids to the metric: one job for each tokenizer and corpus.
+The run chooses the documents of both parts, the same for every tokenizer, and leaves out near-duplicates. It encodes
+them, checks that every scored document makes the round trip, and passes the ids to the metric: one job for each
+tokenizer and corpus.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class ModelTexts(NamedTuple):
-    """The choice of the documents that train models, and of those that are scored.
+    """How the documents are chosen that train models, and the scored ones.
 
     Attributes:
         train: the corpus that trains; empty for the corpus that is scored.
-        holdout: the share of the documents that is scored, where a corpus trains and is scored and has no holdout of
-            its own. A hash of the text decides.
-        most_training, most_scored: bytes of each part at most; the documents with the smallest hashes are taken.
-        most_document: bytes of a scored document at most; what follows is cut off, so that no long document decides.
+        holdout: the share of documents that is scored, by a hash of the text, where one corpus is both and has no
+            holdout of its own.
+        most_training, most_scored: bytes of each part at most; the documents with the smallest hashes are used.
+        most_document: bytes of a scored document at most; the rest is cut off, so that no long document decides.
         training_piece: bytes of a training document at most; a longer one becomes several. 0 leaves documents whole.
     """
 
@@ -43,11 +43,11 @@ class ModelTexts(NamedTuple):
 
 
 class EncodedPart(NamedTuple):
-    """The documents of one part as a tokenizer encodes them, in the order of a hash of their text.
+    """The encoded documents of one part, in the order of a hash of their text.
 
     Attributes:
-        encoded: the ids; special tokens are not among them.
-        n_bytes: int64[d], the UTF-8 bytes of each document as it was before it was encoded.
+        encoded: the ids, without special tokens.
+        n_bytes: int64[d], the UTF-8 bytes of each original document.
     """
 
     encoded: Encoded
@@ -65,13 +65,13 @@ class Checkpoints(Protocol):
 
 
 class ModelTask(NamedTuple):
-    """All that a model is made from.
+    """The input of a metric of models for one tokenizer.
 
     Attributes:
         training: the documents that train.
-        scored: the documents that are predicted; every one of them comes back from its ids.
-        n_ids: the number of ids that the tokenizer can emit: special, unknown and empty ids do not count.
-        saved: what an earlier run of the same task has finished; what is put here is kept in the store at once.
+        scored: the documents to predict, all lossless.
+        n_ids: ids that the tokenizer can emit, without special, unknown and empty ones.
+        saved: what an earlier run of the same task has finished; an entry is stored at once.
     """
 
     training: EncodedPart
@@ -85,7 +85,7 @@ class ModelStates(NamedTuple):
 
     Attributes:
         documents: the number of scored documents.
-        states: by tokenizer, in the order of the run. One that failed or loses text is missing.
+        states: by tokenizer, in the order of the run, without tokenizers that failed or are lossy.
         comparable: the pairs of tokenizers that may be compared: both learned from the same text, none of which is
             scored, or one is a baseline, which learned from nothing, or both are published.
     """
@@ -99,15 +99,15 @@ class ModelOutcome(NamedTuple):
     """The result of a metric of models on one corpus.
 
     Attributes:
-        values: by tokenizer, the values by id.
+        values: by tokenizer and metric id.
         comparisons: the verdict on every comparable pair.
         models: by metric, its model in a few words, such as ``order 3``; the simplest one first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
-        scored: by tokenizer, the bits of the scored documents under each of ``models``, in the same order; empty if the
-            metric has none. A study of validity draws documents and training text from them.
-        words: what the report says of the models.
-        trainings: by tokenizer, how its models were trained; empty if they have nothing to tell.
+        scored: by tokenizer, the bits of the scored documents under each of ``models``, in order; may be empty.
+            A study of validity draws documents and training text from them.
+        words: sentences for the report.
+        trainings: by tokenizer, the training of its models; may be empty.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -123,13 +123,13 @@ class ModelOutcome(NamedTuple):
 class ModelMetric(Protocol):
     """A metric that trains models on the ids of each tokenizer, and scores them on other text.
 
-    A state is made of the same values as that of a text metric, or it is not kept in the store. It depends on nothing
-    but the task, because a run may take it from the store.
+    A state consists of the same values as a text metric's, or it is not stored. It depends on the task alone, because a
+    run may read it from the store.
     """
 
     @property
     def texts(self) -> ModelTexts:
-        """The documents that the models are trained and scored on."""
+        """The choice of training and scored documents."""
 
     def fit(self, task: ModelTask, progress: Progress, /) -> Any:
         """Train the models of one tokenizer, score them, and return the state."""

@@ -1,4 +1,4 @@
-"""Memory and time of training transformers: what a run will take, and the refusal of what does not fit."""
+"""Memory and time of training transformers: estimates, and the refusal of what does not fit."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
 ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
 
 _BYTES_PER_TOKEN: Final = 3
-"""Bytes of text that a token is taken to have before anything is encoded; those of a vocabulary of bytes have one."""
+"""Assumed bytes of text per token before anything is encoded; a vocabulary of bytes has one."""
 
 _BYTE_IDS: Final = 256
 _SWEEP_SHARE: Final = 0.1
-"""The share of the training text on which a learning rate is tried."""
+"""The share of the training text for each learning rate of the search."""
 
 _OPERATIONS_PER_SECOND: Final = (6e9, 3e10)
-"""Floating-point operations of training in a second of CPU time, the compilation and the scoring included. The suite
-``validity_cpu`` did 3e10 on two cores, and ``validity``, whose vocabularies are smaller, 1.8e10; on cores with other
-work it did half of that."""
+"""Floating-point operations of training in a second of CPU time, with compilation and scoring: the suite
+``validity_cpu`` did 3e10 on two cores, ``validity``, whose vocabularies are smaller, 1.8e10, and busy cores half of
+it."""
 
 
 class ModelCost(NamedTuple):
-    """About what it takes to train the models of one tokenizer, found before anything is encoded.
+    """The estimated cost of training the models of one tokenizer, before anything is encoded.
 
     Attributes:
         family, corpus, tokenizer: the models; the family may be the study of measured sizes.
         n_ids: the size of the vocabulary.
         memory: bytes of one training, without the library.
-        operations: floating-point operations of all trainings, the search for the learning rate included.
-        advice: what helps if there is less memory.
+        operations: floating-point operations of all trainings, with the search for the learning rate.
+        advice: for less memory.
     """
 
     family: str
@@ -67,7 +67,6 @@ def _memory(needed: int) -> str:
 
 
 def _lacking(needed: int, room: int | None, advice: str) -> str:
-    """Return that there is less memory than is needed, with advice; empty if there is enough, or it is not known."""
     if room is None or needed <= room:
         return ""
     return f"more than the {room / 1e6:,.0f} MB that there are: {advice}"
@@ -81,12 +80,7 @@ def _minutes(operations: float) -> str:
 def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None, advice: str) -> None:
     """Refuse a training before it begins if it needs more memory than the run allows.
 
-    Args:
-        training: the documents that train.
-        n_ids: how many ids the tokenizer can emit.
-        body: the transformer.
-        room: ``limits: memory:`` of the run, in bytes; ``None`` without a limit.
-        advice: what helps.
+    ``room`` is ``limits: memory:`` of the run, in bytes; ``None`` without a limit.
 
     Raises:
         InputError: it needs more.
@@ -102,7 +96,7 @@ def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | 
 
 
 def in_all(costs: Sequence[ModelCost]) -> str:
-    """Return a line on the time of all models, and on what the costs count.
+    """Return a line on the time of all models and the assumptions of the costs.
 
     >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
     models in all: 3.3 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
@@ -113,7 +107,7 @@ def in_all(costs: Sequence[ModelCost]) -> str:
 
 @runtime_checkable
 class TrainsBodies(Protocol):
-    """The options of a family that trains transformers: a body, with several seeds and learning rates."""
+    """The options of a family that trains transformers with several seeds and learning rates."""
 
     @property
     def body(self) -> Body:
@@ -121,19 +115,19 @@ class TrainsBodies(Protocol):
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that train and that are scored."""
+        """The texts that train, and the scored ones."""
 
     seeds: int
     rates: list[float]
 
 
 def foresee(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield lines on what the transformers of families take, as far as it is known before a run."""
+    """Yield lines on the cost of the transformers of families, as far as it is known before a run."""
     yield from cost_lines(plan, list(_costs_of_families(plan, prepared)))
 
 
 def cost_lines(plan: Plan, costs: Sequence[ModelCost]) -> Iterator[str]:
-    """Yield a line for each cost, and one on all of them."""
+    """Yield a line for each cost, and a total."""
     room = memory_room(plan.config)
     yield from (cost.sentence(room) for cost in costs)
     if costs:
@@ -141,11 +135,6 @@ def cost_lines(plan: Plan, costs: Sequence[ModelCost]) -> Iterator[str]:
 
 
 def _costs_of_families(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[ModelCost]:
-    """Yield what the transformers of families take.
-
-    The number of tokens is taken from bytes: 3 of text for a token, 1 if there are no more than 256 ids. Tokenizers
-    that cannot be had are left out.
-    """
     for family, options in plan.metrics:
         for corpus in plan.corpora_of(family) if family.study and isinstance(options, TrainsBodies) else ():
             assert isinstance(options, TrainsBodies)
@@ -159,7 +148,7 @@ def _costs_of_families(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Ite
 
 
 def known_ids(tokenizer: PreparedTokenizer) -> int:
-    """Return the size of a vocabulary, or that at which it is to be trained."""
+    """Return the size of a vocabulary, known or to be trained."""
     return tokenizer.facts.vocab_size if tokenizer.facts else tokenizer.planned.vocab_size
 
 
@@ -171,16 +160,15 @@ def training_bytes(plan: Plan, texts: ModelTexts, corpus: str) -> float:
 
 
 class TrainingCost(NamedTuple):
-    """The memory and the work of the trainings of one model."""
+    """The memory and the work of the trainings of one model: bytes of one, operations of all."""
 
     memory: int
-    """Bytes of one training."""
     operations: float
-    """Floating-point operations of all of them."""
+    """Floating-point operations of all trainings."""
 
 
 def training_cost(body: Body, seeds: int, rates: Sequence[float], n_ids: int, n_bytes: float) -> TrainingCost:
-    """Return what the trainings of a transformer take, the search for the learning rate included."""
+    """Return the cost of the trainings of a transformer, with the search for the learning rate."""
     size = 1 if n_ids <= _BYTE_IDS else _BYTES_PER_TOKEN
     window = max(1, body.context_bytes // size)
     trainings = seeds + (_SWEEP_SHARE * len(rates) if len(rates) > 1 else 0.0)
@@ -189,7 +177,7 @@ def training_cost(body: Body, seeds: int, rates: Sequence[float], n_ids: int, n_
 
 
 def memory_room(config: Config) -> int | None:
-    """Return the bytes that a process may take: the limit, or the memory of the machine; ``None`` if not known."""
+    """Return the bytes that a process may use: the limit, or the memory of the machine; ``None`` if unknown."""
     if config.limits.memory:
         return config.limits.memory
     try:

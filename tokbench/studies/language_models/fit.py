@@ -59,38 +59,31 @@ from tokbench.studies.language_models.trained_ids import count_trained_ids
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
-"""The beginning of the name of its steps."""
+"""The prefix of its steps."""
 
 _TRAINING, _SCORED = "training part", "scored part"
-"""The feeds of a job."""
 
 _LARGEST: Final = 1 << 21
-"""Vocabularies beyond this are made by a formula: all their ids count as ids that can be emitted."""
+"""Larger vocabularies come from a formula: all their ids count as ids that can be emitted."""
 
 _CHECKPOINT: Final = "model checkpoint"
-"""The kind of work under which the store keeps parts of a training."""
+"""The kind of stored work."""
 
 _BASELINE: Final = "no training text"
 _PUBLISHED: Final = "published, training text unknown"
 
 
 class LostText(NamedTuple):
-    """The answer of a tokenizer that does not give every scored document back.
-
-    Attributes:
-        documents: the numbers of the documents that do not come back.
-    """
+    """The numbers of the scored documents that a tokenizer loses text of."""
 
     documents: tuple[int, ...]
 
 
 class FittedModels(NamedTuple):
-    """The answer of a tokenizer whose models were trained."""
+    """The state of the metric for one tokenizer, and its training tokens by id."""
 
     state: Any
-    """The state of the metric."""
     trained_ids: TrainedIds
-    """The amounts of training text that the ids of the tokenizer have."""
 
 
 class StoredCheckpoints:
@@ -126,7 +119,7 @@ class StoredCheckpoints:
 
 
 def checkpoints_of(key: Key | None) -> Checkpoints:
-    """Return where the parts of a training are kept: in the store, by a key, or nowhere beyond this process."""
+    """Return where the parts of a training are saved: in the store by a key, or, without one, in this process."""
     store = open_store_if_usable() if key is not None else None
     return StoredCheckpoints(store, key) if store and key else {}
 
@@ -139,8 +132,8 @@ class FitModels(Job):
         family, options: the metric family.
         name: the tokenizer.
         corpus: the corpus that is scored.
-        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
-        room: bytes of memory that a process may take; ``None`` without a limit.
+        checkpoints: the key of the training in the store; ``None`` if nothing is stored.
+        room: bytes of memory that a process may use; ``None`` without a limit.
     """
 
     family: str
@@ -152,11 +145,9 @@ class FitModels(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: JobContext) -> Iterator[FittedModels | LostText | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         place = f"corpus {self.corpus} for {self.family}"
         with doing("training models on", tokenizer=self.name, place=place):
             yield attempt(lambda: self._fit(context, place), f"{self.family} on corpus {self.corpus}")
@@ -184,14 +175,14 @@ class FitModels(Job):
 
 
 def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
-    """Return documents as a tokenizer encodes them."""
+    """Encode documents as a part."""
     encoded = encode_batch(tokenizer, texts)
     check_encoded(encoded, len(texts), vocab_size_of(tokenizer))
     return EncodedPart(encoded, np.array([len(text.encode()) for text in texts], dtype=np.int64))
 
 
 def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
-    """Return the numbers of the documents that do not come back, or have an unknown token."""
+    """Return the numbers of the documents that are lossy or have an unknown token."""
     lost = np.array([back != text for back, text in zip(decode_batch(tokenizer, encoded), texts, strict=True)])
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
     if unk_id is not None:
@@ -202,12 +193,8 @@ def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded)
 def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
     """Return how many ids a tokenizer can emit: without special tokens, the unknown token, and ids without bytes.
 
-    A vocabulary that is padded to a round number would otherwise pay for ids that no text gives. Ids that no text gives
-    although they have bytes are counted.
-
-    Args:
-        tokenizer: the tokenizer.
-        known: ids that it has emitted; they count in any case.
+    Otherwise a vocabulary padded to a round number pays for its padding. Ids that have bytes but no text count, and so
+    do the ``known`` ids, which it has emitted.
 
     >>> import tokbench
     >>> emitted_ids(tokbench.load("utf8_bytes"))
@@ -224,7 +211,7 @@ def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
 
 
 def fit_models(context: StudyContext) -> Outcome:
-    """Measure every family of models on each of its corpora; tokenizers that have ended a process are not asked.
+    """Measure every family of models on each of its corpora, without tokenizers that ended a process.
 
     The detail of the outcome has, for each entry of the block, the bits of the scored documents by tokenizer.
     """
@@ -237,8 +224,6 @@ def fit_models(context: StudyContext) -> Outcome:
 
 
 class _Models:
-    """One family of models on one corpus."""
-
     def __init__(self, context: StudyContext, family: MetricFamily, options: Options, corpus: str) -> None:
         assert family.make is not None
         self._context = context
@@ -252,7 +237,6 @@ class _Models:
         self._details = self._made_from()
 
     def measure(self, outcome: Outcome) -> None:
-        """Fit the models of all tokenizers, and add what was found."""
         names = self._plan.names_on(self._corpus)
         asked = [prepared for prepared in self._context.prepared if prepared.name in names]
         ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
@@ -277,7 +261,6 @@ class _Models:
         return Kept("models", self._details, self._family.name, counted)
 
     def _made_from(self) -> Key:
-        """Return all that the texts of both parts are made from."""
         places = [(self._plan.surveys[name], self._plan.corpora[name]) for name in (self._train, self._corpus)]
         return {
             "corpora": [[survey.sha256, corpus.holdout, corpus.parallel, corpus.limit] for survey, corpus in places],
@@ -304,7 +287,6 @@ class _Models:
         sizes: PartSizes | Failure,
         result: Outcome,
     ) -> None:
-        """Add the cells of all tokenizers, the comparisons and the notes."""
         seen = {tokenizer.name: self._seen(tokenizer, sizes) for tokenizer in asked}
         blocks = {tokenizer.name: _block(tokenizer, seen[tokenizer.name]) for tokenizer in asked}
         sound = {
@@ -328,7 +310,6 @@ class _Models:
             result.notes.append(self._note(sizes))
 
     def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
-        """Return the share of the scored documents that a tokenizer was trained on; ``None`` if that is unknown."""
         if isinstance(sizes, Failure) or not tokenizer.planned.train_on:
             return None
         trained = np.concatenate([self._plan.surveys[name].trained for name in tokenizer.planned.train_on])
@@ -346,7 +327,6 @@ class _Models:
     def _values(
         self, name: str, ended: Mapping[str, Failure], sizes: PartSizes | Failure, outcome: ModelOutcome | Failure
     ) -> Values | Failure:
-        """Return the values of a tokenizer, or the reason why it has none."""
         answer = ended.get(name, self._answers.get(name))
         if isinstance(answer, Failure):
             return answer
@@ -394,7 +374,6 @@ class _Models:
 
 
 def _block(tokenizer: PreparedTokenizer, seen: float | None) -> str:
-    """Return the text that a tokenizer was trained on, in words."""
     if tokenizer.planned.spec.baseline:
         return _BASELINE
     if not tokenizer.planned.train_on:
@@ -404,7 +383,7 @@ def _block(tokenizer: PreparedTokenizer, seen: float | None) -> str:
 
 
 def _comparable(one: str, other: str) -> bool:
-    """Tell whether tokenizers of two blocks may be compared.
+    """Return whether tokenizers of two blocks may be compared.
 
     >>> _comparable("trained on a", "trained on a"), _comparable("trained on a", "trained on b")
     (True, False)

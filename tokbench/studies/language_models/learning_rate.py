@@ -1,4 +1,4 @@
-"""Trainings of a small transformer with several seeds, at the learning rate that is found on a tenth of the text."""
+"""Trainings of a small transformer with several seeds, at the best learning rate on a tenth of the text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tokbench.studies.language_models.transformer_model import train_curve, trai
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
-"""A sweep trains on one part of the documents, and scores another one. A part is one over this number."""
+"""A sweep trains on one such part of the documents, and scores another."""
 
 _BEYOND: Final = 3
-"""The most rates that a sweep adds while the best one lies at an end of those that it has tried."""
+"""The most rates that a sweep adds while the best one is at an end."""
 
 
 class SeedCurves(NamedTuple):
@@ -25,7 +25,7 @@ class SeedCurves(NamedTuple):
 
     Attributes:
         learning_rate: the highest one of each training.
-        tried: bits per byte for each learning rate on a tenth of the text, lowest rate first; none if one was given.
+        tried: bits per byte by learning rate on a tenth of the text, lowest rate first; empty without a search.
         curves: the points of each seed.
     """
 
@@ -46,18 +46,18 @@ def train_seeds(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> SeedCurves:
-    """Find the learning rate, and train with each seed.
+    """Find the learning rate with seed 0, and train with each seed.
 
     Args:
         training: the documents that train, with ids below ``n_ids``.
         scored: the documents that are scored.
         n_ids: how many ids the tokenizer can emit.
         body: the model.
-        seeds: of the trainings. The learning rate is sought with seed 0.
-        rates: the learning rates to try; one is taken as it is.
+        seeds: of the trainings.
+        rates: the learning rates to try; a single one is not tried.
         shares: rising shares of the training text, the last one 1.
-        saved: keeps what is finished, see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
-        progress: called with a step, such as "training transformers, seed 1 of 3", and how far it is.
+        saved: see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
+        progress: called with a step, such as "training transformers, seed 1 of 3", and the progress.
 
     Raises:
         InputError: see :func:`sweep`.
@@ -103,21 +103,10 @@ def sweep(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> dict[float, float]:
-    """Try learning rates on a tenth of the training documents, and score another tenth of them.
+    """Return bits per byte by learning rate, lowest rate first: trained and scored on a tenth of the documents each.
 
-    While the best rate lies at an end of those that were tried, the next one beyond it is tried, too, at most three.
-
-    Args:
-        training: the training documents.
-        n_ids: how many ids the tokenizer can emit.
-        body: the model.
-        seed: of the parameters, and of the documents that are drawn.
-        rates: the learning rates, two or more.
-        saved: keeps what each rate gives.
-        progress: see :func:`train_curve`.
-
-    Returns:
-        bits per byte for each learning rate, the lowest rate first. The one with the fewest bits is to be taken.
+    While the best rate is at an end, the next one beyond it is tried, too, at most three. ``rates`` are two or more;
+    the seed is for the parameters and for the documents.
 
     Raises:
         InputError: there are fewer than two training documents.
@@ -148,7 +137,7 @@ def sweep(
 
 
 def _beyond(by_rate: Mapping[float, float]) -> float | None:
-    """Return the next learning rate if the best one lies at an end; ``None`` if it does not, or if it would exceed 1.
+    """Return the next learning rate if the best one is at an end; ``None`` if not, or if it would exceed 1.
 
     >>> _beyond({0.01: 3.0, 0.02: 2.5}), _beyond({0.01: 2.5, 0.02: 3.0}), _beyond({0.01: 3.0, 0.02: 2.5, 0.04: 2.6})
     (0.04, 0.005, None)

@@ -1,8 +1,8 @@
-"""Near-duplicates: documents most of which stand in documents before them.
+"""Near-duplicates: documents most of which occurs in earlier documents.
 
-A model that is scored on text that it was trained on looks better than it is, and a tokenizer with long tokens gains
-more from that than one with short tokens. Lee and others 2022, "Deduplicating training data makes language models
-better", show how much of common corpora is repeated. The rule here is fixed, so that two runs can be compared.
+A model that is scored on its training text looks too good, and more so with long tokens. Lee and others 2022,
+"Deduplicating training data makes language models better", show how much of common corpora is repeated. The rule is
+fixed, so that two runs can be compared.
 """
 
 from __future__ import annotations
@@ -19,27 +19,21 @@ WINDOW: Final = 32
 """Bytes of a window: a phrase of five or six English words."""
 
 SAMPLED: Final = 8
-"""The share of the windows that are looked at is one over this number."""
+"""One of so many windows is looked at."""
 
 _STRETCH: Final = 1 << 20
-"""Characters of documents whose windows are hashed at a time."""
+"""Characters of documents whose windows are hashed at once."""
 
 _BASE: Final = 0x9E3779B97F4A7C15
 """An odd number, so that it has an inverse modulo 2**64."""
 
 
 def near_duplicates(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell which documents say little that is new.
+    """Return bool[d], which documents are near-duplicates of earlier ones.
 
-    A document is a near-duplicate if at least half of its windows of 32 bytes of UTF-8 stand in documents before it.
-    Of the windows, those are looked at whose 64-bit hash is divisible by 8. A document that has none, because it is
-    short, is a near-duplicate if it equals a short document before it.
-
-    Args:
-        texts: the documents, in order.
-
-    Returns:
-        bool[d], ``True`` for each near-duplicate.
+    A document is a near-duplicate if at least half of its windows of 32 bytes of UTF-8 occur in earlier documents. Only
+    windows whose 64-bit hash is divisible by 8 are looked at. A document that has none, because it is short, is a
+    near-duplicate if it equals an earlier short document.
 
     >>> verse = "The rain fell on the roof all night, and nobody slept until the morning came. "
     >>> near_duplicates([verse * 2, "something else", verse + "New!", "something else", "Not the rain."]).tolist()
@@ -64,7 +58,6 @@ def near_duplicates(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _stretches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first document and the end of stretches of about a million characters, which bounds the memory."""
     start = chars = 0
     for number, text in enumerate(texts, 1):
         chars += len(text)
@@ -74,7 +67,6 @@ def _stretches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _windows(texts: Sequence[str], first: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the hashes of the windows that are looked at, and the document of each; they are numbered from first."""
     encoded = [text.encode() for text in texts]
     ends = np.fromiter(accumulate(map(len, encoded)), dtype=np.int64, count=len(encoded))
     data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
@@ -93,7 +85,7 @@ def _windows(texts: Sequence[str], first: int) -> tuple[NDArray[np.uint64], NDAr
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread each hash over all 64 bits, as splitmix64 does (Steele, Lea and Flood 2014)."""
+    """Spread each hash over all 64 bits with splitmix64 (Steele, Lea and Flood 2014)."""
     hashes ^= hashes >> np.uint64(30)
     hashes *= np.uint64(0xBF58476D1CE4E5B9)
     hashes ^= hashes >> np.uint64(27)

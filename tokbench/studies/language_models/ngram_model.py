@@ -1,11 +1,11 @@
 """Interpolated modified Kneser-Ney: the n-gram model whose bits per byte are compared, for all orders in one pass.
 
-Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3, with the
-estimates of discounts of equation (26). Heafield and others 2013, "Scalable modified Kneser-Ney language
-model estimation", has the treatment of the beginning of a document and the discounts where counts are too few.
+Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3, with the discounts
+of equation (26). Heafield and others 2013, "Scalable modified Kneser-Ney language model estimation", for the beginning
+of a document and the discounts where counts are too few.
 
-A document is BOS w_1 ... w_n EOS. BOS is given and never predicted; EOS is predicted once. With c the count of an
-n-gram, h a history and h' the same without its first token::
+A document is BOS w_1 ... w_n EOS. BOS is never predicted; EOS is predicted once. With c the count of an n-gram, h a
+history and h' the same without its first token::
 
     p_k(w | h) = max(c(h w) - D_k(c(h w)), 0) / c(h .) + gamma(h) p_{k-1}(w | h')
     gamma(h)   = (D_1 N_1(h .) + D_2 N_2(h .) + D_3 N_3+(h .)) / c(h .)
@@ -13,10 +13,10 @@ n-gram, h a history and h' the same without its first token::
     p_0        = 1 / (V + 1) for V ids that can be emitted, and EOS
 
 c is the raw count at the top order. Below it, it is the number of different tokens that precede the n-gram; n-grams
-that begin with BOS keep their raw count. So only the top order needs raw counts, and all orders share the rest.
+that begin with BOS keep their raw count. So all orders share everything but the raw counts of the top order.
 
-An n-gram is numbered by its rank among the n-grams of the training text, sorted by the number of its first n - 1 tokens
-and then by its last token. Everything is sorted integers: no number depends on the order in which memory is laid out.
+The number of an n-gram is its rank in the training text, sorted by the number of its first n - 1 tokens and then by its
+last token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from tokbench.plugin import Encoded
 
 ORDERS: Final = 6
-"""The highest order, unless another one is asked for."""
 
 _FEW: Final = (0.5, 1.0, 1.5)
 """The discounts where counts are too few to estimate them, as in KenLM."""
@@ -44,19 +43,13 @@ Floats = NDArray[np.float64]
 
 
 class _Stream(NamedTuple):
-    """Documents, each between BOS and EOS, one after the other.
-
-    Attributes:
-        tokens: int64[n], the tokens.
-        depth: int64[n], the place of each token in its document; BOS has 0.
-    """
+    """Documents, each between BOS and EOS: int64[n] tokens, and the place of each in its document, BOS at 0."""
 
     tokens: Ints
     depth: Ints
 
     @classmethod
     def of(cls, documents: Encoded, eos: int) -> _Stream:
-        """Put documents between EOS and BOS, which has the id after it."""
         lengths = np.diff(documents.offsets).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths + 2)])
         tokens = np.empty(int(starts[-1]), dtype=np.int64)
@@ -75,9 +68,9 @@ class _Order:
 
     Attributes:
         keys: int64[m], sorted: the number of the first n - 1 tokens times ``base``, plus the last token.
-        raw: int64[m], how often each occurs. BOS alone, which is never predicted, counts 0.
+        raw: int64[m], how often each occurs; 0 for BOS alone.
         suffix: int64[m], the number of each without its first token; 0 at order 1.
-        begins: bool[m], ``True`` for those that begin with BOS.
+        begins: bool[m], whether each begins with BOS.
         base: more than any token.
     """
 
@@ -88,7 +81,7 @@ class _Order:
     base: int
 
     def find(self, history: Ints, tokens: Ints) -> Ints:
-        """Return int64[n], the number of each n-gram, given that of its first n - 1 tokens; -1 if there is none."""
+        """Return int64[n], the number of each n-gram from the number of its first n - 1 tokens; -1 if there is none."""
         if not len(self.keys):
             return np.full(len(tokens), _ABSENT)
         keys = np.where(history == _ABSENT, _ABSENT, history * self.base + tokens)
@@ -97,7 +90,6 @@ class _Order:
 
 
 def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
-    """Yield order 1, 2, ... of the training text."""
     numbers = np.zeros(len(text.tokens) + 1, dtype=np.int64)  # the empty n-gram, of which there is one
     for order in range(1, highest + 1):
         ends = np.flatnonzero(text.depth >= order - 1)
@@ -116,10 +108,7 @@ def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
 
 
 def _ranked(keys: Ints) -> tuple[Ints, Ints]:
-    """Return the different keys, sorted, and for each key its rank among them.
-
-    A key and its place are sorted as one integer where both fit into 63 bits, which is ten times as fast.
-    """
+    """Return the sorted different keys, and each key's rank; one integer of key and place sorts ten times as fast."""
     bits = max(len(keys) - 1, 1).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > 63:  # noqa: PLR2004 - a sign takes the 64th bit
         different, ranks = np.unique(keys, return_inverse=True)
@@ -133,13 +122,7 @@ def _ranked(keys: Ints) -> tuple[Ints, Ints]:
 
 
 class _Smoothed:
-    """An order with one kind of counts: what its probabilities are made of.
-
-    Args:
-        order: the n-grams.
-        counts: int64[m], of each n-gram the raw count, or the number of tokens that precede it.
-        histories: the number of n-grams of the order below.
-    """
+    """An order with raw counts, or counts of preceding tokens; ``histories`` n-grams in the order below."""
 
     def __init__(self, order: _Order, counts: Ints, histories: int) -> None:
         self._discounts = discounts(np.bincount(np.minimum(counts, 5), minlength=6))
@@ -151,13 +134,7 @@ class _Smoothed:
         self._kept = np.append(sum(kept), 0)
 
     def probabilities(self, history: Ints, ngrams: Ints, below: Floats) -> Floats:
-        """Return float64[n], the probability of each token.
-
-        Args:
-            history: int64[n], the number of its history; -1 if the training text does not have it.
-            ngrams: int64[n], the number of the whole n-gram, or -1.
-            below: float64[n], the probability by the order below.
-        """
+        """Return float64[n], the probability of each token, from the numbers of its history and n-gram, or -1."""
         total, count = self._total[history], self._counts[ngrams]
         discounted = np.maximum(count - self._discounts[np.minimum(count, 3)], 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -166,13 +143,10 @@ class _Smoothed:
 
 
 def discounts(frequencies: Ints) -> Floats:
-    """Return float64[4], what is taken from a count of 0, 1, 2, and of 3 or more.
+    """Return float64[4], the discounts of counts of 0, 1, 2, and of 3 or more.
 
-    Chen and Goodman 1999, equation (26): with n_j n-grams of count j and Y = n_1 / (n_1 + 2 n_2), it is
-    D_j = j - (j + 1) Y n_{j+1} / n_j. Where some n_j is 0 or D_j is not in [0, j], all are 0.5, 1 and 1.5.
-
-    Args:
-        frequencies: int64, at each count up to 4 the number of n-grams that have it.
+    Chen and Goodman 1999, equation (26): with n_j n-grams of count j (``frequencies``, up to 4) and Y = n_1 / (n_1 + 2
+    n_2), it is D_j = j - (j + 1) Y n_{j+1} / n_j. Where some n_j is 0 or D_j is not in [0, j], all are 0.5, 1 and 1.5.
 
     >>> [round(float(discount), 4) for discount in discounts(np.array([0, 100, 40, 20, 10]))]
     [0.0, 0.5556, 1.1667, 1.8889]
@@ -191,20 +165,14 @@ def discounts(frequencies: Ints) -> Floats:
 def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:
     """Train on documents and return the bits that other documents cost, for every order up to the highest.
 
-    Args:
-        training: the documents that the model is trained on.
-        scored: the documents that it predicts.
-        n_ids: how many ids the tokenizer can emit.
-        highest: the highest order, 1 or more.
-
-    Returns:
-        float64[highest, d]: -log2 of the probability of each scored document, EOS included, by the model of each order.
+    ``n_ids`` is how many ids the tokenizer can emit. The result is float64[highest, d]: -log2 of the probability of
+    each scored document, EOS included, by the model of each order.
 
     Raises:
         ValueError: there is no training text.
 
-    One document "a a b", of which the unigrams are p(a) = 5/12 and p(b) = p(EOS) = 7/24. With two orders
-    p(a | BOS) = 17/24, p(b | a) = 19/48 and p(EOS | b) = 31/48:
+    One document "a a b", of which the unigrams are p(a) = 5/12 and p(b) = p(EOS) = 7/24. With two orders p(a | BOS) =
+    17/24, p(b | a) = 19/48 and p(EOS | b) = 31/48:
 
     >>> text = Encoded(np.array([0, 0, 1], dtype=np.uint32), np.array([0, 3]))
     >>> one = Encoded(np.array([0, 1], dtype=np.uint32), np.array([0, 2]))
@@ -235,29 +203,20 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
 
 @dataclass(frozen=True)
 class _Level:
-    """One order of a model with all that its probabilities need.
-
-    Attributes:
-        order: the n-grams.
-        histories: the number of n-grams of the order below.
-        counts: int64[m], the counts of an order that has one above; ``None`` at the highest.
-    """
+    """One order of a model; ``counts`` are None at the highest."""
 
     order: _Order
     histories: int
     counts: Ints | None
 
     def as_top(self) -> _Smoothed:
-        """Return the order with raw counts, as the highest of a model."""
         return _Smoothed(self.order, self.order.raw, self.histories)
 
     def as_lower(self, counts: Ints) -> _Smoothed:
-        """Return the order as one that a higher order falls back to."""
         return _Smoothed(self.order, counts, self.histories)
 
 
 def _levels(training: _Stream, base: int, highest: int) -> Iterator[_Level]:
-    """Yield the orders 1, 2, ... of the training text with their counts."""
     histories = 1
     for order, above in pairwise(chain(_orders(training, base, highest), [None])):
         assert order is not None

@@ -30,7 +30,7 @@ def run(context: StudyContext, _: Options) -> Outcome:
 
 
 def lacks(metric: Any) -> str:
-    """Return what a metric of models lacks; an empty string if it lacks nothing."""
+    """Return what a metric of models lacks; empty if nothing."""
     return missing_members(metric, "a metric of models", ModelMetric)
 
 
@@ -64,14 +64,14 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the families of bits per byte."""
+    """Register the families."""
     register(bits_per_byte.SPEC)
     register(transformer.SPEC)
 
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section of the report."""
+    """Register the section."""
     from tokbench.studies.language_models.section import BITS
 
     register(BITS)

@@ -1,8 +1,7 @@
 """The bits that documents cost under several models, with errors from the documents and from the training text.
 
-A number of one model has two errors. Other documents would have given another one, and so would other training text.
-The first is that of the jackknife over groups of documents. For the second, the training text is cut into disjoint
-parts, each of which trains a model of its own. Both are independent, so that their squares add up.
+The error from the documents is a jackknife over groups. For the error from the training text, each of its disjoint
+parts trains a model. Both are independent, so that their squares add up.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ TRAINING_PARTS: Final = 5
 """Disjoint parts of the training text."""
 
 LEAST_DIFFERENCE: Final = 0.02
-"""Bits per byte: a smaller difference counts as none."""
+"""The smallest difference that counts, in bits per byte."""
 
 _NORMAL: Final = NormalDist().inv_cdf(0.975)
 
 _ERRORS: Final = 2.0
-"""Standard errors beyond which a difference counts."""
+"""The fewest standard errors of a difference that counts."""
 
 
 class Uncertain(NamedTuple):
-    """A number and its standard error.
+    """Bits per byte with a standard error.
 
     Attributes:
-        value: the number, bits per byte.
-        error: the standard error; ``None`` if it is not known.
+        value: bits per byte.
+        error: the standard error; ``None`` if unknown.
         freedom: the degrees of freedom of the error.
-        reason: the reason why there is no error; empty if there is one.
+        reason: why there is no error; else empty.
     """
 
     value: float
@@ -50,7 +49,7 @@ class Uncertain(NamedTuple):
     reason: str = ""
 
     def ends(self) -> tuple[float | None, float | None]:
-        """Return the ends of the 95 % interval, Student's; ``None`` for both without an error.
+        """Return the ends of Student's 95 % interval; ``None`` for both without an error.
 
         >>> [round(end, 3) for end in Uncertain(2.0, 0.1, 10).ends()], Uncertain(2.0).ends()
         ([1.777, 2.223], (None, None))
@@ -66,7 +65,7 @@ class ScoredBits:
     """The bits that scored documents cost a tokenizer, under each of several models."""
 
     bits: NDArray[np.float64]
-    """float64[m, g], by model and group of documents, the bits under the model of all the training text."""
+    """float64[m, g], by model of all the training text and group of documents."""
 
     n_bytes: NDArray[np.float64]
     """float64[g], the UTF-8 bytes of each group."""
@@ -75,18 +74,15 @@ class ScoredBits:
     """float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text."""
 
     documents: int
-    """The number of scored documents."""
+    """Scored documents."""
 
     @classmethod
     def of(
         cls, bits: NDArray[np.float64], parts: Sequence[NDArray[np.float64]], n_bytes: NDArray[np.int64]
     ) -> ScoredBits:
-        """Put the bits of documents together; document k falls into group k modulo 256.
+        """Put the bits of documents together, float64[m, d] by model and document; document k is in group k modulo 256.
 
-        Args:
-            bits: float64[m, d], by model and document.
-            parts: the same for each part of the training text.
-            n_bytes: int64[d], the bytes of each document.
+        ``parts`` are the same for each part of the training text, ``n_bytes`` is int64[d].
 
         >>> state = ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8]))
         >>> state.value(0).value
@@ -103,11 +99,10 @@ class ScoredBits:
         )
 
     def value(self, model: int) -> Uncertain:
-        """Return the bits per byte under a model, by its number."""
         return self._uncertain(self.bits[model], self.parts[:, model] if len(self.parts) else np.empty(0))
 
     def minus(self, other: ScoredBits) -> list[Uncertain]:
-        """Return for each model the difference from another tokenizer, paired by documents and by training parts."""
+        """Return for each model the difference from another tokenizer, paired by documents and training parts."""
         parts = self.parts - other.parts
         differences = self.bits - other.bits
         return [
@@ -134,12 +129,11 @@ def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
     """Return what several models say of two tokenizers, and ``True`` if the second one is better.
 
     One is ``better`` if they differ under every model, in one direction, by at least 0.02 bits per byte and by more
-    than two standard errors; errors that rest on few documents or trainings count for less (Student's t). Otherwise it
-    ``depends`` on the model if they differ under one of them by as much. Chance has a try with each model, so two
-    errors become more there (Bonferroni): 2.53 with four models. Both are ``level`` if none tells them apart.
+    than two standard errors; an error from few documents or trainings counts for less (Student's t). It ``depends`` on
+    the model if they differ under one of them by as much; as chance has a try with each model, two errors become more
+    there (Bonferroni): 2.53 with four models. They are ``level`` if they differ under none.
 
-    Args:
-        differences: for each model that decides, bits per byte of the first less those of the second.
+    ``differences`` are bits per byte of the first less the second's, for each model that decides.
 
     >>> bits_verdict([Uncertain(-0.05, 0.01, 9), Uncertain(-0.03, 0.01, 9)])
     ('better', False)
@@ -162,13 +156,7 @@ def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
 
 
 def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], deciding: Sequence[int]) -> BitsComparison:
-    """Compare two tokenizers; the better one comes first.
-
-    Args:
-        one: a tokenizer.
-        other: another one.
-        scored: the bits by tokenizer.
-        deciding: the numbers of the models that decide, see :func:`bits_verdict`.
+    """Compare two tokenizers under the models that decide, by their numbers; the better one comes first.
 
     >>> a, b = (ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for bits in (9.0, 8.0))
     >>> comparison = compare_bits("a", "b", {"a": a, "b": b}, [0])
@@ -188,10 +176,9 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:
-    """Tell whether a difference is large enough to count, and exceeds a number of standard errors.
+    """Return whether a difference counts, and exceeds a number of standard errors.
 
-    More errors are asked of one that rests on few documents or trainings, by Student's t: with one degree of freedom
-    6.5 times as many.
+    An error from few documents or trainings needs more, by Student's t: with one degree of freedom 6.5 times as many.
 
     >>> one, other = Uncertain(-0.1, 0.03, 1), Uncertain(-0.1, 0.03, 30)
     >>> _apart(one, 2.0), _apart(other, 2.0)

@@ -1,4 +1,4 @@
-"""The section on bits per byte: small models by tokenizer, as charts, a table, and verdicts on every two."""
+"""The section on bits per byte: small models by tokenizer, as charts, a table, and verdicts on every pair."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tokbench.studies.language_models.charts import bits_charts, by_block
 from tokbench.studies.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
 
 _WHOLE: Final = 10
-"""From so many training tokens an id on, a tenth of a token is not shown."""
+"""From so many training tokens an id on, decimals are not shown."""
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
 
@@ -52,18 +52,17 @@ TRAINED_IDS_COLUMNS: Final = (
     *("training tokens an id", "held-out tokens never trained"),
     *("bytes per token, training", "bytes per token, held out"),
 )
-"""The columns that tell how well the training text feeds the ids of a tokenizer."""
+"""How well the training text covers the ids of a tokenizer."""
 _NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
 def bits_per_byte_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if no small models were trained."""
+    """Return the section; ``None`` if no small models were trained."""
     nodes = [node for study in (tables.results.studies.get(BITS_PER_BYTE) or []) for node in _study(tables, study)]
     return Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
 
 
 def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
-    """Return the part of the section on one corpus and kind of model."""
     model = [f": {study.words.model}"] if study.words else []
     return [
         Heading(["On ", Name(study.corpus), *model]),
@@ -93,7 +92,6 @@ def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
 
 
 def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
-    """Return the table of bits per byte by model, and the meaning of its marks."""
     metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
     absent = [name for name, cell in metrics[0].cells.items() if name not in study.blocks and not cell.unbound]
     names = [*by_block(study), *absent]
@@ -130,7 +128,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
 
 
 def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
-    """Return the cells below :data:`TRAINED_IDS_COLUMNS`; older results do not know them.
+    """Return the cells below :data:`TRAINED_IDS_COLUMNS`; older results lack them.
 
     >>> trained_ids_cells(TrainedIds(ids=8, training_tokens=10, tokens_per_id=1.25, never_trained=0.5,
     ...     training_bytes_per_token=7.77, scored_bytes_per_token=4.614))
@@ -150,7 +148,6 @@ def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
 
 
 def _verdicts(study: BitsPerByte) -> list[Node]:
-    """Return the table of every two tokenizers that may be compared; nothing if no two may be."""
     pairs = {frozenset((pair.tokenizer, pair.other)): pair for pair in study.comparisons}
     names = [name for name in by_block(study) if any(name in pair for pair in pairs)]
     if not names:
@@ -174,7 +171,6 @@ def _verdicts(study: BitsPerByte) -> list[Node]:
 
 
 def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> TextCell:
-    """Return the verdict on two tokenizers, seen from the one of the row."""
     if pair is None:
         return TextCell()
     text = _WORDS.get(pair.verdict) or ("better" if pair.tokenizer == name else "worse")
@@ -183,10 +179,6 @@ def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> Text
 
 
 def _trainings(tables: CellTables, study: BitsPerByte) -> list[Node]:
-    """Return the table that tells how the models of each tokenizer were trained; nothing for n-grams.
-
-    The learning rates that were tried are in a tooltip on the page, and in a column where there is only text.
-    """
     names = [name for name in by_block(study) if name in study.trainings]
     if not names:
         return []
@@ -214,7 +206,6 @@ def _trainings(tables: CellTables, study: BitsPerByte) -> list[Node]:
 
 
 def _training(training: ModelTraining) -> list[TableCell]:
-    """Return the cells below :data:`_TRAINING_COLUMNS`."""
     return [
         TextCell(line=f"{training.learning_rate:g}", title=_tried(training)),
         f"{training.parameters:,}",
@@ -231,7 +222,6 @@ def _tried(training: ModelTraining) -> str:
 
 
 def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
-    """Tell whether two studies learned from the same bytes and scored the same documents."""
     texts = [
         (study.corpus, study.train, study.training_bytes, study.scored_documents, study.scored_bytes)
         for study in (one, other)
@@ -240,7 +230,6 @@ def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
 
 
 def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -> Iterator[str]:
-    """Yield for each tokenizer the fewest bits per byte of the models of a study, and the model that needs them."""
     metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
     for name in names:
         values = [metric.cells[name].value for metric in metrics]
@@ -249,7 +238,7 @@ def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -
 
 
 def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
-    """Tell whether a learning rate is the lowest or the highest of those that were tried.
+    """Return whether a learning rate is the lowest or the highest of the search.
 
     >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
     (True, False)
@@ -259,11 +248,10 @@ def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
 
 
 def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
-    """Return the search for a learning rate in words; empty if one was given.
+    """Return the search for a learning rate in words; empty without one.
 
-    Args:
-        chosen: the learning rate that was taken.
-        tried: by learning rate, bits per byte on a tenth of the text.
+    ``chosen`` is the learning rate of the training; ``tried`` has, by learning rate, bits per byte on a tenth of the
+    text.
 
     >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
     bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200

@@ -1,8 +1,7 @@
-"""The two parts of a text for metrics of models: the documents that train, and the documents that are scored.
+"""The two parts of a text for metrics of models: the documents that train, and the scored documents.
 
-Both are chosen by a hash of the text alone, so they do not depend on the tokenizer, on the order of files or on the
-number of workers. Near-duplicates are left out, within each part and between the two: a model that is scored on text
-that it has learned from looks better than it is.
+A hash of the text chooses both, whatever the tokenizer, the order of files and the number of workers. Near-duplicates
+are left out within each part and between the two.
 """
 
 from __future__ import annotations
@@ -21,13 +20,7 @@ from tokbench.studies.language_models.near_duplicates import near_duplicates
 
 
 class PartSize(NamedTuple):
-    """The size of a part of a text.
-
-    Attributes:
-        documents: the number of documents.
-        n_bytes: their UTF-8 bytes.
-        duplicates: the number of near-duplicates that were left out.
-    """
+    """The size of a part of a text: documents, their UTF-8 bytes, and the near-duplicates left out."""
 
     documents: int
     n_bytes: int
@@ -50,13 +43,7 @@ class PartSizes(NamedTuple):
 
 
 class TextParts(NamedTuple):
-    """The text of both parts.
-
-    Attributes:
-        training, scored: the documents, in the order of their hashes; those that train are cut into pieces where the
-            bounds say so.
-        sizes: the summary.
-    """
+    """The documents of both parts, in the order of their hashes; training documents may be cut into pieces."""
 
     training: Sequence[str]
     scored: Sequence[str]
@@ -64,8 +51,6 @@ class TextParts(NamedTuple):
 
 
 class _Chosen(NamedTuple):
-    """A document, by its fingerprint and its number among those that were read."""
-
     mark: int
     number: int
     text: str
@@ -79,11 +64,11 @@ def text_parts(
     """Read two corpora, which may be one, and choose the documents of both parts.
 
     Args:
-        training: the corpus that trains: of one with a holdout, what is not held out.
-        scored: the corpus whose evaluated documents are scored. If it is the same and has no holdout of its
-            own, the share ``texts.holdout`` is scored, and the rest trains.
+        training: the corpus that trains, without its holdout.
+        scored: the corpus whose evaluated documents are scored. If it is the same and has no holdout, the share
+            ``texts.holdout`` is scored, and the rest trains.
         texts: the bounds of both parts.
-        remedy: the advice of the error, beside more documents.
+        remedy: the advice of the error, besides more documents.
 
     Raises:
         InputError: no document is left in a part, or the text cannot be read.
@@ -106,7 +91,6 @@ def text_parts(
 
 
 def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
-    """Return the documents of both parts, near-duplicates included; a corpus that is both is read once if it can be."""
     learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
     share = texts.holdout if scored is training and not scored.holdout else 0.0
     if share and scored.limit is None:  # every document is both evaluated and there for training
@@ -123,14 +107,7 @@ def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_
 
 
 class _Smallest:
-    """The documents with the smallest hashes that fit a number of bytes together, but at least one.
-
-    Memory does not grow with the corpus: a document that is beyond the bytes is forgotten at once.
-
-    Args:
-        most: UTF-8 bytes of all documents.
-        most_document: bytes of one document, which is cut; ``None`` to leave documents whole.
-    """
+    """The documents with the smallest hashes that fit into a number of bytes, at least one, in bounded memory."""
 
     def __init__(self, most: int, most_document: int | None = None) -> None:
         self._most = most
@@ -140,7 +117,6 @@ class _Smallest:
         self._bound = 1 << 64
 
     def take(self, document: Document) -> None:
-        """Keep a document if it is among them as far as is known."""
         self._read += 1
         text = document.text if self._most_document is None else cut_document(document.text, self._most_document)
         mark = fingerprint(text)
@@ -156,14 +132,11 @@ class _Smallest:
 
     @property
     def documents(self) -> list[_Chosen]:
-        """The documents, in the order of their hashes."""
         return sorted(chosen for _, _, chosen in self._waiting)
 
 
 def cut_document(text: str, most: int) -> str:
-    r"""Return the beginning of a document, within a number of bytes.
-
-    The beginning ends with a line if a line ends in its second half.
+    r"""Return the beginning of a document in so many bytes; it ends with a line if one ends in its second half.
 
     >>> cut_document("one\ntwo\nthree", 9), cut_document("eins zwei", 6), cut_document("né", 2), cut_document("né", 3)
     ('one\ntwo\n', 'eins z', 'n', 'né')

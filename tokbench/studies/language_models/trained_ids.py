@@ -1,7 +1,7 @@
 """The amounts of training text that the ids of a tokenizer have.
 
-A model hardly learns an id that it meets a few times, and cannot learn one that it never meets. So the bits per byte of
-a large vocabulary on little text tell of the text and not of the tokenizer.
+A model hardly learns a rare id, so the bits per byte of a large vocabulary on little text describe the text, not the
+tokenizer.
 """
 
 from __future__ import annotations
@@ -13,12 +13,7 @@ from tokbench.studies.language_models.contract import EncodedPart
 
 
 def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) -> TrainedIds:
-    """Count the tokens of both parts of a text.
-
-    Args:
-        training: the documents that train; they have a token at least.
-        scored: the documents that are scored; so do these.
-        n_ids: the number of ids that the tokenizer can emit.
+    """Count the tokens of both parts of a text, which have one or more; ``n_ids`` are the ids that can be emitted.
 
     >>> from tokbench.plugin import Encoded
     >>> texts = [np.array(ids, dtype=np.uint32) for ids in ([1, 1, 2, 1, 2, 1], [1, 3, 2, 3])]

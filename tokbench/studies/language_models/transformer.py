@@ -75,7 +75,6 @@ class TransformerOptions(ModelTextOptions):
 
     @property
     def body(self) -> Body:
-        """The body of the model."""
         chosen = {name: getattr(self, name) for name in ("width", "layers", "heads", "context_bytes", "step_bytes")}
         preset = PRESETS[self.preset]
         return Body(**{name: getattr(preset, name) if value is None else value for name, value in chosen.items()})
@@ -101,7 +100,7 @@ class TrainedModels:
         window: tokens of a window.
         learning_rate: the highest one.
         rates: bits per byte by learning rate, on a tenth of the text.
-        seen: int64[p], UTF-8 bytes that the models of each point have learned from; the mean over seeds.
+        seen: int64[p], UTF-8 bytes of training text up to each point; the mean over seeds.
         flops: int64[p], of one training up to each point; the mean over seeds.
         seconds: of wall time of all trainings.
         bits: float64[s, p, g], by seed, point and jackknife group.
@@ -121,9 +120,9 @@ class TrainedModels:
     documents: int
 
     def at(self, *places: float) -> ScoredBits:
-        """Return the bits at some places between points: 1.5 lies half-way between the second and the third.
+        """Return the bits at places between points (1.5: half-way from the second to the third), means over seeds.
 
-        The mean over seeds is what counts; the seeds take the place of parts of the training text.
+        The seeds count as parts of the training text.
         """
         bits = np.stack([self._between(place) for place in places], axis=1)  # by seed, place and group
         by_seed = bits.sum(axis=2) / self.n_bytes.sum()
@@ -151,7 +150,6 @@ class TrainedModels:
 
     @property
     def last(self) -> int:
-        """The number of the last point."""
         return len(self.flops) - 1
 
 
@@ -163,11 +161,9 @@ class TransformerBits:
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that the options name; those that train are cut as those that are scored are."""
         return self._options.texts._replace(training_piece=self._options.document_bytes)
 
     def fit(self, task: ModelTask, progress: Progress) -> TrainedModels:
-        """Find the learning rate, and train with every seed."""
         from tokbench.studies.language_models.learning_rate import train_seeds
         from tokbench.studies.language_models.transformer_model import window_of  # imports JAX, which takes a second
         from tokbench.studies.language_models.windows import renumbered
@@ -189,10 +185,7 @@ class TransformerBits:
         return _state(task, trained, window)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
-        """Return bits per byte at equal text and at equal computing, and what both say of every two tokenizers.
-
-        Those after a quarter of the text are shown beside them, and decide nothing.
-        """
+        """Return bits per byte at equal text and at equal computing, with verdicts; a quarter of the text has none."""
         trained: Mapping[str, TrainedModels] = states.states
         budget = min((int(state.flops[-1]) for state in trained.values()), default=0)
         places = {name: state.place_of(budget) for name, state in trained.items()}
@@ -247,7 +240,6 @@ class TransformerBits:
 
 
 def _state(task: ModelTask, trained: SeedCurves, window: int) -> TrainedModels:
-    """Put the curves of all seeds together, by the last points that all of them have."""
     points = min(map(len, trained.curves))
     last = [curve[-points:] for curve in trained.curves]
     by_seed = [ScoredBits.of(np.array([point.bits for point in curve]), [], task.scored.n_bytes) for curve in last]

@@ -1,22 +1,19 @@
 """A small transformer whose bits per byte are compared: the same body and the same bytes of text for every tokenizer.
 
-The body is a decoder of today's make: RMS norms before each part (Zhang and Sennrich 2019) and on queries and keys
-(Henry and others 2020), rotary positions (Su and others 2021), a GELU of four times the width, and one table for the
-embedding and the output (Press and Wolf 2017). A
-document is BOS w_1 ... w_n EOS, as for the n-gram model: BOS is given and never predicted, EOS is predicted once, and
-no token sees another document.
+The body is a decoder with RMS norms before each part (Zhang and Sennrich 2019) and on queries and keys (Henry and
+others 2020), rotary positions (Su and others 2021), a GELU of four times the width, and one table for the embedding and
+the output (Press and Wolf 2017). A document is BOS w_1 ... w_n EOS, as for the n-gram model: BOS is never predicted,
+EOS is predicted once, and no token sees another document.
 
-What is equal for all tokenizers is counted in bytes: the training text, the context, and the text of one step. So all
-take about the same number of steps, and a tokenizer with longer tokens has shorter windows. The learning rate is not
-equal: the one that suits 1,000 ids does not suit 50,000. :mod:`~tokbench.studies.language_models.learning_rate`
-finds it on a tenth of the training text.
+The training text, the context and the text of one step are equal in bytes. So all tokenizers take about the same number
+of steps, and longer tokens have shorter windows. The learning rate differs: the best one for 1,000 ids is bad for
+50,000. :mod:`~tokbench.studies.language_models.learning_rate` finds it on a tenth of the training text.
 
-A training on a CPU has one thread. So its numbers do not depend on the number of cores, and workers that train one
-tokenizer each are about twice as fast on two cores as one training after the other on both.
+A training on a CPU has one thread, so its numbers do not depend on the number of cores.
 
 One training gives models of several amounts of text: the learning rate stays constant, and before each amount is
 reached a copy is cooled down, its learning rate falling to 0 over the last fifth of the text (Hu and others 2024;
-Hägele and others 2024 found such models as good as those of a cosine of their own).
+Hägele and others 2024 found such models as good as with a cosine of their own).
 
 JAX and optax are needed (the extra ``lm``). The same seed gives the same number on the same machine.
 """
@@ -60,8 +57,8 @@ _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.125
 _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
-"""Gradients longer than this are shortened to it. With norms of queries and keys and a long warm-up, this makes seeds
-agree: on 300 kB of text in pieces of Unigram with 1,024 ids, seeds differed by .11 bits per byte, and by .34 before."""
+"""Longer gradients are shortened to this, so that seeds agree: on 300 kB of text in pieces of Unigram with 1,024 ids,
+seeds differ by .11 bits per byte, and by .34 without it."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3  # both of mallopt(3)
@@ -71,7 +68,7 @@ Floats = NDArray[np.float64]
 
 
 def window_of(part: EncodedPart, context_bytes: int) -> int:
-    """Return the tokens of a window that has a number of bytes of this text on average, 2 or more.
+    """Return the tokens of a window with a mean number of bytes of this text, 2 or more.
 
     >>> from tokbench.tokenizers.contract import Encoded
     >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))
@@ -82,11 +79,11 @@ def window_of(part: EncodedPart, context_bytes: int) -> int:
 
 
 Parameters = dict[str, Any]
-"""The arrays of a model: ``embedding`` [n_ids + 2, width], ``last`` [width], and those of each layer."""
+"""The arrays of a model: ``embedding`` [n_ids + 2, width], ``last`` [width], and the arrays of each layer."""
 
 
 def initial(n_ids: int, body: Body, seed: int) -> Parameters:
-    """Return the parameters before training, drawn by a seed."""
+    """Return random parameters."""
     keys = iter(jax.random.split(jax.random.key(seed), 1 + 4 * body.layers))
     width = body.width
 
@@ -113,7 +110,7 @@ def _norm(x: Any, scale: Any) -> Any:
 
 
 def _rotated(x: Any) -> Any:
-    """Turn pairs of numbers by an angle that grows with the position. ``x`` is [batch, window, heads, size]."""
+    """Rotate pairs of numbers by an angle that grows with the position; ``x`` is [batch, window, heads, size]."""
     half = x.shape[-1] // 2
     angles = jnp.arange(x.shape[1])[:, None] / 10_000 ** (jnp.arange(half) / half)
     sine, cosine = jnp.sin(angles)[None, :, None, :], jnp.cos(angles)[None, :, None, :]
@@ -122,7 +119,7 @@ def _rotated(x: Any) -> Any:
 
 
 def _hidden(parameters: Parameters, inputs: Any, document: Any, heads: int) -> Any:
-    """Return what the body makes of windows: [batch, window, width]."""
+    """Return the body's output for windows: [batch, window, width]."""
     batch, window = inputs.shape
     x = _norm(parameters["embedding"][inputs], 1.0)
     seen = jnp.tril(jnp.ones((window, window), dtype=bool))[None] & (document[:, :, None] == document[:, None, :])
@@ -146,7 +143,6 @@ def _nats_of(hidden: Any, table: Any, targets: Any) -> tuple[Any, Any]:
 
 
 def _in_parts(hidden: Any, targets: Any, n_outputs: int) -> tuple[Any, Any]:
-    """Cut tokens into parts whose logits fit into memory: [parts, n, width] and [parts, n]."""
     parts = _parts(len(targets), n_outputs)
     fill = -len(targets) % parts
     hidden = jnp.pad(hidden, ((0, fill), (0, 0))).reshape(parts, -1, hidden.shape[-1])
@@ -164,10 +160,7 @@ def _parts(tokens: int, n_outputs: int) -> int:
 
 @jax.custom_vjp
 def _sum_of_nats(hidden: Any, table: Any, targets: Any) -> Any:
-    """Return the sum of -ln p of the targets.
-
-    The gradients are computed beside the sum, part by part, so that no logits are kept or computed twice.
-    """
+    """Return the sum of -ln p of the targets; the gradients are computed with it, so that no logits are kept."""
     return _sum_and_gradients(hidden, table, targets)[0]
 
 
@@ -200,8 +193,6 @@ _ADAM: Final = optax.chain(
 
 
 class _State(NamedTuple):
-    """A model in training: its parameters, and the moments of the optimizer."""
-
     parameters: Parameters
     moments: Any
 
@@ -245,8 +236,8 @@ def train_curve(
 ) -> list[Point]:
     """Train on documents, and score models of several amounts of them.
 
-    The seed draws the parameters and the order of the documents, which is the same for every tokenizer. The models of
-    a share have learned from the first documents in this order, as many as fit into that share of the bytes, each
+    The seed draws the parameters and the order of the documents, which is the same for every tokenizer. The models of a
+    share have learned from the first documents in this order, as many as fit into that share of the bytes, each
     document once.
 
     Args:
@@ -254,12 +245,12 @@ def train_curve(
         scored: the documents that are scored.
         n_ids: how many ids the tokenizer can emit, or the highest id and one more.
         body: the model, and the bytes of a step.
-        learning_rate: the highest one. It rises over the first eighth of the steps.
+        learning_rate: the highest one, reached after an eighth of the steps.
         seed: of the parameters and of the order.
         shares: rising shares of the training text, the last one 1.
-        saved: keeps the points that are finished, which are not made again. Names hold the learning rate and the
-            seed; the caller keeps all else apart.
-        progress: called with the steps that are done and those of all.
+        saved: finished points, which are not computed again. Names contain the learning rate and the seed; the caller
+            separates all else.
+        progress: called with the finished steps and all steps.
 
     Returns:
         a point for each share that has a document more than the share before.
@@ -275,8 +266,6 @@ def train_curve(
 
 
 class _Training:
-    """One training, see :func:`train_curve`."""
-
     def __init__(
         self,
         training: EncodedPart,
@@ -304,7 +293,6 @@ class _Training:
         self._since = time.perf_counter()
 
     def points(self, shares: Sequence[float]) -> list[Point]:
-        """Train to the last share, and return the models on the way."""
         segments = self._segments(shares)
         self._steps = [batch for segment in segments for batch in segment.batches]
         points: list[Point] = []
@@ -328,22 +316,18 @@ class _Training:
         return self._highest * min(1.0, (step + 1) / max(1, round(_WARM_UP * len(self._steps))))
 
     def _trained(self, state: _State, start: int, stop: int) -> _State:
-        """Go on training at the constant rate."""
         for at in range(start, stop):
             state = _step(state, self._steps[at], self._rate(at), self._body.heads)
             self._show(at + 1, state.parameters)
         return state
 
     def _show(self, at: int, computed: Any) -> None:
-        """Wait for what JAX computes, which it otherwise does later, and show how far the training has come.
-
-        So every step is a sign of life, and the time limit of a step is not used up by all of them.
-        """
+        """Wait for what JAX computes lazily, and report progress, so that the time limit counts for each step."""
         jax.block_until_ready(computed)
         self._progress(self._name, at, len(self._steps))
 
     def _cooled(self, state: _State, start: int, stop: int) -> Parameters:
-        """Return the parameters after steps whose rate falls to 0; the state stays as it is."""
+        """Return the parameters after steps whose rate falls to 0; the state does not change."""
         cooled = _State(*jax.tree.map(jnp.copy, tuple(state)))
         for at in range(start, stop):
             falling = (stop - at) / (stop - start)
@@ -352,7 +336,6 @@ class _Training:
         return cooled.parameters
 
     def _segments(self, shares: Sequence[float]) -> list[_Segment]:
-        """Cut the documents where a share of the bytes is full; windows of one segment come in a drawn order."""
         sizes = self._training.n_bytes[self._order]
         reached = np.cumsum(sizes) / sizes.sum()
         segments, start = [], 0
@@ -373,7 +356,6 @@ class _Training:
         return _State(parameters, _ADAM.init(parameters))
 
     def _kept_point(self, name: str) -> Point | None:
-        """Return a point that was saved; one that cannot be used is made again."""
         point = attempt(lambda: self._point(_unpacked(self._saved[name]))) if name in self._saved else None
         if isinstance(point, Failure):
             _log.warning("the point %s is damaged (%s); it is made again", name, point.reason)
@@ -381,12 +363,6 @@ class _Training:
         return point
 
     def _point(self, arrays: Mapping[str, NDArray[Any]]) -> Point:
-        """Return the models of a point.
-
-        Raises:
-            ValueError: they are those of another training.
-            KeyError: something is missing.
-        """
         bits, seconds = arrays["bits"], float(arrays["seconds"])
         n_bytes, tokens, flops = (int(arrays[name]) for name in ("n_bytes", "tokens", "flops"))
         if bits.shape != (self._documents,) or not np.isfinite([*bits, seconds]).all() or min(n_bytes, tokens) < 1:
@@ -404,14 +380,6 @@ class _Training:
 
 
 class _Segment(NamedTuple):
-    """The text between two shares.
-
-    Attributes:
-        batches: windows, a batch for each step.
-        n_bytes: UTF-8 bytes of the documents.
-        tokens: how many tokens are predicted.
-    """
-
     batches: list[Windows]
     n_bytes: int
     tokens: int
@@ -430,11 +398,10 @@ def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def training_memory() -> Iterator[None]:
-    """Keep the memory of a step for the next step, and give all of it back when the trainings have ended.
+    """Keep the memory of a step for the next step, and free all of it after the trainings.
 
-    A step with 16,384 ids takes more than 32 MB, and the C library would get so much from the system anew for each
-    step: nine thousand pages, and a quarter of the time. Compiling takes hundreds of megabytes, which are of no use
-    for a tokenizer of another size; the C library would keep them, and the next training would add to them.
+    A step with 16,384 ids takes more than 32 MB, which the C library would otherwise request from the system in each
+    step: a quarter of the time. Compiling takes hundreds of megabytes, which would add up over trainings.
     """
     with suppress(OSError, AttributeError, TypeError):  # only the C library of Linux can be asked
         libc = ctypes.CDLL(None)

@@ -9,11 +9,11 @@ from typing import Final
 from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 
 _MOST_SENTENCES: Final = 5
-"""Of more tokenizers that are worse than others, only those are named that no other beats; the table has the rest."""
+"""With more tokenizers that are worse than others, only the unbeaten ones are named."""
 
 
 def explanation(study: BitsPerByte) -> str:
-    """Return the text before the numbers: what learned from what, and when one tokenizer is called better."""
+    """Return the text before the numbers: training and scored text, and when one tokenizer is called better."""
     source = "the same corpus" if study.train == study.corpus else study.train
     model = study.words.model if study.words else "a small language model"
     errors = study.words.errors if study.words else "take documents and training text into account together"
@@ -30,7 +30,7 @@ def explanation(study: BitsPerByte) -> str:
 
 
 def limits(study: BitsPerByte) -> str:
-    """Return the text about what the numbers do not show."""
+    """Return what the numbers do not show."""
     if study.words:
         return study.words.limits
     return (
@@ -44,7 +44,7 @@ def limits(study: BitsPerByte) -> str:
 
 
 def depends(study: BitsPerByte) -> str:
-    """Return the words for a verdict on which the models disagree."""
+    """Return what a verdict depends on if the models disagree."""
     return f"depends on the {study.words.depends if study.words else 'order'}"
 
 
@@ -85,7 +85,6 @@ def summary(study: BitsPerByte) -> str:
 
 
 def _who_is_better(study: BitsPerByte) -> list[str]:
-    """Return a sentence for each tokenizer that others beat, or one on those that none beats if there are many."""
     better: dict[str, list[str]] = {}
     for pair in study.comparisons:
         if pair.verdict == "better":
@@ -102,7 +101,7 @@ def _who_is_better(study: BitsPerByte) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return one name or more as a sentence has them.
+    """Return one or more names for a sentence.
 
     >>> listed(["a", "b", "c"]), listed(["a"])
     ('a, b and c', 'a')
@@ -130,7 +129,7 @@ def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
 
 
 def differences(study: BitsPerByte, pair: BitsComparison) -> str:
-    """Return bits per byte of the first tokenizer less those of the second, by model."""
+    """Return bits per byte of the first tokenizer less the second's, by model."""
     numbers = zip(study.models, pair.differences, pair.errors, strict=True)
     return "; ".join(
         f"{model} {difference:+.3f}" + (f" ± {error:.3f}" if error is not None else "")

@@ -1,6 +1,6 @@
 """Documents as windows of one length, for a model that sees one window at a time.
 
-A document is BOS w_1 ... w_n EOS. BOS is given and never predicted; each token and EOS is predicted once.
+A document is BOS w_1 ... w_n EOS. BOS is never predicted; each token and EOS is predicted once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Windows(NamedTuple):
     """Text as windows of one length.
 
     Attributes:
-        inputs: int32[n, w], what the model is given.
-        targets: int32[n, w], what comes after; -1 where nothing is predicted.
+        inputs: int32[n, w].
+        targets: int32[n, w], the token after each input; -1 where nothing is predicted.
         document: int32[n, w], the number of the document of each input; -1 where there is none.
     """
 
@@ -31,12 +31,9 @@ class Windows(NamedTuple):
 
 
 def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
-    """Cut documents, one after the other, into windows; each token and each EOS is predicted once.
+    """Cut consecutive documents into windows of some tokens; each token and each EOS is predicted once.
 
-    Args:
-        text: the documents, with ids below ``n_ids``.
-        n_ids: EOS has this id, and BOS the one after it.
-        window: tokens of a window.
+    The ids are below ``n_ids``, which is the id of EOS; BOS has the next one.
 
     >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
     >>> windows = training_windows(text, n_ids=10, window=4)  # 11 5 6 10, 11 7 10
@@ -58,7 +55,7 @@ def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
 def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
     """Cut each document by itself into windows that overlap by half; each token is predicted once.
 
-    All but the first window of a document predict only their second half, so that a token has at least half a window
+    After the first window of a document only the second half is predicted, so that a token has at least half a window
     before it, or all of its document.
 
     >>> text = Encoded(np.array([1, 2, 3, 4, 5], dtype=np.uint32), np.array([0, 5]))
@@ -86,7 +83,7 @@ def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
 
 
 def _stream(text: Encoded, n_ids: int) -> tuple[Ints, Ints]:
-    """Return int64[n], documents between BOS and EOS, and int64[n], the number of the document of each token."""
+    """Return int64[n] each: documents between BOS and EOS, and the number of the document of each token."""
     lengths = np.diff(text.offsets).astype(np.int64) + 2
     ends = np.cumsum(lengths)
     stream = np.full(int(ends[-1]), n_ids + 1, dtype=np.int64)
@@ -98,7 +95,7 @@ def _stream(text: Encoded, n_ids: int) -> tuple[Ints, Ints]:
 
 
 def filled(windows: Windows, batch: int) -> Windows:
-    """Add windows that predict nothing, until their number is a multiple of a batch.
+    """Add windows that predict nothing, up to a multiple of a batch.
 
     >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
     >>> filled(training_windows(text, n_ids=10, window=8), 2).targets.tolist()
@@ -110,7 +107,7 @@ def filled(windows: Windows, batch: int) -> Windows:
 
 
 def batches(windows: Windows, batch: int) -> list[Windows]:
-    """Return windows in batches; their number is a multiple of a batch."""
+    """Return windows in batches; their number must be a multiple of a batch."""
     return [
         Windows(*(array[start : start + batch] for array in windows)) for start in range(0, len(windows.inputs), batch)
     ]
@@ -131,9 +128,7 @@ def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:
 
 
 def renumbered(*parts: EncodedPart) -> list[EncodedPart]:
-    """Give the ids of some texts the numbers from 0 on, in their order.
-
-    A tokenizer may leave ids out, such as those of special tokens, so that its ids are not all below their number.
+    """Number the ids of some texts from 0 on, in their order; a tokenizer may have gaps, such as special tokens.
 
     >>> texts = [Encoded(np.array(ids, dtype=np.uint32), np.array([0, 2])) for ids in ([7, 3], [9, 7])]
     >>> one, two = (EncodedPart(text, np.array([2])) for text in texts)

@@ -1,1 +1,1 @@
-"""The study of probes: questions to a tokenizer, with its tokens beside the numbers."""
+"""The study of probes: questions to a tokenizer, shown with its tokens."""

@@ -1,4 +1,4 @@
-"""The probes of a run: each asks one tokenizer in a worker, and all run side by side."""
+"""The probes of a run: each asks one tokenizer in a worker, and all run in parallel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FROM_BEST: Final = (RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY, Roun
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer, and by label the round trip of the texts that are not decoded as they were, its own apart."""
+    """An answer, and by label the round trip of the lossy texts of the probe, without the own texts."""
 
     answer: Answer
     lossy: dict[str, RoundTrip]
@@ -46,7 +46,7 @@ class CheckedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Ask(Job):
-    """Ask a tokenizer a probe of a family, by its number from 0; it answers a :class:`CheckedAnswer` or a failure."""
+    """Ask a tokenizer a probe of a family, by its number from 0; yield a :class:`CheckedAnswer` or a failure."""
 
     family: str
     options: Options
@@ -55,11 +55,9 @@ class Ask(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: JobContext) -> Iterator[CheckedAnswer | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         make = context.family(self.family).make
         assert make is not None
         probe = make(self.options)[self.number]
@@ -68,14 +66,12 @@ class Ask(Job):
 
 
 def _checked(asked: Probe, tokenizer: Tokenizer) -> CheckedAnswer:
-    """Ask a tokenizer, and decode what it answers: a tokenizer that loses text could need the fewest tokens."""
     answer = asked.ask(tokenizer)
     with doing(DECODING):
         return CheckedAnswer(answer, _lossy(tokenizer, answer.segmented), _lossy(tokenizer, answer.own))
 
 
 def _lossy(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> dict[str, RoundTrip]:
-    """Return the round trip of the texts that are not decoded as they were, by label; decoding may raise."""
     lossy = {}
     for text in texts:
         ids = [int(token) for token, _ in text.tokens]
@@ -87,8 +83,6 @@ def _lossy(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> dict[str, RoundT
 
 
 class _PlannedProbe(NamedTuple):
-    """A probe of a family, with its number from 0."""
-
     family: str
     options: Options
     number: int
@@ -100,7 +94,7 @@ def _kept(job: Ask) -> Kept:
 
 
 def run(context: StudyContext, _: Options) -> Outcome:
-    """Put every probe to every tokenizer that is ready; one that ends a process is asked nothing more."""
+    """Put every probe to every tokenizer that is ready; a tokenizer that ends a process gets no further probe."""
     planned = [
         _PlannedProbe(family.name, options, number, probe)
         for family, options in context.plan.metrics
@@ -127,7 +121,6 @@ def run(context: StudyContext, _: Options) -> Outcome:
 
 
 def _own_texts(block: Sequence[ProbeInfo]) -> Iterator[OwnTexts]:
-    """Yield the round trip of the texts of each probe by each tokenizer: the worst of any text."""
     for probe in block:
         for name, answer in probe.answers.items():
             found = [RoundTrip.UNKNOWN] if answer.lossy is None else [RoundTrip.EXACT, *answer.lossy.values()]
@@ -136,7 +129,6 @@ def _own_texts(block: Sequence[ProbeInfo]) -> Iterator[OwnTexts]:
 
 
 def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:
-    """Return what a report shows of a probe; its texts are those of any answer."""
     first = next((outcome.answer for outcome in answers.values() if isinstance(outcome, CheckedAnswer)), None)
     return ProbeInfo(
         probe=asked.name,

@@ -1,4 +1,4 @@
-"""The probes of ``results.json``: their texts, and how each tokenizer cuts them."""
+"""The probes of ``results.json``: their texts, and their tokens by tokenizer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class ProbeText:
     """A text of a probe and its tokens.
 
     Attributes:
-        label: the name of the text in a table.
+        label: its name in a table.
         text: the text.
         tokens: ``(id, text)`` of each token.
-        round_trip: the round trip of the text.
+        round_trip: its round trip.
     """
 
     label: str
@@ -30,10 +30,9 @@ class ProbeAnswerInfo:
 
     Attributes:
         tokens: for each text of the probe ``(id, text)`` of its tokens.
-        own: further texts, which are this tokenizer's own.
-        reason: why there is no answer; empty if there is one.
-        lossy: by label the round trip of the texts of the probe that are not decoded as they were; ``None`` if that was
-            not checked.
+        own: further texts, chosen for this tokenizer.
+        reason: why there is no answer; else empty.
+        lossy: by label the round trip of the lossy texts of the probe; ``None`` if that was not checked.
     """
 
     tokens: list[list[tuple[int, str]]] = field(default_factory=list)
@@ -48,8 +47,8 @@ class ProbeInfo:
 
     Attributes:
         probe: its name.
-        title, explanation: what it shows, and why one would care.
-        metrics: the ids of the metrics it yields.
+        title, explanation: what it shows, and why it matters.
+        metrics: the ids of its metrics.
         texts: ``(label, text)`` of its texts.
         answers: by tokenizer.
     """
@@ -63,4 +62,3 @@ class ProbeInfo:
 
 
 PROBES: BlockType[list[ProbeInfo]] = BlockType(study="probes", kind=list[ProbeInfo])
-"""The block of the study."""

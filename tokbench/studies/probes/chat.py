@@ -25,7 +25,7 @@ _MESSAGES: Final = (
 
 
 class _ChatProbe:
-    """Writes the same conversation in every template; see :class:`tokbench.measuring.metric.Probe`.
+    """Writes the same conversation in every template.
 
     >>> import tokbench
     >>> values = CHAT.ask(tokbench.load("utf8_bytes")).values
@@ -56,7 +56,6 @@ class _ChatProbe:
     )
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Return the tokens that each template adds to a message, and those of each conversation."""
         alone = sum(len(tokenizer.encode(message.content)) for message in _MESSAGES)
         values, segmented = {}, []
         for title, template in CHAT_TEMPLATES.items():

@@ -19,18 +19,18 @@ _CL100K: Final = (
     *("useRalativeImagePath", " ForCanBeConverted", "$PostalCodesNL", " typingsJapgolly", "artisanlib"),
     *("webElementXpaths", "_REALTYPE"),
 )
-"""Those of cl100k_base in OLMo 2, and _REALTYPE in o200k_base, too: Land and Bartolo, "Fishing for Magikarp", EMNLP
-2024, results/reports in cohere-ai/magikarp."""
+"""cl100k_base in OLMo 2, and _REALTYPE in o200k_base, too: Land and Bartolo, "Fishing for Magikarp", EMNLP 2024,
+results/reports in cohere-ai/magikarp."""
 
 _LLAMA2: Final = ("Mediabestanden", "Portály", "Расподела")
 """Llama 2's, from the same reports: those at the beginning of a word, whose space the model puts before a text."""
 
 _LONG: Final = (".DefaultCellStyle",)
-"""A name of one library that is a single token, though nobody reported that models stumble over it."""
+"""A name of one library that is a single token; no report says that models fail at it."""
 
 _GLITCHES: Final = (*_GPT2, *_CL100K, *_LLAMA2)
 _DIFFERENT: Final = 8
-"""A token with fewer different characters, as a line of hyphens, is not among the longest that are shown."""
+"""A token with fewer different characters, such as a line of hyphens, is not shown among the longest."""
 _SHOWN: Final = 4
 
 
@@ -53,7 +53,7 @@ def _measure(encoded: EncodedShard) -> Values:
 
 
 def longest_tokens(tokenizer: Tokenizer, count: int) -> list[str]:
-    """Return the longest tokens by characters, of those with many different ones whose text is encoded as this one id.
+    """Return the longest tokens by characters that have many different ones and whose text encodes to this one id.
 
     >>> import tokbench
     >>> longest_tokens(tokbench.train("regex_bpe", ["incomprehensibly " * 9], 271, store=False), 1)

@@ -1,4 +1,4 @@
-"""Registers the study of probes, the classic questions to a tokenizer, and those about special tokens."""
+"""Registers the study of probes: classic questions to a tokenizer, and questions about special tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tokbench.studies.probes.spelling import CASE, SPACES, SPELLING
 from tokbench.studies.probes.typed import TYPED
 
 CLASSIC: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI, GLITCH)
-"""The classic probes, in the order in which a report shows them."""
+"""In the order of a report."""
 
 FAMILIES: Final = (
     MetricFamily(
@@ -51,7 +51,7 @@ FAMILIES: Final = (
 
 
 def lacks(probes: Sequence[Probe]) -> str:
-    """Return what one of the probes of a family lacks; an empty string if none lacks anything."""
+    """Return the first reason why a probe of a family cannot run; empty if all can."""
     return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
 
 
@@ -63,7 +63,7 @@ def run(context: StudyContext, options: Options) -> Outcome:
 
 
 def merge(parts: Sequence[NamedRun]) -> list[ProbeInfo] | None:
-    """Return the probes of the first run: they have texts of their own, so all runs must agree.
+    """Return the probes of the first run.
 
     Raises:
         InputError: a run has other probes or other answers.
@@ -103,14 +103,14 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the families of probes."""
+    """Register the families."""
     for family in FAMILIES:
         register(family)
 
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section of the report."""
+    """Register the section."""
     from tokbench.studies.probes.section import SECTION
 
     register(SECTION)

@@ -41,10 +41,7 @@ _SAME: Final = str.maketrans({"␣": " ", "⏎": "\n"})
 
 
 def probes_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` without probes.
-
-    Probes that have answered without any text stand among the numbers alone.
-    """
+    """Return the section; ``None`` without probes. A probe whose answers have no text appears in metric tables only."""
     shown = [probe for probe in (tables.results.studies.get(PROBES) or []) if probe.texts or not _answered(probe)]
     nodes: list[Node] = [Paragraph(_LEGEND), Rich([], plain=[Paragraph("Tokens are set apart by ¦.")])]
     nodes += [node for probe in shown for node in _probe(tables, probe)]
@@ -90,13 +87,11 @@ def _metrics(tables: CellTables, probe: ProbeInfo) -> list[Inline]:
 
 
 def _column(label: str, text: str) -> Column:
-    """Return the head of a text: its label, and the text if that has one line and says more than the label."""
     says_more = "\n" not in text and label.translate(_SAME) != text
     return Column(Name(label), below=Name(text) if says_more else "")
 
 
 def _cells(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[TableCell]:
-    """Return the tokens of each text, or the reason why there are none."""
     if not answer.tokens:
         return [TextCell(line=answer.reason, look="prose soft", span=max(len(probe.texts), 1))]
     marks = _text_marks(probe, answer)
@@ -110,7 +105,6 @@ def _text_marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
 
 
 def _marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
-    """Return the marks of all texts that a tokenizer has cut."""
     cut = _text_marks(probe, answer)[: len(answer.tokens)]
     return [*cut, *(MARKS[text.round_trip] for text in answer.own)]
 

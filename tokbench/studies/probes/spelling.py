@@ -22,10 +22,10 @@ _WORDS: Final = ("strawberry", "lollipop", "responsibilities")
 
 _WORD: Final = re.compile(rb" ?([A-Za-z][a-z]+)")
 _LETTERS: Final = 4
-"""A token with fewer different letters, as aaaaaaaa, does not count as a word."""
+"""A token with fewer different letters, such as aaaaaaaa, does not count as a word."""
 
 LARGEST: Final = 1 << 21
-"""Larger vocabularies are made by a formula, not by training, so they have no words to find."""
+"""Larger vocabularies come from a formula, not from training, so they contain no words."""
 
 
 def _label(text: str) -> str:
@@ -78,10 +78,10 @@ def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotA
 
 
 def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
-    """Return the longest tokens that are words of ASCII letters: their texts, with a space in front if they have one.
+    """Return the longest tokens that are words of ASCII letters, with their leading space if they have one.
 
-    Tokens that differ only in the case of their first letter or in the space count once. A token counts only if its
-    text is encoded as this one id.
+    Tokens that differ only in the case of the first letter or in the space count once. A token counts only if its text
+    encodes to this one id.
 
     >>> import tokbench
     >>> longest_words(tokbench.load("utf8_bytes"), 3)
@@ -112,7 +112,6 @@ def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
 
 
 def _three(text: str) -> list[tuple[str, str]]:
-    """Return three texts: a word, perhaps with a space before it; the word reversed; the word spelled."""
     word = text.strip()
     return [(_label(text), text), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
 

@@ -25,20 +25,20 @@ from tokbench.plugin import (
 )
 
 Values = Mapping[str, Measured | NotApplicable]
-"""The values of a probe, by id."""
+"""By metric id."""
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
-"""A metric that asks where tokens lie needs one of these capabilities."""
+"""A metric of token positions needs one of these capabilities."""
 
 _PROBES: Final = "probes"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextProbe:
-    """A probe with fixed texts; see :class:`tokbench.measuring.metric.Probe`.
+    """A probe with fixed texts.
 
     Attributes:
-        texts: the texts, each with its name in tables: ``(label, text)``.
+        texts: ``(label, text)`` of each.
         measure: computes the values from a shard that has a document for each text.
         own: chooses further texts for one tokenizer.
     """
@@ -52,7 +52,6 @@ class TextProbe:
     own: Callable[[Tokenizer], Sequence[tuple[str, str]]] | None = None
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Encode the texts, and compute the values."""
         texts = [text for _, text in self.texts]
         encoded = encode_texts(tokenizer, texts)
         own = self.own(tokenizer) if self.own else ()
@@ -74,7 +73,7 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
 
 
 def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Return the ids of a text with all special tokens allowed; those of ordinary text if the tokenizer cannot.
+    """Return the ids of a text with all special tokens allowed, or of ordinary text if the tokenizer cannot do that.
 
     >>> import tokbench
     >>> encode_with_all_special(tokbench.load("utf8_bytes"), "<s>")
@@ -86,13 +85,13 @@ def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
-    """Return a text and its tokens, each with its text; bytes that are not UTF-8 are written as escapes."""
+    """Return a text with its tokens; bytes that are not UTF-8 become escapes."""
     ids = map(int, tokenizer.encode(text))
     return Segmented(label, text, [(token, token_text(tokenizer, token)) for token in ids])
 
 
 def token_text(tokenizer: Tokenizer, token: int) -> str:
-    """Return the text of one token; bytes that are not UTF-8 are written as escapes."""
+    """Return the text of one token; bytes that are not UTF-8 become escapes."""
     if isinstance(tokenizer, HasTokenBytes):
         return tokenizer.token_bytes(token).decode("utf-8", "backslashreplace")
     return str(tokenizer.decode([token]))

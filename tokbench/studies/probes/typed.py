@@ -1,4 +1,4 @@
-"""The probe of special tokens that a user types: what becomes of text that spells their names."""
+"""The probe of special tokens that a user types: what text becomes that spells their names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _text(marker: str) -> str:
 
 
 def _measure(encoded: EncodedShard) -> Values:
-    """Return the shares of markers that are text, control ids and lost.
+    """Return the shares of markers that become text, become control ids, or are lost.
 
     >>> import tokbench
     >>> values = TYPED.ask(tokbench.load("utf8_bytes")).values
@@ -58,7 +58,6 @@ def _measure(encoded: EncodedShard) -> Values:
 
 
 def _where_allowed(tokenizer: Tokenizer, special: set[int]) -> Values:
-    """Return the same shares for a program that allows all special tokens in what its users type."""
     ids = [encode_with_all_special(tokenizer, _text(marker)) for marker in _MARKERS]
     control = [k for k, marker_ids in enumerate(ids) if not special.isdisjoint(marker_ids)]
     backs = decode_batch(tokenizer, from_lists(ids))

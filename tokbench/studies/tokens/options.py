@@ -24,13 +24,12 @@ from tokbench.plugin import (
 )
 
 KEY: Final = "show"
-"""The key of a configuration."""
 
 MOST_SHOWN: Final = 32
-"""Texts that a configuration may name to be shown as tokens."""
+"""The most texts that a configuration may name."""
 
 LONGEST_SHOWN: Final = 4_000
-"""Characters of such a text."""
+"""Characters of such a text at most."""
 
 _SHAPES = "a text is 'text', {name: …, text: …} or {file: path}"
 
@@ -65,12 +64,11 @@ class ShowOptions(Options):
 
 
 class NamedTexts(NamedTuple):
-    """The texts that a configuration names, and what is wrong with them."""
+    """The texts that a configuration names, and the problems with them."""
 
     texts: dict[str, str]
-    """By label, the text."""
+    """By label."""
     problems: list[Problem]
-    """Each mistake with its place."""
 
 
 def named_texts(config: Config, options: ShowOptions) -> NamedTexts:
@@ -101,20 +99,16 @@ class LabelledText(NamedTuple):
 
 
 class _Reading:
-    """Reads one entry of the list of texts."""
-
     def __init__(self, config: Config, place: Place, problems: list[Problem]) -> None:
         self._config = config
         self._place = place
         self._problems = problems
 
     def refuse(self, message: str, key: str = "") -> None:
-        """Add a problem, at the place of the entry or of one of its keys."""
         place = (*self._place, key) if key else self._place
         self._problems.append(Problem(self._config.located.where(place), message))
 
     def text(self, given: Any) -> LabelledText | str:
-        """Return the text of the entry, or what is wrong with it; nothing if that is a problem already."""
         if isinstance(given, str):
             entry: ShownTextEntry | None = ShownTextEntry(text=given)
         elif isinstance(given, dict):
@@ -136,7 +130,6 @@ class _Reading:
         return LabelledText(entry.name or (str(given["file"]) if entry.file else ""), valid_unicode(text))
 
     def _content(self, path: Path) -> str | None:
-        """Return the text of a file, or ``None`` after adding why it cannot be read."""
         try:
             data = read_regular(path)
             return decode_utf8(data)

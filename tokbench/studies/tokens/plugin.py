@@ -29,7 +29,7 @@ def run(context: StudyContext, options: ShowOptions) -> Outcome:
 
 
 def check(plan: Plan, options: ShowOptions) -> Iterator[StudyProblem]:
-    """Add what is wrong with the texts, which may stand in files of their own."""
+    """Yield the problems with the texts, which may be in files of their own."""
     plan.problems += named_texts(plan.config, options).problems
     yield from ()
 
@@ -62,13 +62,13 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the metric of worst documents."""
+    """Register the metric."""
     register(worst_documents.SPEC)
 
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section of the report."""
+    """Register the section."""
     from tokbench.studies.tokens.section import SECTION
 
     register(SECTION)

@@ -35,16 +35,16 @@ from tokbench.plugin import (
 )
 
 _MOST_TOKENS: Final = 1_000_000
-"""Tokens that a page holds, over all texts and tokenizers: about two and a half megabytes, packed."""
+"""The most tokens of a page, over all texts and tokenizers: about two and a half megabytes, packed."""
 
 _FIRST_TOKENIZERS: Final = 3
-"""Tokenizers that are shown until somebody chooses others."""
+"""The tokenizers of a new page."""
 
 _FIRST_TEXTS: Final = 6
-"""Texts that a page shows without its script."""
+"""Texts of a page without its script."""
 
 _MOST_EXCERPTS: Final = 24
-"""Documents of which plain text shows an excerpt."""
+"""Documents with an excerpt in plain text."""
 
 _HEADING: Final = 80
 
@@ -77,7 +77,7 @@ _WORST_COLUMNS: Final = [
 
 
 def tokens_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if the run shows nothing."""
+    """Return the section; ``None`` if the run shows nothing."""
     shown = TokenViews(tables.results)
     nodes = [Rich(lambda: _on_a_page(shown), plain=_in_plain_text(shown)), *_worst_documents(shown)]
     return Section("tokens", "Tokens", nodes) if shown.texts or shown_texts(shown.results).worst else None
@@ -101,7 +101,6 @@ def _pane(view: TextView, names: Sequence[str]) -> list[Node]:
 
 
 def _in_plain_text(shown: TokenViews) -> list[Node]:
-    """Return the named texts under all tokenizers, and excerpts of documents under the first."""
     if not shown.texts:
         return []
     nodes: list[Node] = [Paragraph(_PLAIN_LEGEND)]
@@ -124,7 +123,6 @@ def _in_plain_text(shown: TokenViews) -> list[Node]:
 
 
 def _listed(line: SegmentationView) -> TextCell:
-    """Return the tokens of a text, and what a reader must know of them."""
     return TextCell(line=Tokens(line.boxes) if line.tokens else "", small=line.remarks)
 
 
@@ -143,7 +141,6 @@ def _worst_documents(shown: TokenViews) -> list[Node]:
 
 
 def _worst_row(worst: WorstDocument, number: str) -> Row:
-    """Return the row of a document, which opens the text of this number on the page; empty if it is left out there."""
     better = worst.shown.segmentations[1:]
     other = f"{worst.times_the_fewest:.1f} × {visible(better[0].tokenizer)}" if better else "the fewest"
     place = worst.tokenizer, worst.shown.corpus, group_name(worst.shown.group)
@@ -160,21 +157,19 @@ class TextView:
     """A text of the section."""
 
     kind: str
-    """The heading of texts of its sort, such as the name of their corpus."""
+    """The heading of its kind of texts, such as the name of their corpus."""
     heading: str
-    """Its name, made visible."""
+    """Its name, with visible controls."""
     shown: SegmentedText
-    """The text with its segmentations."""
     worst: bool = False
-    """``True`` if it is one of the worst documents of a tokenizer, and has the tokenizers that it needs."""
+    """Whether it is one of the worst documents of a tokenizer, and has the tokenizers that it needs."""
 
     @property
     def tokens(self) -> int:
-        """The number of tokens, over all tokenizers."""
         return sum(len(segmentation.ids) for segmentation in self.shown.segmentations)
 
     def lines(self, names: Sequence[str] = ()) -> list[SegmentationView]:
-        """Return the lines of some tokenizers, or of all; what differs is that between these."""
+        """Return the lines of some tokenizers, or of all; differences are between these."""
         segmentations = [line for line in self.shown.segmentations if not names or line.tokenizer in names]
         shown = replace(self.shown, segmentations=segmentations)
         return SegmentationView.of_all(shown)
@@ -188,42 +183,35 @@ class TokenViews:
 
     @cached_property
     def texts(self) -> list[TextView]:
-        """The texts that the configuration names, and excerpts of documents."""
+        """The texts of the configuration, and excerpts of documents."""
         return [_view(text) for text in shown_texts(self.results).texts]
 
     @cached_property
     def names(self) -> list[str]:
-        """All tokenizers that have cut a text."""
         cutting = {line.tokenizer for text in shown_texts(self.results).texts for line in text.segmentations}
         return [name for name in self.results.tokenizers if name in cutting]
 
     @cached_property
     def first_names(self) -> list[str]:
-        """The tokenizers that are shown until somebody chooses others: the first that are not baselines.
-
-        Beside bytes everything would differ.
-        """
+        """The tokenizers of a new page: the first that are not baselines, from which everything differs."""
         competing = [name for name in self.names if not self.results.tokenizers[name].baseline]
         return (competing or self.names)[:_FIRST_TOKENIZERS]
 
     @cached_property
     def first_texts(self) -> list[TextView]:
-        """The texts that a page shows without its script: those that somebody named, then one of each corpus.
-
-        If there is neither, it is the first of the page.
-        """
+        """The texts of a page without its script: the named ones, then one of each corpus, or the first."""
         kinds = {view.kind: view for view in reversed(self.page) if not view.worst and view.shown.corpus}
         named = [view for view in self.page if not view.shown.corpus]
         return [*named, *reversed(kinds.values())][:_FIRST_TEXTS] or self.page[:1]
 
     @cached_property
     def page(self) -> list[TextView]:
-        """The texts of a page: as many as it has room for."""
+        """As many texts as a page has room for."""
         return list(_within([*self.texts, *map(_worst_view, shown_texts(self.results).worst)], _MOST_TOKENS))
 
     @cached_property
     def left_out(self) -> str:
-        """A sentence that says what is not shown; empty if everything is."""
+        """A sentence on what is not shown; empty if everything is."""
         places = {(text.corpus, text.group) for text in shown_texts(self.results).texts if text.corpus}
         groups = sum(len(info.groups) for info in self.results.corpora.values())
         said = [f"Excerpts are of {len(places):,} of {groups:,} groups."] if places and len(places) < groups else []
@@ -235,9 +223,9 @@ class TokenViews:
     def data(self) -> str:
         """The texts of the page for its script, as JSON: of each token the id and the number of bytes.
 
-        ``shown`` has the characters that are not shown as they are. A row has the tokenizer, its head, remarks, ids,
-        lengths, and by number what the title of a token says beyond id and bytes; of tokens that cannot be aligned
-        with the text it has text, title, line ends, and 1 for bytes that are not whole characters.
+        ``shown`` has the characters that are escaped. A row has the tokenizer, its head, remarks, ids, lengths, and by
+        number what the title of a token says beyond id and bytes; tokens that cannot be aligned with the text have
+        text, title, line ends, and 1 for bytes that are not whole characters.
         """
         characters = sorted({char for view in self.page for char in view.shown.text})
         written = {char: visible(char, spaces=True) for char in characters}
@@ -266,7 +254,6 @@ class TokenViews:
 
 
 def _cut(line: SegmentationView) -> tuple[list[int], dict[int, str] | list[tuple[object, ...]]]:
-    """Return the lengths of the tokens and additions to titles; without lengths, all that is shown of each token."""
     spans = line.segmentation.spans()
     if not spans and line.tokens:
         return [], [(token.text, token.title, token.breaks, int(token.partial)) for token in line.tokens]
@@ -293,7 +280,6 @@ def _worst_view(worst: WorstDocument) -> TextView:
 
 
 def _within(views: Iterable[TextView], room: int) -> Iterator[TextView]:
-    """Yield the texts that have room together, in their order."""
     for view in views:
         if view.tokens <= room:
             room -= view.tokens

@@ -1,6 +1,6 @@
-"""The texts that a run shows as tokens: those that the configuration names, excerpts of documents, the worst documents.
+"""The texts that a run shows as tokens: named texts, excerpts of documents, and the worst documents.
 
-Each tokenizer cuts its texts in a worker, after the text metrics. Nothing is measured by it.
+Each tokenizer cuts its texts in a worker, after the text metrics.
 """
 
 from __future__ import annotations
@@ -40,26 +40,24 @@ MOST_WORST: Final = 3
 """Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
 
 _LEAST_TIMES: Final = 1.1
-"""The least multiple of the fewest tokens at which a document is worst beside the best tokenizer."""
+"""The least multiple of the best tokenizer's tokens at which a document is worst in comparison."""
 
 _CANDIDATES: Final = 6
-"""Documents of a tokenizer and corpus that are cut to find those that are worst beside the best tokenizer."""
+"""Documents of a tokenizer and corpus that are cut to find the worst in comparison with the best tokenizer."""
 
 _MOST_DEATHS: Final = 8
-"""Processes that a tokenizer may end over the texts to show; then it is asked no more."""
+"""The most processes that a tokenizer may end over the texts to show."""
 
 _SEGMENTATIONS: Final = "segmentations"
 
 _Cut = Callable[[str, str], Segmentation]
-"""Returns how a tokenizer, by its name, cuts a text."""
+"""By tokenizer name and text."""
 
 Worst = Mapping[tuple[str, str, str], Sequence[DocumentExample]]
-"""By tokenizer, corpus and group, the documents that need the most tokens per byte."""
+"""By tokenizer, corpus and group, the documents with the most tokens per byte."""
 
 
 class _WorstPlace(NamedTuple):
-    """One of the worst documents of a tokenizer, and its place."""
-
     tokenizer: str
     corpus: str
     group: str
@@ -67,9 +65,9 @@ class _WorstPlace(NamedTuple):
 
 
 def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
-    """Let every tokenizer that is ready cut the texts to show, except those that have ended a process before.
+    """Let every tokenizer that is ready cut the texts to show, except after it has ended a process.
 
-    A tokenizer that fails or dies on a text has the reason instead of tokens there, and all others have theirs.
+    A tokenizer that fails or dies on a text has the reason instead of tokens there.
     """
     plan = context.plan
     named = named_texts(plan.config, options).texts
@@ -95,7 +93,7 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
 
 
 def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
-    """Yield the given number of excerpts of each group, without tokens yet, by corpus and group.
+    """Yield some excerpts of each group, without tokens yet, by corpus and group.
 
     If there are more groups than a report shows, every corpus has the same share, or all its groups if they are fewer.
     They are at most :data:`MOST_GROUPS`, and fewer for more than 40 tokenizers, see :data:`MOST_CUTS`.
@@ -118,10 +116,6 @@ def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
 
 
 def _chosen(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
-    """Yield the worst documents of each tokenizer and corpus, the very worst first: each of another group.
-
-    Baselines have none: every text is equally bad for bytes.
-    """
     for name in (tokenizer.name for tokenizer in plan.tokenizers if not tokenizer.spec.baseline):
         for corpus in plan.measured:
             groups = [(group, worst.get((name, corpus, group), ())) for group in plan.surveys[corpus].groups]
@@ -131,10 +125,6 @@ def _chosen(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
 
 
 def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
-    """Yield documents of each tokenizer and corpus that may be worst beside the best tokenizer, each of another group.
-
-    They are the worst documents by size of the groups in which these are worst beside those of another tokenizer.
-    """
     names = [tokenizer.name for tokenizer in plan.tokenizers if not tokenizer.spec.baseline]
     for corpus in plan.measured:
         firsts = {
@@ -153,17 +143,13 @@ def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
 
 
 def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Sequence[_WorstPlace]) -> tuple[str, ...]:
-    """Return the texts that a tokenizer has to cut, each once; those of a corpus only if it is measured there."""
     corpora = {"", *(corpus for corpus in plan.measured if name in plan.names_on(corpus))}
     shown = [text.text for text in texts if text.corpus in corpora]
     return tuple(dict.fromkeys([*shown, *(place.example.excerpt for place in chosen if place.corpus in corpora)]))
 
 
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
-    """Return by tokenizer and text the segmentation, or the reason why there is none.
-
-    Texts that end a process are found by halves: each costs itself alone, up to eight processes for a tokenizer.
-    """
+    """Texts that end a process are found by halves; each costs only itself, up to eight processes for a tokenizer."""
     cut: dict[str, dict[str, Segmentation]] = {name: {} for name in wanted}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
     deaths: Counter[str] = Counter()
@@ -190,7 +176,6 @@ def _kept(job: SegmentTexts) -> Kept:
 
 
 def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> WorstDocument:
-    """Return one of the worst documents with the tokens of its tokenizer, and of the one that needs the fewest."""
     example = place.example
     others = [segmentation(name, example.excerpt) for name in plan.names_on(place.corpus)]
     baselines = {tokenizer.name for tokenizer in plan.tokenizers if tokenizer.spec.baseline}
@@ -215,7 +200,6 @@ def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> Worst
 
 
 def _ranked(documents: Iterable[WorstDocument], share: Callable[[WorstDocument], float]) -> list[WorstDocument]:
-    """Return of each tokenizer and corpus the documents with the largest share, each of another group."""
     by_place: dict[tuple[str, str], dict[str, WorstDocument]] = {}
     for document in documents:
         groups = by_place.setdefault(_place(document)[:2], {})
@@ -235,7 +219,6 @@ def _times_the_fewest(document: WorstDocument) -> float:
 
 
 def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> list[WorstDocument]:
-    """Return the worst documents by both measures, by tokenizer and corpus; one that is worst by both stands once."""
     worse = (document for document in beside if document.times_the_fewest >= _LEAST_TIMES)
     places = {
         _place(document): replace(document, by_size=False, beside_best=True)
@@ -255,12 +238,9 @@ def _place(document: WorstDocument) -> tuple[str, str, str, int]:
 
 
 def merge_shown(parts: Sequence[Results]) -> ShownTexts:
-    """Return the texts of several runs over parts of a corpus, as one run over all of it would have chosen them.
+    """Return the texts of runs over parts of a corpus, in order, as one run over all of it would have chosen them.
 
-    Only the documents that are worst beside the best tokenizer are chosen of those that the parts show.
-
-    Args:
-        parts: the runs, in the order of the parts.
+    The documents that are worst in comparison with the best tokenizer come only from documents that the parts show.
     """
     blocks = [part.studies.get(SHOWN_TEXTS) or ShownTexts(texts=[], worst=[]) for part in parts]
     named = [text for text in blocks[0].texts if not text.corpus]

@@ -1,4 +1,4 @@
-"""The family ``worst_documents``: the documents of which a tokenizer makes the most tokens, with their text."""
+"""The family ``worst_documents``: the documents with the most tokens per byte, with their text."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ LEAST_BYTES: Final = 32
 """Bytes of the smallest document that counts: one emoji by itself says little of a text."""
 
 _KEPT: Final = 3
-"""Documents of a group that are kept."""
 
 _WINDOW: Final = 160
-"""Bytes of the stretch with the most tokens, where a part of a long document is shown."""
+"""Bytes of the part of a long document that is shown, the one with the most tokens."""
 
 
 def _order(example: DocumentExample) -> tuple[float, int]:
@@ -35,7 +34,7 @@ def _order(example: DocumentExample) -> tuple[float, int]:
 
 
 class WorstState(NamedTuple):
-    """The documents that need the most tokens per byte, and the number of those that count."""
+    """The documents that need the most tokens per byte, and the number of documents that count."""
 
     documents: int
     worst: tuple[DocumentExample, ...]
@@ -45,12 +44,10 @@ class WorstState(NamedTuple):
         return WorstState(self.documents + other.documents, tuple(worst[:_KEPT]))
 
     def raw(self) -> dict[str, object]:
-        """Return the documents as JSON data."""
         return {"documents": self.documents, "worst": [document._asdict() for document in self.worst]}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int) -> WorstState:
-        """Return the state from the data of :meth:`raw`; ``before`` is added to the numbers of documents."""
         examples = (DocumentExample(**example) for example in raw["worst"])
         return cls(raw["documents"], tuple(example._replace(number=example.number + before) for example in examples))
 
@@ -61,7 +58,6 @@ class WorstDocuments(SummedMetric):
     state = WorstState
 
     def map(self, encoded: EncodedShard) -> WorstState:
-        """Return the worst documents of one shard."""
         shard = encoded.shard
         counts = shard.n_bytes >= LEAST_BYTES
         documents = int(np.count_nonzero(counts))
@@ -73,7 +69,6 @@ class WorstDocuments(SummedMetric):
         return WorstState(documents, tuple(_example(encoded, k) for k in chosen))
 
     def finish(self, state: WorstState) -> Mapping[str, Measured | NotApplicable]:
-        """Return the compression of the worst document."""
         if not state.worst:
             return {"worst_compression": NotApplicable(f"no document has {LEAST_BYTES} bytes")}
         first = state.worst[0]
@@ -81,7 +76,6 @@ class WorstDocuments(SummedMetric):
         return {"worst_compression": Measured(value, state.documents)}
 
     def worst(self, state: WorstState) -> Sequence[DocumentExample]:
-        """Return the worst documents of a group."""
         return state.worst
 
 
@@ -97,7 +91,6 @@ def _example(encoded: EncodedShard, k: int) -> DocumentExample:
 
 
 def _densest(encoded: EncodedShard, k: int) -> int:
-    """Return the character of a document at which its stretch with the most tokens begins; 0 if that is not known."""
     size = int(encoded.shard.n_bytes[k])
     if size <= _WINDOW or not isinstance(encoded.tokenizer, HasTokenBytes):
         return 0

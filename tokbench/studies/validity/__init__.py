@@ -1,1 +1,1 @@
-"""The study of validity: which metrics tell beforehand how tokenizers rank by bits per byte."""
+"""The study of validity: which metrics predict the ranking of tokenizers by bits per byte."""

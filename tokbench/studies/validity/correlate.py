@@ -36,8 +36,7 @@ _LEVEL = 0.05
 def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -> Outcome:
     """Run the study of every family of models and corpus, and of every table of scores.
 
-    Only values of the whole corpus count, as in the tables that compare tokenizers. Speeds are left out: they are of
-    the engine and the machine. So are numbers that rest on a part of the documents.
+    Only values of the whole corpus count. Speeds do not, nor numbers that use only a part of the documents.
     """
     models = context.outcome("language_models")
     if models is None and not scores.tables:
@@ -53,7 +52,6 @@ def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -
 
 
 def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float]]]:
-    """Return by corpus, metric and tokenizer the values on whole corpora, turned so that less is better."""
     directions = {
         metric.id: metric.direction
         for family, _ in context.plan.metrics
@@ -69,21 +67,16 @@ def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float
 
 
 class _Correlations(NamedTuple):
-    """The correlations of a class."""
-
     rows: list[RankCorrelation]
-    """Every metric with every model."""
 
     rho: Mapping[tuple[str, str], RankInterval]
     """By metric and model, Spearman's rho with its intervals."""
 
     drawn: Mapping[tuple[str, str], NDArray[np.float64]]
-    """By metric and model, its rho in each draw of documents, training text and tokenizers."""
+    """By metric and model, rho in each draw of documents, training text and tokenizers."""
 
 
 class _Study:
-    """The study of one target; metrics are turned so that less is better."""
-
     def __init__(self, study: ValidityStudy, target: Target, values: Mapping[str, Mapping[str, float]]) -> None:
         self._study = study
         self._target = target
@@ -94,7 +87,6 @@ class _Study:
         self._classes: dict[str, _Correlations] = {}
 
     def outcome(self) -> Validity:
-        """Return the classes and the hypotheses."""
         classes = [self._class(name, members) for name, members in self._sets()]
         target = self._target
         return Validity(
@@ -114,7 +106,6 @@ class _Study:
         )
 
     def _sets(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the classes, each with tokenizers that may be compared; one with several kinds becomes several."""
         kinds = self._target.kinds
         for name, globs in {ALL_TOKENIZERS: ("*",), **self._study.classes}.items():
             chosen = [
@@ -191,7 +182,6 @@ class _Study:
         return RankCorrelation(metric=metric, model=model, tokenizers=tokenizers, reason=reason)
 
     def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Pair, Pair]:
-        """Return the metrics, and their correlations in draws of documents and training, and of tokenizers as well."""
         places = [self._target.names.index(name) for name in names]
         bits = self._target.draws[:, :, places]
         own = [metric for metric in metrics if metric in self._models]
@@ -204,7 +194,6 @@ class _Study:
         return [*others, *own], still, drawn_correlations(fixed, moving, bits, draw_tokenizers(len(names)))
 
     def _differences(self, correlations: _Correlations) -> list[RankDifference]:
-        """Return how much better one metric of the hypotheses predicts than another."""
         claims = self._study.hypotheses
         named = dict.fromkeys(name for claim in claims for name in (claim.metric, claim.better_than) if name)
         sizes = {(row.metric, row.model): row.tokenizers for row in correlations.rows}
@@ -216,7 +205,6 @@ class _Study:
         ]
 
     def _hypotheses(self, classes: Sequence[ValidityClass]) -> list[HypothesisOutcome]:
-        """Return every hypothesis about every model that it names, corrected for their number together."""
         outcomes = []
         for claim in self._study.hypotheses:
             models = self._target.deciding if claim.predicts == self._target.family else [claim.predicts]
@@ -229,7 +217,6 @@ class _Study:
     def _tested(
         self, claimed: Hypothesis, model: str, classes: Sequence[ValidityClass]
     ) -> tuple[HypothesisOutcome, float]:
-        """Return a hypothesis with its p-value, and how far its value lies on the side of the claim."""
         [tokenizers] = [group for group in classes if group.name == claimed.class_]
         correlations = self._classes.get(claimed.class_)
         bound = claimed.at_least if claimed.at_most is None else claimed.at_most
@@ -257,7 +244,6 @@ class _Study:
 
 
 def _sound(draws: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the draws without those in which nothing varies; the first one, of the data themselves, stays first."""
     return np.asarray(draws[~np.isnan(draws)])
 
 
@@ -284,7 +270,7 @@ def _difference(one: str, other: str, model: str, correlations: _Correlations) -
 
 
 def _p_of(apart: RankDifference) -> float:
-    """Return the two-sided p-value of no difference, from the half of the interval that lies towards 0.
+    """Return the two-sided p-value of no difference, from the half of the interval towards 0.
 
     >>> round(_p_of(RankDifference(metric="a", other="b", model="c", difference=0.4, ci_low=0.0, ci_high=1.0)), 3)
     0.05

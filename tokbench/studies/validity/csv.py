@@ -44,7 +44,6 @@ def validity_csv(results: Results) -> str:
 
 
 def _fewest_tokens(study: Validity, group: ValidityClass) -> float | None:
-    """Return the fewest training tokens an id that a tokenizer of a class has; ``None`` if that is not known."""
     known = [study.trained_ids[name].tokens_per_id for name in group.tokenizers if name in study.trained_ids]
     return min(known, default=None)
 

@@ -20,15 +20,14 @@ class ValidityNames:
     """The names of metrics and of models in the sentences and tables of a study."""
 
     tables: CellTables
-    """They have the names of metrics."""
+    """For the names of metrics."""
     models: dict[str, str]
     """By metric of bits per byte, the name of its model."""
     whose: str = ""
-    """The model whose bits are meant, where ``models`` names its budgets; empty where each is another model."""
+    """The model, where ``models`` names its budgets; empty where each is another model."""
 
     @classmethod
     def of(cls, tables: CellTables, study: Validity) -> ValidityNames:
-        """Return the names of a study."""
         if study.scores is not None:
             return cls(tables, {model: f"the score of {model}" for model in study.models})
         for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
@@ -42,12 +41,7 @@ class ValidityNames:
         return f"{self.whose} at {self.models[name]}" if self.whose else self.models[name]
 
     def with_intervals(self, correlations: Sequence[RankCorrelation], *, do: bool) -> str:
-        """Return the models of some correlations in a sentence, each with its interval.
-
-        Args:
-            correlations: those of one metric.
-            do: ``True`` for "order 3 does", where the sentence compares what it does.
-        """
+        """Return the models of one metric's correlations, each with its interval; ``do`` says "order 3 does"."""
         numbers = listed(
             [f"{self.models[correlation.model]} ({with_interval(correlation)})" for correlation in correlations]
         )
@@ -56,7 +50,6 @@ class ValidityNames:
         return numbers + (" does" if len(correlations) == 1 else " do") * do
 
     def metric(self, name: str) -> str:
-        """Return a metric, or the model whose bits it is."""
         return self.models.get(name) or self.tables.label(name)
 
 
@@ -86,12 +79,12 @@ def with_interval(number: RankCorrelation | RankDifference) -> str:
 
 
 def lies_apart(number: RankCorrelation | RankDifference) -> bool:
-    """Tell whether the interval does not hold 0, so that chance does not explain the number."""
+    """Return whether the interval excludes 0."""
     return (number.ci_low or 0.0) > 0 or (number.ci_high or 0.0) < 0
 
 
 def findings(study: Validity, classes: Sequence[ValidityClass], names: ValidityNames) -> list[str]:
-    """Return the findings on some classes of a study, each in a sentence."""
+    """Return the findings on some classes of a study, each a sentence."""
     return [
         sentence
         for members in classes
@@ -102,19 +95,15 @@ def findings(study: Validity, classes: Sequence[ValidityClass], names: ValidityN
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """The findings on one class of tokenizers."""
-
     study: Validity
     members: ValidityClass
     names: ValidityNames
 
     @property
     def over(self) -> str:
-        """The beginning of each sentence."""
         return f"Over {len(self.members.tokenizers)} tokenizers ({self.members.name})"
 
     def sentences(self) -> Iterator[str]:
-        """Yield the findings on the metrics of the hypotheses, the strongest other one, and comparisons of metrics."""
         named = list(dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses))
         for metric in named:
             yield from self._on_metric(metric)
@@ -123,7 +112,6 @@ class _Findings:
         yield from self._compared()
 
     def _known(self) -> list[RankCorrelation]:
-        """Return the correlations with the models that decide."""
         return [correlation for correlation in self.members.correlations if correlation.model in self.study.deciding]
 
     def _on_metric(self, metric: str) -> Iterator[str]:
@@ -136,7 +124,6 @@ class _Findings:
             yield f"{self.over}, {self.names.metric(metric)} {_said(known, self.names)}{mark}."
 
     def _strongest(self, left_out: set[str]) -> Iterator[str]:
-        """Yield the strongest correlation of the other metrics, if chance does not explain it."""
         others = [correlation for correlation in self._known() if correlation.metric not in left_out]
         strongest = max(
             (correlation for correlation in others if correlation.rho is not None),
@@ -151,11 +138,7 @@ class _Findings:
             )
 
     def _compared(self) -> Iterator[str]:
-        """Yield the comparisons of two metrics that chance does not explain, and how many there are of the others.
-
-        One model's bits nearly always agree with those of another more than a metric does, so models count as metrics
-        only in hypotheses.
-        """
+        """Models count as metrics only in hypotheses: their bits agree with one another more than any metric does."""
         models = {*self.study.models}
         shown = [
             difference
@@ -179,7 +162,6 @@ class _Findings:
             yield f"{self.over}, chance explains {len(shown) - len(apart)} of {len(shown)} comparisons of two metrics."
 
     def _claimed(self, difference: RankDifference) -> bool:
-        """Tell whether two metrics are compared in a hypothesis."""
         metrics = frozenset((difference.metric, difference.other))
         return any(
             (hypothesis.tokenizer_class, hypothesis.model) == (self.members.name, difference.model)

@@ -1,4 +1,4 @@
-"""Registers the study of validity. It compares with bits per byte of language models, or with a table of scores."""
+"""Registers the study of validity, which compares with bits per byte of language models or a table of scores."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from tokbench.studies.validity.scores import ReadScores
 
 _MODELS = "language_models"
-"""The study that gives bits per byte."""
 
 
 def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
-    """Yield names that no tokenizer, metric or class has, mistakes in scores, or that there is nothing to predict."""
+    """Yield unknown tokenizers, metrics and classes, mistakes in scores, and that there is nothing to predict."""
     modelled = {
         family.name: [metric.id for metric in family.values] for family, _ in plan.metrics if family.study == _MODELS
     }

@@ -1,20 +1,17 @@
-"""Rank correlations of metrics with bits per byte over tokenizers, and how far other draws would move them.
+"""Rank correlations of metrics with bits per byte over tokenizers, with intervals.
 
-Three things are drawn: documents, training text or seeds, and tokenizers. The first two move the bits per byte of all
-tokenizers together, so they are resampled together (:func:`draw_bits`). The tokenizers of a run are no random sample of
-anything. An interval that takes them for one says what other tokenizers of the kind would show. It is much wider.
+Documents, training text (or seeds) and tokenizers are drawn. The first two move the bits per byte of all tokenizers
+together, so they are resampled together (:func:`draw_bits`). The tokenizers of a run are not a random sample; an
+interval over them says what other tokenizers of the kind would show, and is much wider.
 
-The interval over tokenizers is that of Fisher's z with the standard error of Bonett and Wright 2000, "Sample size
-requirements for estimating Pearson, Kendall and Spearman correlations", and for Kendall's tau that of Fieller, Hartley
-and Pearson 1957, "Tests for rank correlation coefficients". The variance of z over the draws of documents and training
-text is added to it. In simulations of 6, 8, 12 and 25 tokenizers and true correlations of 0 to .94 the intervals of
-rho held the true value in 93 to 98 % of 1,500 samples, and those of tau in 91 to 96 %, and in nearly all of those with
-6 tokenizers in near-perfect order. The percentile bootstrap, which held it in 77 to 99 %, has no width at all for a
-sample in perfect order, and is not used for single correlations.
+The interval over tokenizers uses Fisher's z with the standard error of Bonett and Wright 2000, "Sample size
+requirements for estimating Pearson, Kendall and Spearman correlations", and for Kendall's tau the one of Fieller,
+Hartley and Pearson 1957, "Tests for rank correlation coefficients", plus the variance of z over the draws of documents
+and training text. In simulations of 6, 8, 12 and 25 tokenizers and true correlations of 0 to .94, it covers the true
+rho in 93 to 98 % of 1,500 samples, and tau in 91 to 96 % (nearly all with 6 tokenizers in near-perfect order). The
+percentile bootstrap covers 77 to 99 %, and has no width in perfect order, so single correlations do not use it.
 
-With noise of documents and of training parts in the bits of 16 tokenizers they held it in 93 to 97 % of 400 samples.
-
-Noise in the bits lowers a correlation. Nothing is corrected for that: the correlation is that with measured bits.
+The correlation is with measured bits: it is not corrected for their noise, which lowers it.
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ LEAST_TOKENIZERS: Final = 5
 """With fewer tokenizers there is no correlation."""
 
 DRAWS: Final = 2000
-"""Draws of documents, training text and tokenizers."""
 
 _SEED: Final = 20_000
 _CHUNK: Final = 64
@@ -45,11 +41,7 @@ Numbers = NDArray[np.float64]
 
 
 class Pair(NamedTuple):
-    """Spearman's rho and Kendall's tau-b of every metric with every model.
-
-    Attributes:
-        rho, tau: float64[..., m, k], by metric and model; NaN where one of the two is constant.
-    """
+    """Spearman's rho and Kendall's tau-b, float64[..., m, k], by metric and model; NaN where one is constant."""
 
     rho: Numbers
     tau: Numbers
@@ -65,7 +57,7 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
     Args:
         x: float64[..., m, n], by metric and tokenizer.
         y: float64[..., k, n], by model and tokenizer.
-        counts: float64[..., n], how often each tokenizer stands in the sample.
+        counts: float64[..., n], how often the sample contains each tokenizer.
 
     >>> pair = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
     >>> round(pair.rho.item(), 3), round(pair.tau.item(), 3)
@@ -99,12 +91,8 @@ def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
     """Return float64[draws, k, n], bits per byte by draw, model and tokenizer; the first draw is the data themselves.
 
     A draw takes as many jackknife groups of documents as there are, with replacement. It takes as many training parts,
-    too, and adds how far their mean lies from that of all parts, times sqrt(p / (p - 1)), so that the variance is the
-    unbiased one. All tokenizers and models have the same draws.
-
-    Args:
-        scored: the states of the tokenizers, all on the same documents.
-        draws: the number of draws.
+    too, and adds the difference between their mean and the mean of all parts, times sqrt(p / (p - 1)), which makes the
+    variance unbiased. All tokenizers and models have the same draws; all states must have the same documents.
 
     >>> states = [ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8])) for _ in range(2)]
     >>> draw_bits(states, 3)[0].tolist()
@@ -134,8 +122,7 @@ class RankInterval(NamedTuple):
     Attributes:
         value: the correlation of the tokenizers as they are.
         low, high: the 95 % interval for other documents, other training text and other tokenizers.
-        fixed_low, fixed_high: the 95 % interval for other documents and other training text, the tokenizers being
-            these ones.
+        fixed_low, fixed_high: the 95 % interval for other documents and training text, with these tokenizers.
         z, error: Fisher's z of the value, and its standard error.
     """
 
@@ -148,7 +135,7 @@ class RankInterval(NamedTuple):
     error: float
 
     def p_value(self, bound: float) -> float:
-        """Return the two-sided p-value of a true correlation that is the bound.
+        """Return the two-sided p-value of a true correlation equal to the bound.
 
         >>> round(RankInterval(0.5, 0.0, 0.8, 0.4, 0.6, z=0.55, error=0.28).p_value(0.0), 2)
         0.05
@@ -159,9 +146,7 @@ class RankInterval(NamedTuple):
 def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
     """Return Spearman's rho of the first draw, with its intervals.
 
-    Args:
-        draws: float64[b], the correlation in each draw of documents and training text.
-        tokenizers: the number of tokenizers that it rests on; :data:`LEAST_TOKENIZERS` or more.
+    ``draws`` is float64[b], by draw of documents and training text; :data:`LEAST_TOKENIZERS` or more tokenizers.
 
     >>> interval = rho_interval(np.ones(5), 7)
     >>> interval.value, round(interval.low, 2), interval.high
@@ -184,7 +169,7 @@ def tau_interval(draws: Numbers, tokenizers: int) -> RankInterval:
 
 
 def _fisher(value: float, step: float) -> float:
-    """Return Fisher's z; perfect order is taken for half a swap of neighbours less, because its z is infinite."""
+    """Return Fisher's z; perfect order counts as half a swap of neighbours less, because its z is infinite."""
     return math.atanh(max(min(value, 1 - step), step - 1))
 
 
@@ -238,13 +223,9 @@ def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
 def difference(one: RankInterval, other: RankInterval, draws: Numbers) -> tuple[float, float, float]:
     """Return how much larger one correlation is than another over the same tokenizers, and its 95 % interval.
 
-    The interval is that of Zou 2007, "Toward using confidence intervals to compare correlations", from the two
-    intervals and from how the two correlations move together over paired draws.
-
-    Args:
-        one: the first correlation.
-        other: the second one, over the same tokenizers.
-        draws: float64[b, 2], both in each draw of documents, training text and tokenizers; draws with NaN are left out.
+    The interval follows Zou 2007, "Toward using confidence intervals to compare correlations": from the two intervals
+    and the covariance of the two correlations. ``draws`` is float64[b, 2], both in each draw of documents, training
+    text and tokenizers; draws with NaN are left out.
 
     >>> one = RankInterval(0.9, 0.6, 0.95, 0.9, 0.9, 1.5, 0.3)
     >>> other = RankInterval(0.1, -0.5, 0.6, 0.1, 0.1, 0.1, 0.3)

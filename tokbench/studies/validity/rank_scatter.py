@@ -10,17 +10,10 @@ from tokbench.plugin import Axis, Box, Drawing
 _WIDTH, _HEIGHT, _FRAME = 290, 230, Box(54.0, 22.0, 280.0, 176.0)
 _ROOM: Final = 0.06
 _MOST_TICKS: Final = 4
-"""More numbers than this do not fit below a small chart."""
 
 
 class RankPoint(NamedTuple):
-    """A tokenizer.
-
-    Attributes:
-        name: its name.
-        x: the metric, in its unit.
-        y: bits per byte, or the score.
-    """
+    """A tokenizer, with the metric in its unit as x and bits per byte, or the score, as y."""
 
     name: str
     x: float
@@ -30,14 +23,7 @@ class RankPoint(NamedTuple):
 def rank_scatter(
     title: str, heading: str, points: Sequence[RankPoint], x_title: str, unit: str = "bits per byte"
 ) -> Drawing:
-    """Return the chart of a metric across and bits per byte, or scores, upwards.
-
-    Args:
-        title: the chart in words.
-        heading: text above the plane.
-        points: the tokenizers; one or more.
-        x_title: the name of the metric.
-        unit: what is drawn upwards.
+    """Return the chart of a metric across and bits per byte, or scores, upwards; one or more points.
 
     >>> drawing = rank_scatter("t", "order 3", [RankPoint("a", 1.0, 3.0), RankPoint("b", 2.0, 2.5)], "bytes per token")
     >>> [line for line in drawing.lines if "circle" in line]

@@ -1,4 +1,4 @@
-"""Scores of tokenizers that were measured elsewhere: a table of the user, as targets of the study of validity."""
+"""Scores of tokenizers, measured elsewhere: a table of the user as targets of the study of validity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokbench.studies.validity.rank_correlation import DRAWS, LEAST_TOKENIZERS
 from tokbench.studies.validity.targets import Target
 
 UNNAMED: Final = "score"
-"""The model of rows that name none."""
+"""The model of rows without one."""
 
 _REQUIRED: Final = ("tokenizer", "score", "better")
 _KNOWN: Final = (*_REQUIRED, "model", "source", "low", "high")
@@ -38,17 +38,14 @@ class ScoreProblem(NamedTuple):
 
 @dataclass
 class ReadScores:
-    """A table of scores as it was read."""
+    """A table of scores as read."""
 
     tables: list[ExternalScores] = field(default_factory=list)
-    """The scores of each model, in the order of the file."""
     problems: list[str] = field(default_factory=list)
     """All mistakes, each with the file and the line."""
 
 
 class _ScoreRow(NamedTuple):
-    """A row of the table, checked by itself."""
-
     line: int
     tokenizer: str
     model: str
@@ -60,10 +57,8 @@ class _ScoreRow(NamedTuple):
 def read_scores(path: Path, tokenizers: Collection[str], *, some: bool = False) -> ReadScores:
     """Read a table of scores, and check all of it.
 
-    Args:
-        path: a CSV file in UTF-8, whose first line names the columns.
-        tokenizers: the tokenizers of the run; empty if they are not known.
-        some: ``True`` if the run leaves tokenizers out, so that others in the table are no mistake.
+    The file is CSV in UTF-8, and its first line names the columns. Without ``tokenizers`` every name is allowed; with
+    ``some`` the run leaves tokenizers out, so that others in the table are allowed, too.
     """
     try:
         lines = list(_numbered(path))
@@ -109,7 +104,6 @@ def _numbered(path: Path) -> Iterator[_Line]:
 
 
 def _rows(lines: list[_Line], problems: list[ScoreProblem]) -> Iterator[_ScoreRow]:
-    """Yield the rows that are right by themselves, and add what is wrong with the others."""
     head = lines[0].cells if lines else []
     wrong = [f"no column {name!r}" for name in _REQUIRED if name not in head]
     wrong += [f"unknown column {name!r}; {did_you_mean(name, _KNOWN)}" for name in head if name not in _KNOWN]
@@ -130,7 +124,6 @@ def _rows(lines: list[_Line], problems: list[ScoreProblem]) -> Iterator[_ScoreRo
 
 
 def _mistakes(cells: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is wrong with one row."""
     if cells["better"] not in _BETTER:
         yield f"better is {cells['better']!r}, and may be 'higher' or 'lower'"
     given = [name for name in ("score", "low", "high") if name == "score" or cells.get(name)]
@@ -160,7 +153,6 @@ def _row(line: int, cells: Mapping[str, str]) -> _ScoreRow:
 
 
 def _clashes(of_model: list[_ScoreRow]) -> Iterator[ScoreProblem]:
-    """Yield rows of one model that contradict an earlier one."""
     first = of_model[0]
     lines: dict[str, int] = {}
     for row in of_model:

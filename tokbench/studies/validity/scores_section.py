@@ -1,4 +1,4 @@
-"""The parts of the section on validity that are about scores from elsewhere."""
+"""The parts of the section on validity about scores from elsewhere."""
 
 from __future__ import annotations
 

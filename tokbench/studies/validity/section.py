@@ -43,7 +43,7 @@ from tokbench.studies.validity.rank_scatter import RankPoint, rank_scatter
 from tokbench.studies.validity.scores_section import SCORES_LIMITS, scores_explanation, scores_nodes
 
 _CLAIMED: Final = "H"
-"""The mark of a correlation that stands in a hypothesis."""
+"""Marks a correlation of a hypothesis."""
 _MOST_CHARTS: Final = 12
 _HYPOTHESIS_COLUMNS: Final = (
     *(Column("class"), Column("claim")),
@@ -62,20 +62,13 @@ _LIMITS: Final = (
 
 
 def validity_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if the run has no such study."""
+    """Return the section; ``None`` without such a study."""
     studies = enumerate(tables.results.studies.get(VALIDITY) or [])
     nodes = [node for number, study in studies for node in _study(tables, study, number)]
     return Section("validity", "Which metric tells beforehand", nodes) if nodes else None
 
 
 def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
-    """Return the part of the section on one corpus and family of models.
-
-    Args:
-        tables: the cells of the run.
-        study: the study.
-        number: its number, from 0.
-    """
     names = ValidityNames.of(tables, study)
     sentences, further = findings(study, study.classes[:1], names), findings(study, study.classes[1:], names)
     more = f"The other classes, in {len(further)} sentences"
@@ -110,7 +103,6 @@ def _explanation(study: Validity) -> str:
 
 
 def _left_out(study: Validity) -> list[Node]:
-    """Return the tokenizers that the correlations leave out, with the reason; nothing if all count."""
     if not study.left_out:
         return []
     least = f"{study.least_tokens_per_id:g} training tokens an id"
@@ -145,7 +137,6 @@ def _hypothesis(outcome: HypothesisOutcome, names: ValidityNames) -> Row:
 
 
 def _pane(study: Validity, members: ValidityClass, names: ValidityNames) -> Pane:
-    """Return the correlations of one class, and a sentence on the metrics that have none."""
     claimed = {(claim.metric, claim.model) for claim in study.hypotheses if claim.tokenizer_class == members.name}
     known = {(correlation.metric, correlation.model): correlation for correlation in members.correlations}
     rows: list[Row] = []
@@ -169,7 +160,6 @@ def _pane(study: Validity, members: ValidityClass, names: ValidityNames) -> Pane
 
 
 def _correlations(study: Validity, members: ValidityClass, names: ValidityNames, rows: list[Row]) -> Table:
-    """Return the heat map of one class."""
     rest = (
         "): metrics down, models across. H: in a hypothesis; all others are exploratory. No colour: chance explains it"
     )
@@ -184,7 +174,6 @@ def _correlations(study: Validity, members: ValidityClass, names: ValidityNames,
 
 
 def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
-    """Return a correlation; it has no colour where chance explains it."""
     if rank is None:
         return TextCell(look="none", title="the same model")
     if rank.rho is None:
@@ -215,21 +204,18 @@ def _charts(tables: CellTables, study: Validity) -> list[Node]:
 
 
 class _Place(NamedTuple):
-    """The place of a chart: a class, a metric and a model."""
-
     members: str
     metric: str
     model: str
 
 
 def validity_charts(tables: CellTables, study: Validity) -> list[Drawing]:
-    """Return charts of a metric against bits per byte: those of the hypotheses, and two that were found besides."""
+    """Return charts of a metric against bits per byte: of the hypotheses, and of two other correlations."""
     drawings = (_chart(tables, study, place) for place in _places(study))
     return [drawing for drawing in drawings if drawing]
 
 
 def _places(study: Validity) -> Iterable[_Place]:
-    """Return the places of the hypotheses, then the strongest and the weakest other correlation of the first class."""
     claims = (claim for claim in study.hypotheses if claim.value is not None)
     places = [_Place(claim.tokenizer_class, claim.metric, claim.model) for claim in claims]
     for members in study.classes[:1]:
@@ -250,7 +236,6 @@ def _places(study: Validity) -> Iterable[_Place]:
 
 
 def _chart(tables: CellTables, study: Validity, place: _Place) -> Drawing | None:
-    """Return the chart of one correlation; ``None`` if no tokenizer has both numbers."""
     [members] = [members for members in study.classes if members.name == place.members]
     [correlation] = [
         correlation
@@ -278,7 +263,6 @@ def _value(tables: CellTables, study: Validity, metric: str, name: str) -> float
 
 
 def _target(tables: CellTables, study: Validity, model: str, name: str) -> float | None:
-    """Return the bits per byte of a tokenizer, or its score."""
     if study.scores is None:
         return _value(tables, study, model, name)
     score = study.scores.scores.get(name)
@@ -286,7 +270,7 @@ def _target(tables: CellTables, study: Validity, model: str, name: str) -> float
 
 
 def rank_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield metrics against bits per byte, by corpus and family of models."""
+    """Yield the charts by corpus and family of models."""
     for study in tables.results.studies.get(VALIDITY) or []:
         for drawing in validity_charts(tables, study):
             yield Chart(f"validity-{study.corpus}-{study.family}", drawing)

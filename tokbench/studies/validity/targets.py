@@ -1,4 +1,4 @@
-"""Targets of the study of validity: numbers of models for each tokenizer, with which the metrics are compared."""
+"""Targets of the study of validity: numbers of models for each tokenizer, which the metrics predict."""
 
 from __future__ import annotations
 
@@ -17,45 +17,36 @@ class Target:
     """Numbers of some models for each tokenizer; less is better."""
 
     corpus: str
-    """The corpus of the metrics."""
     family: str
     """The family of metrics that trains the models, or ``scores``."""
     models: list[str]
-    """The models, simplest first."""
     deciding: list[str]
-    """Those of ``models`` that must agree on a verdict."""
+    """The models that must agree on a verdict."""
     names: list[str]
-    """The tokenizers."""
     draws: Numbers
     """float64[draws, k, n], by draw, model and tokenizer; the first draw is the data themselves."""
     trained: bool
-    """``True`` if training text or seeds are drawn, too."""
+    """Training text or seeds are drawn, too."""
     kinds: Mapping[str, set[str]]
     """By training text, the tokenizers that may be compared with one another."""
     trained_ids: Mapping[str, TrainedIds]
-    """By tokenizer, how well the training text of the models feeds its ids; empty if that is not known."""
+    """By tokenizer, how well the models' training text covers its ids; empty if unknown."""
     scores: ExternalScores | None = None
-    """The scores that the numbers are, if they come from a table."""
 
     @property
     def exact(self) -> bool:
-        """``True`` if nothing is drawn but tokenizers, because no number has an interval."""
+        """Only tokenizers are drawn, because numbers have no interval."""
         return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
 
     def starved(self, least: float) -> list[str]:
-        """Return the tokenizers whose ids have fewer training tokens than some number on average."""
+        """Return the tokenizers with fewer training tokens an id on average."""
         return [
             name for name in self.names if name in self.trained_ids and self.trained_ids[name].tokens_per_id < least
         ]
 
 
 def bits_target(bits_per_byte: BitsPerByte, scored: Mapping[str, ScoredBits]) -> Target:
-    """Return the bits per byte of one family of models on one corpus as a target.
-
-    Args:
-        bits_per_byte: what is known of the models.
-        scored: by tokenizer, the bits of the scored documents; one or more.
-    """
+    """Return the bits per byte of one family of models on one corpus as a target; one or more tokenizers."""
     names = list(scored)
     return Target(
         corpus=bits_per_byte.corpus,
@@ -71,7 +62,6 @@ def bits_target(bits_per_byte: BitsPerByte, scored: Mapping[str, ScoredBits]) ->
 
 
 def _kinds(bits_per_byte: BitsPerByte, names: list[str]) -> dict[str, set[str]]:
-    """Return by training text the tokenizers that may be compared with one another."""
     pairs = {frozenset((comparison.tokenizer, comparison.other)) for comparison in bits_per_byte.comparisons}
     kinds: dict[str, set[str]] = {}
     for block in dict.fromkeys(bits_per_byte.blocks.values()):

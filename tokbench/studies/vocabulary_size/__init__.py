@@ -1,1 +1,1 @@
-"""The study of vocabulary sizes: what each size gives and costs, and which one to take."""
+"""The study of vocabulary sizes: the compression and cost of each size, and a recommendation."""

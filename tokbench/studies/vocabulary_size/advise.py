@@ -1,4 +1,4 @@
-"""From lines over all corpora together to the sizes to take."""
+"""From lines over all corpora together to the recommended sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokbench.studies.vocabulary_size.plateau import least_costs, plateau
 from tokbench.studies.vocabulary_size.recommend import SizeCandidate, allowed_rare, beaten, recommend
 
 UNSPLIT: Final = 0.01
-"""The share of tokens that span words from which on a vocabulary has no split."""
+"""The least share of tokens that span words at which a vocabulary counts as not split."""
 
 _NO_SPLIT: Final = "it has no split, so that its tokens span words, and many are phrases of its training text"
 _ALL_RARE: Final = "each of its sizes has too many ids that training holds fewer than 100 times"
@@ -23,23 +23,22 @@ Chosen = tuple[str, int]
 """A line and a size."""
 
 Worst = Mapping[Chosen, tuple[str, str, float]]
-"""By line and size, the group that is compressed least: corpus, group, bytes per token."""
+"""By line and size, the worst-compressed group: corpus, group, bytes per token."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The lines of a study over all corpora together, and what decides whether they may be taken."""
+    """The lines of a study over all corpora together, and what decides whether they may be recommended."""
 
     lines: Mapping[str, MixedLine]
-    """By name, the lines that may be taken or shown."""
+    """By name, the lines that may be recommended or shown."""
     left_out: Mapping[str, str]
-    """By the name of each other line, the reason."""
+    """By name of each other line, the reason."""
     worst: Worst
-    """The group that each size of a line compresses least."""
     spans: Mapping[str, float] = field(default_factory=dict)
-    """By line, the share of tokens that span words; a line that is missing has none."""
+    """By line, the share of tokens that span words; a missing line has none."""
     trained_bytes: Mapping[str, float] = field(default_factory=dict)
-    """By line that this run trained, the size of its training text."""
+    """By line of this run, the size of its training text."""
 
     def choices(self) -> list[SizeChoice]:
         """Return the sizes of all lines whose worst group is known."""
@@ -54,14 +53,7 @@ class Candidates:
 def recommendation(
     mixture: Mixture, candidates: Candidates, model: Model | None, law: ScalingLaw | None
 ) -> SizeRecommendation:
-    """Return the sizes to take, with every candidate beside them.
-
-    Args:
-        mixture: the text.
-        candidates: the lines.
-        model: the model; nothing is taken without one.
-        law: the sizes that the published law calls optimal; ``None`` without a model.
-    """
+    """Return the recommended sizes, with every candidate; nothing is recommended without a model."""
     choices = candidates.choices()
     advice = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(candidates.left_out))
     if not choices:
@@ -88,7 +80,6 @@ def recommendation(
 def _taken(
     mixture: Mixture, candidates: Candidates, advice: SizeRecommendation, free: Sequence[SizeChoice]
 ) -> SizeRecommendation:
-    """Return a recommendation with the size to take, of the cheapest line that may be taken."""
     table = [
         SizeCandidate(
             choice.line,
@@ -117,7 +108,6 @@ def _allows(allowed: float | None, choice: SizeChoice) -> bool:
 
 
 def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, int]:
-    """Return by line the largest size with few enough rare ids, where a larger one has too many."""
     return {
         line: max(choice.vocab_size for choice in choices if choice.line == line and _allows(allowed, choice))
         for line in dict.fromkeys(choice.line for choice in choices if _allows(allowed, choice))
@@ -126,7 +116,6 @@ def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, 
 
 
 def _ranges(mixture: Mixture, candidates: Candidates, model: Model, largest: Mapping[str, int]) -> list[SizeRange]:
-    """Return the sizes of each line that cost nearly least, the cheapest line first, and whether it may be taken."""
     most = {name: largest.get(name, int(line.every[-1])) for name, line in candidates.lines.items()}
     ranges = [
         plateau(name, line, mixture, model, most[name], candidates.trained_bytes.get(name))
@@ -160,7 +149,7 @@ def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> s
 
 
 def with_measured(advice: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
-    """Return a recommendation that also has the sizes to which measured bits per byte point.
+    """Return a recommendation with the sizes by measured bits per byte.
 
     >>> from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize
     >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1e6, flops=1, sizes=[512, 1024, 2048],
@@ -194,7 +183,6 @@ def _basis(basis: str, choice: SizeChoice) -> SizeBasis:
 def _compared(
     mixture: Mixture, lines: Mapping[str, MixedLine], choices: Sequence[SizeChoice], take: Chosen
 ) -> tuple[list[SizeChoice], str]:
-    """Return the candidates, each with the tokens beyond those of the one taken; and why there is no interval."""
     top = lines[take[0]].tokens[take[1]]
     compared, reason = [], ""
     for choice in choices:

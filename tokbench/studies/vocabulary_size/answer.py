@@ -20,7 +20,7 @@ from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
 from tokbench.studies.vocabulary_size.section_measured import measured_advice
 
 _BESIDE: Final = 2
-"""The number of sizes on either side of the one taken that the table shows."""
+"""The sizes that the table shows on either side of the recommended one."""
 
 _GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
 _NOT_MEASURED: Final = (
@@ -40,12 +40,12 @@ class SizeOption(NamedTuple):
 
     Attributes:
         line, size: the candidate.
-        basis: the way of choosing that points to it; empty for a size beside the one taken.
+        basis: the way of choosing that recommends it; empty for a neighbour.
         ratio: bytes per token of all corpora together.
-        tokens: the tokens beyond those of the size taken, in words.
-        cost: the FLOPs per byte beyond those of the size taken, in words; empty without a model.
+        tokens: the tokens beyond the recommended size's, in words.
+        cost: the FLOPs per byte beyond the recommended size's, in words; empty without a model.
         share: the share of embedding and output layer in the model, in words; empty without a model.
-        rare: the share of ids too rare to be trained, in words; empty if it is not known.
+        rare: the share of ids too rare to be trained, in words; empty if unknown.
     """
 
     line: str
@@ -63,13 +63,13 @@ class SizeAnswer:
     """The answer of a study of vocabulary sizes."""
 
     sentences: Sequence[str]
-    """The size to take, the bases, and what to distrust."""
+    """The recommended size, the bases, and cautions."""
     options: Sequence[SizeOption]
-    """The size taken, the sizes around it, and those to which other bases point."""
+    """The recommended size, its neighbours, and the sizes of other bases."""
 
 
 def size_answer(results: Results) -> SizeAnswer | None:
-    """Return the answer, or ``None`` if the run recommends nothing."""
+    """Return the answer; ``None`` if the run recommends nothing."""
     study = results.studies.get(VOCABULARY_SIZES)
     recommendation = study.recommendation if study else None
     if study is None or recommendation is None:
@@ -79,15 +79,12 @@ def size_answer(results: Results) -> SizeAnswer | None:
 
 
 class _Wording:
-    """Puts one recommendation into words."""
-
     def __init__(self, results: Results, study: VocabularySizes, recommendation: SizeRecommendation) -> None:
         self._results, self._study, self._recommendation = results, study, recommendation
         self._choices = {(choice.line, choice.vocab_size): choice for choice in recommendation.choices}
         self._taken = self._choices.get(recommendation.take) if recommendation.take else None
 
     def sentences(self) -> Iterator[str]:
-        """Yield all sentences, the size to take first."""
         if self._taken and self._recommendation.range:
             yield from self._take(self._taken, self._recommendation.range)
         measured = list(self._measured())
@@ -103,14 +100,12 @@ class _Wording:
         yield from self._distrust()
 
     def _measured(self) -> Iterator[str]:
-        """Yield what was measured by training models; nothing if no best size was found."""
         measured = self._study.measured
         if measured and measured.best:
             yield from measured_advice(measured, self._recommendation.take)
             yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
     def _take(self, taken: SizeChoice, sizes: SizeRange) -> Iterator[str]:
-        """Yield the sizes to take, and one of them with its worst group."""
         ratio = f"{taken.compression_ratio:.3f} bytes per token"
         if sizes.enough_bytes is not None:
             yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
@@ -134,7 +129,6 @@ class _Wording:
         return f"over {len(weights)} corpora by the weights given ({shares})"
 
     def _other_bases(self) -> Iterator[str]:
-        """Yield the sizes to which other ways of choosing point, and what they give and cost."""
         pointed: dict[tuple[str, int], list[str]] = {}
         for basis in self._recommendation.bases:
             if basis.line and basis.basis not in ("compression and cost", "measured"):
@@ -150,7 +144,6 @@ class _Wording:
             yield from self._law(law)
 
     def _price(self, choice: SizeChoice) -> str:
-        """Return what another size gives and costs beside the one taken."""
         parts = []
         if choice.more is not None:
             parts.append(f"{_beyond(choice.more, choice.more_low, choice.more_high)} tokens")
@@ -172,7 +165,6 @@ class _Wording:
             yield PRACTISED
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
-        """Yield how many ids are too rare, or why that is not known."""
         model = self._study.model or {}
         if taken.too_rare is not None:
             yield f"Training holds {_share(taken.too_rare)} of its ids fewer than 100 times, as the text shows."
@@ -208,7 +200,6 @@ class _Wording:
             yield f"{names(lines)} cannot be recommended: {reason}."
 
     def options(self) -> Iterator[SizeOption]:
-        """Yield the rows of the table: sizes around the one taken by size, then those of other bases."""
         taken = self._taken
         if taken is None:
             return
@@ -238,7 +229,6 @@ class _Wording:
 
 
 def _range(sizes: SizeRange, over: str) -> Iterator[str]:
-    """Yield the sizes to take, and what smaller and larger ones need."""
     if sizes.smallest == sizes.largest:
         yield f"Take {sizes.line} with {sizes.best:,} tokens {over}: a byte of text costs least there."
     else:
@@ -283,7 +273,7 @@ def about_number(number: float) -> float:
 
 
 def about(size: int) -> str:
-    """Return a size as it stands in a sentence, with two digits.
+    """Return a size for a sentence, with two digits.
 
     >>> about(15_711), about(257)
     ('16,000', '260')
@@ -316,7 +306,7 @@ def _name(choice: SizeChoice) -> str:
 
 
 def _beyond(more: float, low: float | None = None, high: float | None = None) -> str:
-    """Return a share as what is more or fewer, with its interval.
+    """Return a share as more or fewer, with its interval.
 
     >>> _beyond(0.123, 0.11, 0.13), _beyond(-0.05)
     ('12.3 % [11.0, 13.0] more', '5.0 % fewer')
@@ -328,7 +318,6 @@ def _beyond(more: float, low: float | None = None, high: float | None = None) ->
 
 
 def _cost(choice: SizeChoice, taken: SizeChoice | None) -> str:
-    """Return the cost beyond that of the size taken; empty without a model."""
     if taken is None or not choice.flops_per_byte or not taken.flops_per_byte:
         return ""
     return _beyond(choice.flops_per_byte / taken.flops_per_byte - 1)

@@ -1,4 +1,4 @@
-"""The answer of a study of vocabulary sizes as every format shows it: sentences, the chart of costs, and tables."""
+"""The answer of a study of vocabulary sizes: sentences, the chart of costs, and tables."""
 
 from __future__ import annotations
 
@@ -50,13 +50,7 @@ _LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; 
 
 
 def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
-    """Return the answer as every format shows it.
-
-    Args:
-        answer: its sentences and sizes.
-        study: the study that it is of.
-        styles: by line, the number of its colour and dashes.
-    """
+    """Return the answer for every format; ``styles`` has by line the number of its colour and dashes."""
     cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
     advice = study.recommendation
     if advice and (chart := cost_chart(advice, dict(styles))):
@@ -96,7 +90,6 @@ def _beyond(share: float) -> str:
 
 
 def _beside(study: VocabularySizes) -> Table:
-    """Return the table of what is published beside the sizes to take."""
     rows = []
     if study.law:
         sizes = sorted(optimum.vocab_size for optimum in study.law.optima)

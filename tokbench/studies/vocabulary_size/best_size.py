@@ -1,11 +1,10 @@
-"""The vocabulary size with the fewest bits per byte among those that were measured, with an interval.
+"""The measured vocabulary size with the fewest bits per byte, with an interval.
 
-Other documents and other seeds would have given other numbers. So both are drawn anew, with replacement, and each time
-the best size is found again. The documents of a draw are the same for every size, amount of text and body. Seeds are
-drawn for each size by itself. Few are resampled too evenly, so deviations from their mean are stretched by the root of
-n / (n - 1) (Rao and Wu 1988, "Resampling inference with complex survey data"). Two or three seeds say little about how
-far seeds differ, so deviations are stretched further, as Student's t is wider than the normal distribution: with the
-degrees of freedom of the three sizes around the best one.
+Documents and seeds are drawn with replacement, and each draw has its best size. The documents of a draw are the same
+for every size, amount of text and body. Seeds are drawn for each size by itself. A bootstrap of few varies too little,
+so deviations from their mean are stretched by the root of n / (n - 1) (Rao and Wu 1988, "Resampling inference with
+complex survey data"), and further by the ratio of Student's t to the normal distribution, with the degrees of freedom
+of the three sizes around the best one.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ from tokbench.plugin import LEAST_UNITS, student_t, too_few
 from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
 
 DRAWS: Final = 2_000
-"""Draws of documents and seeds."""
 
 _ENDS: Final = (0.025, 0.975)
 _NORMAL: Final = NormalDist().inv_cdf(0.975)
 _AROUND: Final = 3
 _FEWEST: Final = 2
-"""Seeds that an interval needs, and sizes that a best one is chosen from."""
+"""The fewest seeds of an interval, and sizes of a comparison."""
 
 Floats = NDArray[np.float64]
 Verdict = Literal["grows", "shrinks", "undecided", "unknown"]
@@ -57,19 +55,19 @@ class SizeBits:
 
     @property
     def shortcoming(self) -> str:
-        """The reason why there is no interval; empty if there is one."""
+        """Why there is no interval; empty if there is one."""
         if self.bits.shape[1] < _FEWEST:
             return "one seed shows nothing of other seeds"
         return too_few(len(self.n_bytes)) if len(self.n_bytes) < LEAST_UNITS else ""
 
     def scored(self, at: int) -> ScoredBits:
-        """Return the bits of one size, by its number; its seeds stand for parts of the training text."""
+        """Return the bits of one size, by its number; its seeds count as parts of the training text."""
         by_seed = self.bits[at][:, None]  # [r, 1, d]
         return ScoredBits.of(by_seed.mean(axis=0), list(by_seed), self.n_bytes.astype(np.int64))
 
     @cached_property
     def drawn(self) -> Floats:
-        """float64[B, s], bits per byte of each size in each draw; the same draws whatever the amount and the body."""
+        """float64[B, s], bits per byte of each size in each draw; the same draws for every amount and body."""
         sizes, seeds, documents = self.bits.shape
         random = np.random.default_rng(0)
         weights = _weights(random.multinomial(documents, np.full(documents, 1 / documents), DRAWS))
@@ -80,7 +78,7 @@ class SizeBits:
 
 
 def _weights(counts: NDArray[np.int64]) -> Floats:
-    """Return how often each was drawn, deviations from once stretched by the root of n / (n - 1).
+    """Return how often each was drawn, with deviations from once stretched by the root of n / (n - 1).
 
     >>> _weights(np.array([2, 0])).round(3).tolist(), _weights(np.array([4])).tolist()
     ([2.414, -0.414], [1.0])
@@ -95,13 +93,12 @@ class BestSize(NamedTuple):
 
     Attributes:
         size: the size with the fewest bits per byte.
-        low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
-        level: the sizes level with it, and itself: those that
+        low, high: its 95 % interval, in measured sizes; ``None`` without one.
+        level: the sizes that tie with it, and itself: those that
             :func:`~tokbench.studies.language_models.scored_bits.bits_verdict` does not call worse, and those that
             are best in 2.5 % of the draws.
-        edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
-            lie beyond; else empty.
-        reason: the reason why there is no interval; empty if there is one.
+        edge: ``smallest`` or ``largest`` if it is the first or last measured size, so that the best one may be beyond.
+        reason: why there is no interval; else empty.
     """
 
     size: int
@@ -113,7 +110,7 @@ class BestSize(NamedTuple):
 
 
 def best_size(measured: SizeBits) -> BestSize:
-    """Return the best of the measured sizes, its interval, and those level with it.
+    """Return the best of the measured sizes, its interval, and its ties.
 
     >>> sizes, n_bytes = np.array([256, 1024, 4096]), np.full(40, 100.0)
     >>> bits = np.array([3.0, 2.0, 2.01])[:, None, None] * np.full((3, 2, 40), 100.0)
@@ -138,14 +135,10 @@ def best_size(measured: SizeBits) -> BestSize:
 
 
 def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
-    """Return where bits per byte are lowest, between sizes: log2 of the size, for each row.
+    """Return where bits per byte are lowest, between sizes: log2 of the size, for each row of float64[n, s].
 
-    It is the lowest point of the parabola, in the logarithm of the size, through the best measured size and its two
-    neighbours. At the first or the last size it is that size: nothing is extrapolated.
-
-    Args:
-        sizes: int64[s], rising.
-        values: float64[n, s], bits per byte.
+    It is the minimum of the parabola, in the logarithm of the size, through the best measured size and its two
+    neighbours, or the first or the last size itself.
 
     >>> values = np.array([[3.0, 2.0, 3.0], [3.0, 2.0, 2.5], [1.0, 2.0, 3.0]])
     >>> lowest(np.array([256, 1024, 4096]), values).round(3).tolist()
@@ -167,10 +160,10 @@ def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
 
 
 class Move(NamedTuple):
-    """The way that the best size goes from one setting to another.
+    """The change of the best size from one setting to another.
 
     Attributes:
-        doublings: how many doublings of the size; negative if it shrinks.
+        doublings: of the size; negative if it shrinks.
         low, high: the ends of the 95 % interval; ``None`` without one.
         verdict: ``grows`` or ``shrinks`` if 0 is outside the interval, else ``undecided``; ``unknown`` without one.
     """
@@ -202,14 +195,9 @@ def move(before: SizeBits, after: SizeBits) -> Move:
 
 
 def at_flops(flops: Sequence[float], bits: Floats, budget: float) -> Floats | None:
-    """Return the bits at a budget between two that were measured; ``None`` outside of them.
+    """Return float64[d], the bits at a budget between two measured ones; ``None`` outside of them.
 
-    Bits are taken to fall evenly with the logarithm of the FLOPs between two amounts.
-
-    Args:
-        flops: rising, of each amount.
-        bits: float64[amounts, d].
-        budget: FLOPs.
+    ``flops`` rise; ``bits`` are float64[amounts, d], and fall evenly with the logarithm of the FLOPs between amounts.
 
     >>> at_flops([100.0, 400.0], np.array([[4.0], [2.0]]), 200.0).tolist()
     [3.0]

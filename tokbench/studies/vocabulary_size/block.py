@@ -1,4 +1,4 @@
-"""The block ``vocabulary_size`` of ``results.json``: lines over sizes, what each size costs, and which to take."""
+"""The block ``vocabulary_size`` of ``results.json``: lines over sizes, the cost of each size, and a recommendation."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLine:
-    """One line over vocabulary sizes: a vocabulary cut to every size, or several that were trained.
+    """One line over vocabulary sizes: a vocabulary cut to every size, or several trained ones.
 
     Attributes:
         line: its name.
         kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
         tokenizers: the tokenizers it consists of.
-        trained: whether they were trained in this run.
+        trained: whether this run trained them.
         smallest, largest: its range of sizes.
-        reason: why it cannot be cut; empty if it can.
-        spaces, spaces_from: the longest run of spaces that is one token, and the size from which on there is a
-            token of two spaces; ``None`` if there is none.
+        reason: why it cannot be cut; else empty.
+        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with a token of two
+            spaces, if there is any.
         spans: the share of tokens that span words, among the first half of the merges or of the ids.
     """
 
@@ -43,11 +43,11 @@ class SizeRow:
 
     Attributes:
         line, corpus, group, vocab_size: the place.
-        tokens: the tokens of the text.
+        tokens: of the text.
         compression_ratio, ci_low, ci_high: bytes per token, with its 95 % interval.
         entropy: of the tokens, bits.
         used: the number of ids that occur.
-        gain: bytes per token gained for 1,000 further tokens since the size before; ``None`` for the first.
+        gain: bytes per token gained for 1,000 further tokens since the previous size.
         fertility, fertility_low, fertility_high: tokens per word; ``None`` where words have no common unit.
         unit: the definition of a word.
     """
@@ -77,7 +77,7 @@ class PackedCurve:
         line, corpus, group: the place.
         bytes, words: of the text; ``words`` is ``None`` where they have no common unit.
         unit: the definition of a word.
-        base: the smallest size, at which no merge is done.
+        base: the smallest size, without merges.
         units: the tokens at that size.
         saved: int64 little-endian, the tokens that each further merge saves.
         entropy: float64 little-endian, bits, at every size; empty unless the configuration asks for all points.
@@ -101,7 +101,7 @@ class SizeLoss:
 
     Attributes:
         line, corpus: the place.
-        lost: the largest share of characters lost; ``None`` if that could not be measured.
+        lost: the largest share of characters lost; ``None`` if unknown.
     """
 
     line: str
@@ -134,9 +134,9 @@ class SizeCost:
         output_share: the output layer's share of them.
         cache_per_byte: bytes of the cache of keys and values for a byte of text.
         context_bytes: bytes of text that fit the context.
-        logits_per_token: numbers that the output layer gives for a token.
-        training_flops: FLOPs of the training; ``None`` if the model does not say how long it is trained.
-        unseen, never, few, some, enough: ids by how often the training text will hold them; ``None`` likewise.
+        logits_per_token: numbers of the output layer for a token.
+        training_flops: FLOPs of the training, if its length is known.
+        unseen, never, few, some, enough: ids by their expected count in the training text, likewise.
         bound: occurrences from which on an id counts as trained.
         training_tokens: tokens of the training text at this size.
     """
@@ -170,16 +170,16 @@ class SizeChoice:
 
     Attributes:
         line, vocab_size: the candidate.
-        compression_ratio: bytes per token of text that is mixed of the corpora by their weights.
+        compression_ratio: bytes per token of text mixed of the corpora by their weights.
         by_corpus: bytes per token of each corpus.
-        worst_corpus, worst_group, worst_ratio: the group that is compressed least, and its bytes per token.
+        worst_corpus, worst_group, worst_ratio: the worst-compressed group, and its bytes per token.
         flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer
             in the model; ``None`` without a model.
-        unseen: ids that no corpus with a weight holds.
-        too_rare: the share of ids that training is expected to hold fewer than 100 times; ``None`` if the text is too
-            small to show it, or it is not known how long the model is trained.
-        more, more_low, more_high: tokens beyond those of the size taken, as a share of them, with the paired 95 %
-            interval; ``None`` where there is none.
+        unseen: ids that occur in no corpus with a weight.
+        too_rare: the share of ids expected fewer than 100 times in training; ``None`` if the text is too small to
+            show it, or the length of the training is unknown.
+        more, more_low, more_high: tokens beyond the recommended size's, as a share of them, with the paired 95 %
+            interval.
     """
 
     line: str
@@ -200,17 +200,16 @@ class SizeChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeBasis:
-    """The size to which one way of choosing points.
+    """The size that one way of choosing recommends.
 
     Attributes:
         basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured``, which is by
             bits per byte of small transformers.
-        line: the line; empty for the law, which knows none.
-        smallest, largest: the sizes between which it points; they are equal unless it gives several. Of ``measured``
-            they are the ends of the 95 % interval, or the best size if there is no interval.
-        best: the best size, of ``measured``; ``None`` for other bases.
-        body, amount: the transformer, and the UTF-8 bytes that it has learned from, of ``measured``; empty and ``None``
-            for other bases.
+        line: the line; empty for the law.
+        smallest, largest: the range of sizes, or twice the same; for ``measured`` the 95 % interval, or the best size
+            without one.
+        best: the best size, only for ``measured``.
+        body, amount: the transformer and its UTF-8 bytes of training text, only for ``measured``.
     """
 
     basis: str
@@ -224,21 +223,21 @@ class SizeBasis:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeBeside:
-    """A size outside of a range, beside the end of the range."""
+    """A size outside of a range, compared with the nearer end of the range."""
 
     vocab_size: int
     """The size."""
     tokens: float
-    """Its tokens of a text beyond those at the end of the range, as a share of them."""
+    """Its tokens of a text beyond the end's, as a share of them."""
     cost: float
-    """Its FLOPs of a byte of text beyond those at the end of the range, as a share of them."""
+    """Its FLOPs of a byte of text beyond the end's, as a share of them."""
     times: float | None = None
-    """The mean number of times that training meets an id between the end of the range and this size, if known."""
+    """The mean occurrences in training of the ids between the end of the range and this size, if known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRange:
-    """The sizes of a line at which a byte of text costs nearly least, over all corpora together."""
+    """The sizes of a line with nearly the least cost of a byte of text, over all corpora together."""
 
     line: str
     """The line."""
@@ -251,23 +250,23 @@ class SizeRange:
     flops_per_byte: float
     """The FLOPs of a byte of text at that size."""
     open_below: bool = False
-    """``True`` if the range begins with the smallest size of the line, so that smaller ones are not known."""
+    """The range begins with the smallest size of the line."""
     open_above: bool = False
-    """``True`` if the range ends with the largest size of the line, so that larger ones are not known."""
+    """The range ends with the largest size of the line."""
     capped: bool = False
-    """``True`` if the range ends with a size of which larger ones have too many rare ids."""
+    """The range ends because larger sizes have too many rare ids."""
     by_corpus: dict[str, float] = field(default_factory=dict)
-    """By corpus, the least cost there beyond that of the best line, as a share of it."""
+    """By corpus, the least cost there beyond the best line's, as a share of it."""
     refused: str = ""
-    """The reason why the line is shown and not recommended; empty if it may be."""
+    """Why the line is shown and not recommended; else empty."""
     below: SizeBeside | None = None
     """A size of the line that is smaller than the range."""
     above: SizeBeside | None = None
     """A size of the line that is larger than the range."""
     training_bytes: float | None = None
-    """The text that the line was trained on in this run; ``None`` if it was trained elsewhere."""
+    """The line's training text in this run, in bytes."""
     enough_bytes: float | None = None
-    """The text that would decide the size, about; ``None`` if the training text is enough, or it is not known."""
+    """The bytes of text that would decide the size, about; ``None`` if the text is enough, or unknown."""
     sizes: list[int] = field(default_factory=list)
     """Some sizes of the line, for charts."""
     costs: list[float] = field(default_factory=list)
@@ -276,22 +275,22 @@ class SizeRange:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRecommendation:
-    """The sizes to take, over all corpora together.
+    """The recommended sizes, over all corpora together.
 
     Attributes:
         weights: the share of each corpus in the text; they add up to 1.
-        weighted: ``True`` if the configuration gives the weights; otherwise all corpora count alike.
-        choices: the candidates: sizes of lines that lose no text and were measured on every corpus with a weight.
+        weighted: whether the configuration has the weights; otherwise all corpora count alike.
+        choices: the candidates: sizes of lossless lines that were measured on every corpus with a weight.
         front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
-        take: ``(line, size)`` of one size to take; ``None`` without a model or without a candidate.
-        ranges: by line, the sizes that cost nearly least, the cheapest line first; that of the line in ``take`` is the
-            answer. Empty without a model.
-        bases: the sizes to which each way of choosing points.
-        allowed_rare: the largest share of ids too rare with which a candidate is taken; ``None`` if it is not known.
+        take: ``(line, size)`` of the recommendation; ``None`` without a model or without a candidate.
+        ranges: by line, the sizes with nearly the least cost, the cheapest line first; the answer is the range of the
+            line in ``take``. Empty without a model.
+        bases: the size by each way of choosing.
+        allowed_rare: the largest share of too rare ids of a recommendation, if known.
         left_out: by line that is not a candidate, the reason.
-        missing: the corpora on which nothing could be measured.
-        trained_on: ``True`` if every candidate was trained on some of the text.
-        no_interval: the reason why ``more`` has no interval; empty if it has one.
+        missing: the corpora without numbers.
+        trained_on: whether every candidate was trained on some of the text.
+        no_interval: why ``more`` has no interval; else empty.
     """
 
     weights: dict[str, float]
@@ -309,7 +308,7 @@ class SizeRecommendation:
 
     @property
     def range(self) -> SizeRange | None:
-        """The range of the line that is taken; ``None`` if no size is."""
+        """The range of the recommended line; ``None`` without one."""
         return next((sizes for sizes in self.ranges if self.take and sizes.line == self.take[0]), None)
 
 
@@ -320,8 +319,8 @@ class ScalingOptimum:
     Attributes:
         approach: ``isoflops``, ``derivative`` or ``loss``.
         vocab_size: the size.
-        caution: why this is an extrapolation; empty inside the range that was fitted.
-        budget: training FLOPs it is given for; ``None`` for a compute-optimal training.
+        caution: why this is an extrapolation; else empty.
+        budget: its training FLOPs; ``None`` for a compute-optimal training.
     """
 
     approach: str
@@ -332,7 +331,7 @@ class ScalingOptimum:
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingLaw:
-    """The sizes that the published law calls optimal.
+    """The optimal sizes by the published law.
 
     Attributes:
         source: the publication.
@@ -347,22 +346,22 @@ class ScalingLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class VocabularySizes:
-    """All that a run found out about vocabulary sizes.
+    """The results of a run on vocabulary sizes.
 
     Attributes:
-        sizes: the sizes that the configuration asks for.
-        points: ``sizes``, or ``all`` for every size there is.
+        sizes: the sizes of the configuration.
+        points: ``sizes``, or ``all`` for every size.
         lines: the lines over sizes.
         rows: the numbers of each size of a line on one group.
         curves: every size of a line on one group.
-        losses: what lines lose of a corpus; a line that loses nothing is not there.
-        in_sample: the shares of corpora that lines were trained on; a line that saw nothing is not there.
-        costs: what each size costs the model; empty without a model.
+        losses: by lossy line and corpus.
+        in_sample: the shares of corpora that lines were trained on, if any.
+        costs: of each size to the model; empty without a model.
         failures: what could not be measured, in words.
-        model: the model as the configuration gives it, and ``parameters_without_vocabulary``; ``None`` without one.
-        recommendation: the size to take over all corpora together; ``None`` without a corpus that counts.
-        law: the sizes that the published law calls optimal; ``None`` without a model.
-        measured: bits per byte of a small transformer at several sizes; ``None`` if none was asked for.
+        model: the model of the configuration, and ``parameters_without_vocabulary``.
+        recommendation: the recommended size over all corpora together; ``None`` without a corpus that counts.
+        law: the optimal sizes by the published law; ``None`` without a model.
+        measured: bits per byte of a small transformer at several sizes, if the configuration asks for them.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -381,4 +380,3 @@ class VocabularySizes:
 
 
 VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=2)
-"""The block of the study."""

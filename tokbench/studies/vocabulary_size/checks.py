@@ -1,4 +1,4 @@
-"""Checks of the numbers that go into the formulas of this folder."""
+"""Checks of the numbers in the formulas of this folder."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ class Flops(NamedTuple):
     """Floating-point operations of one token's forward pass; a multiplication and an addition are two.
 
     Attributes:
-        projections: queries, keys, values and back, in all layers.
-        attention: comparing with the tokens before and adding up their values, at half the context on average.
-        feed_forward: the feed-forward of all layers.
+        projections: queries, keys, values and output, in all layers.
+        attention: scores and weighted sums over earlier tokens, half the context on average.
+        feed_forward: of all layers.
         output: float64 by vocabulary size, the product with the output layer.
     """
 
@@ -34,7 +34,6 @@ class Flops(NamedTuple):
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """The sum of all four."""
         return self.projections + self.attention + self.feed_forward + self.output
 
 
@@ -42,8 +41,8 @@ def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
     """Return the FLOPs of the forward pass of one token when the context is full, as it is in training.
 
     2 for each weight of a product, and 2 x layers x context x attention width for attention: both its products see
-    context / 2 tokens on average, as none looks ahead (Kaplan et al. 2020, "Scaling Laws for Neural Language
-    Models", table 1). Looking a row of the embedding up is free; norms, biases and softmax are not counted.
+    context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural Language Models", table 1). The
+    embedding is free; norms, biases and softmax are not counted.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
     >>> flops = forward_flops(gpt2, [8192, 50257])
@@ -61,18 +60,10 @@ def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
 
 
 def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Return the forward FLOPs of a byte of text: those of a token / bytes per token. Training costs 3 times that.
+    """Return float64[s], the forward FLOPs of a byte of text: FLOPs of a token / bytes per token.
 
     This is the trade-off of a larger vocabulary in one number: longer tokens against a wider output layer. The context
-    is taken to be full at every size, so a model with longer tokens also looks further back.
-
-    Args:
-        model: the model.
-        vocab_size: int[s], sizes.
-        bytes_per_token: float[s], UTF-8 bytes of text for a token at each size.
-
-    Returns:
-        float64[s].
+    is full at every size. Training costs 3 times as much.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
     >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
@@ -82,9 +73,9 @@ def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
 
 
 def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
-    """Return the tokens of training at each size: those given, or given bytes / bytes per token; ``None`` if neither.
+    """Return the tokens of training at each size, or bytes of training / bytes per token; ``None`` if neither is known.
 
-    Tokens given are the same at each size, so that longer tokens mean more text; bytes given are the same text.
+    An option in tokens is the same at each size, so that longer tokens mean more text; in bytes it is the same text.
 
     >>> training_tokens(Model(width=8, layers=1, context=8, training_bytes=1e12), [4.0, 5.0]).tolist()
     [250000000000.0, 200000000000.0]
@@ -136,7 +127,7 @@ def context_bytes(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float6
 
 
 def logits_per_token(vocab_size: ArrayLike) -> NDArray[np.float64]:
-    """Return the bytes of the logits of one token in fp32: float64. In training every token of a batch has its own.
+    """Return the bytes of the logits of one token in fp32: float64.
 
     >>> (logits_per_token([32000, 256000]) * 8192 / 2**30).round(2).tolist()  # GiB for 8,192 tokens
     [0.98, 7.81]

@@ -1,4 +1,4 @@
-"""The chart of the cost of a byte of text over vocabulary sizes, with the sizes to take shaded."""
+"""The chart of the cost of a byte of text over vocabulary sizes, with the recommended sizes shaded."""
 
 from __future__ import annotations
 
@@ -12,18 +12,13 @@ COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
 _WIDTH, _HEIGHT = 960, 400
 _FRAME: Final = Box(56.0, 14.0, 800.0, 350.0)
 _MOST: Final = 0.5
-"""The highest cost beyond the least that is drawn, as a share of it."""
+"""The highest cost beyond the least in the chart, as a share of it."""
 
 _SHADE: Final = 0.14
 
 
 def cost_chart(recommendation: SizeRecommendation, styles: dict[str, int]) -> Drawing | None:
-    """Return the cost beyond the least over sizes, a line for each vocabulary; ``None`` if no size is recommended.
-
-    Args:
-        recommendation: the sizes to take.
-        styles: by line, the number of its colour and dashes.
-    """
+    """Return the cost beyond the least over sizes, a line for each vocabulary; ``None`` if no size is recommended."""
     taken = recommendation.range
     lines = {sizes.line: _beyond(sizes, taken.flops_per_byte) for sizes in recommendation.ranges} if taken else {}
     lines = {line: points for line, points in lines.items() if points}
@@ -59,7 +54,6 @@ def cost_chart(recommendation: SizeRecommendation, styles: dict[str, int]) -> Dr
 
 
 def _beyond(sizes: SizeRange, least: float) -> list[tuple[float, float]]:
-    """Return the sizes with their cost beyond the least, as a share, as far as it is drawn."""
     points = zip(sizes.sizes, sizes.costs, strict=True)
     return [(size, cost / least - 1) for size, cost in points if cost / least - 1 <= _MOST]
 

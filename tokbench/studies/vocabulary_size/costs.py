@@ -29,7 +29,7 @@ _FLOPS_PER_PARAMETER = 6
 
 
 def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> list[SizeCost]:
-    """Return what the sizes of a line, which is on a whole corpus, cost a model."""
+    """Return the costs of a line's sizes to a model, on a whole corpus."""
     sizes = [row.vocab_size for row in rows]
     ratio = [row.compression_ratio for row in rows]
     flops = forward_flops(model, sizes)
@@ -56,7 +56,6 @@ def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> li
 
 
 def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
-    """Add the ids of a size by how often a training set of the given tokens will hold them."""
     counts = line.counts(line.at(cost.vocab_size))
     seen = np.zeros(cost.vocab_size, dtype=np.int64)
     met = counts[counts > 0]
@@ -74,7 +73,7 @@ def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
 
 
 def describe_model(model: Model) -> dict[str, object]:
-    """Return the model as it was given, and its parameters without vocabulary."""
+    """Return the options of the model, and its parameters without vocabulary."""
     return {
         **model.model_dump(mode="json", exclude_none=True),
         "parameters_without_vocabulary": model.parameters_without_vocabulary,
@@ -82,7 +81,7 @@ def describe_model(model: Model) -> dict[str, object]:
 
 
 def law(model: Model) -> ScalingLaw:
-    """Return what the published law calls optimal for a model."""
+    """Return the optimal sizes for a model by the published law."""
     parameters, width = model.parameters_without_vocabulary, model.width
     optima = optimal_sizes(parameters, width)
     if model.training_tokens:

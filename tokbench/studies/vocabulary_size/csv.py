@@ -30,7 +30,7 @@ SIZE_COLUMNS = (
 
 
 def curve_csv(results: Results) -> str:
-    """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
+    """Return the rows; with ``points: all``, sizes that are not in the configuration have fewer columns."""
     from tokbench.studies.vocabulary_size.size_lines import SizeLines  # not with the list of formats
 
     return csv_text(CURVE_COLUMNS, _rows(SizeLines(results), plugin.Report(results).tables))
@@ -48,7 +48,6 @@ def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:
 
 
 def _in_range(lines: SizeLines, line: str, size: int) -> bool | None:
-    """Tell whether a size is one of those to take; ``None`` if none are."""
     sizes = lines.study.recommendation.range if lines.study.recommendation else None
     return None if sizes is None else line == sizes.line and sizes.smallest <= size <= sizes.largest
 
@@ -90,4 +89,3 @@ SPECS: Final = (
         summary="bits per byte at several vocabulary sizes, one row for each training and amount",
     ),
 )
-"""The formats of this file: a table each."""

@@ -1,4 +1,4 @@
-"""The family ``curve``: counts each id, from which the tokens at every vocabulary size are computed later."""
+"""The family ``curve``: counts each id, from which the tokens at every vocabulary size follow."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ class CountTokens(SummedMetric):
     """Counts ids, by jackknife group."""
 
     def map(self, encoded: EncodedShard) -> TokenCounts:
-        """Count the ids of one shard."""
         return TokenCounts.of(encoded)
 
     def finish(self, state: TokenCounts) -> Mapping[str, Measured | NotApplicable]:
-        """Return no values: the run computes them, because they need the merges of the tokenizer."""
+        """Return no values: the run computes them from the merges of the tokenizer."""
         del state
         return {}
 

@@ -31,14 +31,14 @@ _SPANS: Final = re.compile(rb"\S\s+\S")
 
 
 class Built(NamedTuple):
-    """The way a vocabulary is built.
+    """The structure of a vocabulary.
 
     Attributes:
         order: its merges; ``None`` if it cannot be cut.
-        size: how many ids are ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
-        reason: why it cannot be cut; empty if it can.
-        spaces: the longest run of spaces that is one token, 0 if there is none.
-        spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
+        size: ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
+        reason: why it cannot be cut; else empty.
+        spaces: the longest run of spaces that is one token, or 0.
+        spaces_from: the smallest size at which two spaces are one token, if any and if it can be cut.
         spans: the share of tokens that span words, among the first half of the merges, or else of the ids.
     """
 
@@ -77,7 +77,7 @@ def _spans(tokens: Sequence[bytes]) -> float:
 
 
 def read_merges(names: Sequence[str], context: StudyContext) -> dict[str, Built | Failure]:
-    """Return the way each vocabulary is built, or the failure."""
+    """Return the structure of each vocabulary, or the failure."""
     jobs = [TokenizerJob((name,), "reading the merges of", name, _built) for name in names]
     answers = context.ask(AskedJobs(jobs, "reading merges", again=True))
     return {answer.job.tokenizers[0]: answer.value for answer in answers}
@@ -98,8 +98,8 @@ class Line:
     Attributes:
         sizes: int64[s], rising.
         tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
-        curve: the curve of every size; ``None`` if the vocabulary cannot be cut.
-        counts_by_size: for each size how often each id occurs; empty if there is a curve.
+        curve: of every size; ``None`` if the vocabulary cannot be cut.
+        counts_by_size: for each size the count of each id; empty if there is a curve.
     """
 
     sizes: NDArray[np.int64]
@@ -108,24 +108,24 @@ class Line:
     counts_by_size: tuple[NDArray[np.int64], ...] = ()
 
     def at(self, size: int) -> int:
-        """Return the place of a size in ``sizes``."""
+        """Return the index of a size in ``sizes``."""
         return int(np.searchsorted(self.sizes, size))
 
     def counts(self, k: int) -> NDArray[np.int64]:
-        """Return how often each id occurs at the size number ``k``."""
+        """Return the count of each id at index ``k``."""
         if self.curve is None:
             return self.counts_by_size[k]
         return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
 
 
 def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Return the sizes to cut a vocabulary at, rising: those asked for that it has, and its own."""
+    """Return the sizes to cut a vocabulary at, rising: the wanted ones that it has, and its own."""
     first, last = order.base, order.base + len(order)
     return np.unique([*(size for size in sizes if first <= size <= last), last]).astype(np.int64)
 
 
 def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int64]) -> list[Line]:
-    """Return the lines of several texts under one vocabulary, cut at each size; a text has been encoded once."""
+    """Return the lines of several texts, each encoded once, under one vocabulary cut at each size."""
     curves = [Curve(order, state.total()) for state in states]
     tokens = np.zeros((len(states), len(sizes), BUCKETS))
     for k, size in enumerate(sizes.tolist()):
@@ -137,7 +137,7 @@ def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int6
 
 
 def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
-    """Return the line of one text under vocabularies of several sizes, each trained by itself."""
+    """Return the line of one text under separately trained vocabularies."""
     trained = sorted(trained, key=lambda pair: pair[0])
     counts = tuple(state.total() for _, state in trained)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]

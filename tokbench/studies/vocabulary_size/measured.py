@@ -49,10 +49,9 @@ from tokbench.studies.vocabulary_size.options import STUDIED, BodyShape, Measure
 from tokbench.studies.vocabulary_size.scaling import optimal_sizes
 
 _TRAINING, _SCORED = "training part", "scored part"
-"""The feeds of a job."""
 
 _KIND: Final = "measured sizes"
-"""The kind of work under which the store keeps trainings."""
+"""The kind of stored work."""
 
 _STEP: Final = "measuring sizes"
 
@@ -80,10 +79,10 @@ class SizeModels(NamedTuple):
     """The models of one size and body.
 
     Attributes:
-        learning_rate: the one that was chosen.
+        learning_rate: the chosen one.
         seeds: the models of each seed.
         n_bytes: int64[d], the bytes of each scored document.
-        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given.
+        tried: learning rates with their bits per byte on a tenth of the text; empty without a search.
     """
 
     learning_rate: float
@@ -99,12 +98,12 @@ class MeasureSize(Job):
     Attributes:
         name: the tokenizer.
         line, size: the place.
-        merges: how many merges are kept; ``None`` if the tokenizer is not cut.
-        shape: the body, by the name of its shape.
+        merges: the kept merges; ``None`` if the tokenizer is not cut.
+        shape: the name of the body's shape.
         body: the transformer.
         seeds, shares, rates: see :class:`tokbench.studies.vocabulary_size.options.MeasuredStudy`.
-        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
-        room: bytes of memory that a process may take; ``None`` without a limit.
+        checkpoints: the key of the training in the store; ``None`` if nothing is stored.
+        room: bytes of memory that a process may use; ``None`` without a limit.
     """
 
     name: str
@@ -121,7 +120,6 @@ class MeasureSize(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     @property
@@ -130,7 +128,6 @@ class MeasureSize(Job):
         return f"{self.line} at size {self.size:,}, body {self.shape}"
 
     def run(self, context: JobContext) -> Iterator[SizeModels | LostText | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("training models on", tokenizer=self.name, place=self.place):
             yield attempt(lambda: self._measure(context))  # the failure is reported with its place
 
@@ -170,7 +167,6 @@ class MeasureSize(Job):
         return SizeModels(trained.learning_rate, models, scored.n_bytes, tuple(trained.tried.items()))
 
     def _parts(self, context: JobContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
-        """Return both parts at the size, the number of ids, and the scored documents that do not come back."""
         tokenizer = context.loaded(self.name).tokenizer
         training = list(context.texts(_TRAINING))
         scored_texts = list(context.texts(_SCORED))
@@ -192,14 +188,7 @@ class MeasureSize(Job):
 def measured_sizes(
     context: StudyContext, options: MeasuredStudy, vocabulary_sizes: VocabularySizes, built: Mapping[str, Built]
 ) -> MeasuredSizes | Failure:
-    """Train a small transformer at the sizes that the configuration asks for, and find the best size.
-
-    Args:
-        context: the run.
-        options: the block ``measured`` of the study.
-        vocabulary_sizes: the lines of the study.
-        built: the way each vocabulary is built.
-    """
+    """Train a small transformer at the sizes of the configuration, and find the best size."""
     plan = context.plan
     corpus = options.corpus or plan.corpora_with(STUDIED)[0]
     train = options.train or corpus
@@ -232,8 +221,6 @@ def measured_sizes(
 
 
 class _Setting(NamedTuple):
-    """One line and body at an amount: what is measured, FLOPs at each size, and the amount."""
-
     shape: BodyShape
     amount: float
     flops: list[float]
@@ -242,8 +229,6 @@ class _Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class _Study:
-    """The measured sizes of one run."""
-
     context: StudyContext
     options: MeasuredStudy
     corpus: str
@@ -252,13 +237,11 @@ class _Study:
 
     @property
     def plan(self) -> Plan:
-        """The plan of the run."""
         return self.context.plan
 
     def jobs(
         self, vocabulary_sizes: VocabularySizes, built: Mapping[str, Built]
     ) -> tuple[list[MeasureSize], list[str]]:
-        """Return a job for each size and body, and what cannot be measured."""
         jobs, failures = [], []
         entries = {tokenizer.name: tokenizer.entry for tokenizer in self.plan.tokenizers}
         seen = {sample.line: sample.share for sample in vocabulary_sizes.in_sample if sample.corpus == self.corpus}
@@ -295,7 +278,6 @@ class _Study:
         return jobs, failures
 
     def _sizes(self, names: Sequence[str], built: Mapping[str, Built]) -> dict[int, tuple[str, int | None]]:
-        """Return by size the tokenizer, and how many of its merges are kept."""
         order = built[names[0]].order
         if order is None:
             return {built[name].size: (name, None) for name in names if built[name].size in self.options.sizes}
@@ -303,7 +285,6 @@ class _Study:
         return {size: (names[0], size - order.base) for size in sizes}
 
     def answers(self, jobs: Sequence[MeasureSize], parts: TextParts) -> tuple[dict[MeasureSize, SizeModels], list[str]]:
-        """Return the models of each job, from the store or trained now, and what failed."""
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
         asked = AskedJobs(
             [self._resumable(job) for job in jobs],
@@ -347,7 +328,6 @@ class _Study:
     def compared(
         self, answers: Mapping[MeasureSize, SizeModels], shapes: Sequence[BodyShape]
     ) -> tuple[list[BestMeasuredSize], list[SizeMove]]:
-        """Return the best sizes of each line, and how they move."""
         best: list[BestMeasuredSize] = []
         moves: list[SizeMove] = []
         for line in dict.fromkeys(job.line for job in answers):
@@ -392,7 +372,6 @@ def _tried(job: MeasureSize, models: SizeModels) -> TriedRates:
 
 
 def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
-    """Return the sizes at each amount of text."""
     first = next(iter(of_size.values()))
     settings = []
     for k in range(len(first.seeds[0].bits)):
@@ -406,7 +385,6 @@ def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list
 
 
 def _at_equal_flops(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
-    """Return the sizes at the fewest and at the most FLOPs that lie between two amounts of every size."""
     every = [training.flops for models in of_size.values() for training in models.seeds]
     budgets = max(flops[0] for flops in every), min(flops[-1] for flops in every)
     if budgets[0] >= budgets[1]:
@@ -424,7 +402,6 @@ def _at_equal_flops(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list
 
 
 def _law(setting: _Setting) -> tuple[float, int, str]:
-    """Return the FLOPs at the best size, the size by the law for them, and its caution."""
     flops = setting.flops[int(setting.measured.means.argmin())]
     [optimum] = optimal_sizes(setting.shape.body.parameters, setting.shape.width, flops)
     return flops, optimum.vocab_size, optimum.caution
@@ -457,7 +434,6 @@ def _best(line: str, equal: Equal, setting: _Setting) -> BestMeasuredSize:
 
 
 def _same_sizes(one: _Setting, two: _Setting) -> bool:
-    """Tell whether two settings have the same sizes; where a training failed, one has fewer."""
     return np.array_equal(one.measured.sizes, two.measured.sizes)
 
 

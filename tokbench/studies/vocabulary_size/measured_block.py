@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 FEWEST_TOKENS: Final = 50
-"""Training tokens for an id below which bits per byte of a size say more of the little text than of the size."""
+"""With fewer training tokens for an id, bits per byte of a size describe the small text, not the size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,10 +16,10 @@ class TrainedSize:
 
     Attributes:
         line, vocab_size, body, seed: the place; ``body`` is a name of :attr:`MeasuredSizes.bodies`.
-        share: the share of the training text that was learned from, 0 to 1.
+        share: the share of the training text, 0 to 1.
         n_bytes: its UTF-8 bytes.
         bits_per_byte: of the scored documents.
-        tokens, flops: tokens that were predicted in training, and its floating-point operations.
+        tokens, flops: tokens predicted in training, and its floating-point operations.
         learning_rate: the highest one, chosen on a tenth of the text.
         seconds: wall time of the training.
     """
@@ -61,16 +61,16 @@ class BestMeasuredSize:
         equal: ``bytes`` or ``FLOPs``: what is the same for all sizes.
         amount: UTF-8 bytes of training text, or FLOPs of training.
         flops: FLOPs of the training at the best size.
-        sizes: the sizes that were measured.
+        sizes: the measured sizes.
         values: bits per byte at each size, the mean over seeds.
         low, high: the ends of their 95 % intervals, from documents and seeds together; empty without intervals.
         best: the size with the fewest bits per byte.
-        best_low, best_high: the ends of its 95 % interval; ``None`` without one.
-        level: the sizes that cannot be told apart from the best one, itself among them.
-        edge: ``smallest`` or ``largest`` if the best one is the first or last that was measured; else empty.
-        no_interval: the reason why there is no interval; empty if there is one.
+        best_low, best_high: its 95 % interval; ``None`` without one.
+        level: the sizes that tie with the best one, with itself.
+        edge: ``smallest`` or ``largest`` if the best one is the first or last measured size; else empty.
+        no_interval: why there is no interval; else empty.
         law: the size by the published law, approach ``loss``, for this body and these FLOPs.
-        law_caution: why that is an extrapolation; empty inside the range that was fitted.
+        law_caution: why that is an extrapolation; else empty.
     """
 
     line: str
@@ -94,7 +94,7 @@ class BestMeasuredSize:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeMove:
-    """The way the best size goes from one setting to another, in doublings.
+    """The change of the best size from one setting to another, in doublings.
 
     Attributes:
         line: the line.
@@ -104,7 +104,7 @@ class SizeMove:
         doublings: of the size where bits per byte are lowest, by a parabola inside the measured sizes.
         low, high: the ends of the 95 % interval; ``None`` without one.
         verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one. If both best
-            sizes have the same :attr:`BestMeasuredSize.edge`, no direction can be told, whatever the verdict.
+            sizes have the same :attr:`BestMeasuredSize.edge`, the direction is unknown, whatever the verdict.
         law: doublings by the published law between the same settings.
     """
 
@@ -122,7 +122,7 @@ class SizeMove:
 
     @property
     def settings(self) -> tuple[tuple[str, float], tuple[str, float]]:
-        """Body and amount of the first setting, and of the second one."""
+        """Body and amount of each setting."""
         return (self.body, self.amount), (self.to_body, self.to_amount)
 
 
@@ -135,11 +135,11 @@ class MeasuredSizes:
         train: the corpus that trains; it may be the same.
         training_documents, training_bytes: the size of the training text.
         scored_documents, scored_bytes: the size of the scored text.
-        duplicates: near-duplicates that were left out of both.
+        duplicates: near-duplicates left out of both.
         bodies: by name, the parameters without the vocabulary; the smallest first.
-        widths: by name, the width.
+        widths: by name.
         trained: every training.
-        tried: the learning rates that were tried, where several were.
+        tried: the searches for learning rates.
         best: the best size by line, body and amount.
         moves: how the best size moves with more text or FLOPs, and with a larger body.
         failures: what could not be measured, in words.
@@ -162,7 +162,7 @@ class MeasuredSizes:
 
     @property
     def decisive(self) -> list[BestMeasuredSize]:
-        """The best size of each line with the largest body that was measured on it, after the most text."""
+        """The best size of each line with its largest measured body, after the most text."""
         by_line: dict[str, BestMeasuredSize] = {}
         for candidate in (candidate for candidate in self.best if candidate.equal == "bytes"):
             by_line[candidate.line] = max(
@@ -188,7 +188,7 @@ class MeasuredSizes:
         return ""
 
     def tokens_for_an_id(self, best: BestMeasuredSize) -> float | None:
-        """Return the training tokens for an id at the best size of a setting; ``None`` if there is no such training."""
+        """Return the training tokens for an id at the best size of a setting, if known."""
         place = best.line, best.body, best.best
         rows = [row for row in self.trained if (row.line, row.body, row.vocab_size) == place]
         if not rows:

@@ -1,4 +1,4 @@
-"""Memory and time that the measured sizes of a study take, before a run."""
+"""Memory and time of the measured sizes of a study, before a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADVICE: Final = "take a smaller body or step_bytes, or leave the size out"
 def foresee(
     plan: Plan, options: MeasuredStudy, corpora: Sequence[str], prepared: Sequence[PreparedTokenizer]
 ) -> Iterator[str]:
-    """Yield lines on what the trainings take; ``corpora`` are those of the study."""
+    """Yield lines on the cost of the trainings."""
     corpus = options.corpus or next(iter(corpora), "")
     if corpus:
         yield from cost_lines(plan, list(_costs(plan, options, corpus, prepared)))
@@ -30,7 +30,6 @@ def foresee(
 def _costs(
     plan: Plan, options: MeasuredStudy, corpus: str, prepared: Sequence[PreparedTokenizer]
 ) -> Iterator[ModelCost]:
-    """Yield what the trainings of each tokenizer, body and size take, if the vocabulary can be cut to the size."""
     n_bytes = training_bytes(plan, options.texts, corpus)
     for tokenizer in prepared:
         named = bool({tokenizer.name, tokenizer.planned.entry} & set(options.tokenizers))
@@ -44,7 +43,6 @@ def _costs(
 
 
 def _sizes(tokenizer: PreparedTokenizer, sizes: Sequence[int]) -> list[int]:
-    """Return the sizes to which a vocabulary is cut, or its own if it is not."""
     whole = known_ids(tokenizer)
     planned = tokenizer.planned
     if planned.train_on and not planned.spec.is_nested(planned.options):

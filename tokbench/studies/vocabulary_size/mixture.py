@@ -20,7 +20,7 @@ from tokbench.studies.vocabulary_size.rows import TextTotals
 from tokbench.studies.vocabulary_size.trainable import FEW
 
 _SHOWN: Final = 10
-"""The occurrences from which on a text shows the rate of an id."""
+"""An id with fewer occurrences has an unknown rate."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,10 @@ class Mixture:
     """The share of each corpus in the bytes of the text; they add up to 1, and each is above 0."""
 
     texts: Mapping[str, TextTotals]
-    """The totals of each of these corpora."""
 
     @classmethod
     def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
-        """Mix corpora by the weights given, or all alike; a corpus without text is left out."""
+        """Mix corpora by weights, or all alike; a corpus without text is left out."""
         known = {name: text for name, text in texts.items() if text.n_bytes.sum()}
         raw = {name: given.get(name, 0.0) if given else 1.0 for name in known}
         total = sum(raw.values())
@@ -44,26 +43,22 @@ class Mixture:
 
     @cached_property
     def n_bytes(self) -> Mapping[str, float]:
-        """The UTF-8 bytes of each corpus."""
         return {corpus: float(text.n_bytes.sum()) for corpus, text in self.texts.items()}
 
     def of_ids(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Return how often each id is in a byte of the mixed text, from its counts in each corpus."""
+        """Return the rate of each id in a byte of the mixed text, from its counts in each corpus."""
         shares = (self.weights[corpus] / self.n_bytes[corpus] * of_corpus for corpus, of_corpus in counts.items())
         return np.asarray(sum(shares), dtype=np.float64)
 
     def too_rare(self, per_byte: NDArray[np.float64], size: int, training_tokens: float) -> float | None:
-        """Return the share of the ids of a size that training holds fewer than 100 times.
+        """Return the share of the ids of a size that occur fewer than 100 times in training.
 
-        A text shows the rates of ids that it holds 10 times or more; where training is so long that rarer ids count,
-        the share is not known. The text is as large as one in which each id would vary as much as it does here: where a
-        small corpus has a large weight, that is less than all corpora together (Kish 1965, "Survey Sampling", on the
-        effective size of a sample).
+        A text shows the rates of ids that occur 10 times or more; where training is so long that rarer ids count, the
+        share is unknown. The text is as large as one in which each id would vary as much as it does here: where a small
+        corpus has a large weight, less than all corpora together (Kish 1965, "Survey Sampling", on the effective size
+        of a sample).
 
-        Args:
-            per_byte: how often each id is in a byte of the mixed text; ids that it does not hold may be left out.
-            size: the number of ids.
-            training_tokens: the tokens of the training.
+        ``per_byte`` is the rate of each id in a byte of the mixed text; ids that do not occur may be left out.
         """
         n_bytes = 1 / sum(weight**2 / self.n_bytes[corpus] for corpus, weight in self.weights.items())
         counts = np.rint(per_byte * n_bytes)
@@ -82,11 +77,10 @@ class Mixture:
     def more(
         self, one: Mapping[str, NDArray[np.float64]], two: Mapping[str, NDArray[np.float64]]
     ) -> tuple[float, float, float] | str:
-        """Return the tokens of the second beyond those of the first as a share, with the ends of the 95 % interval.
+        """Return the tokens of the second beyond the first's as a share, with the ends of the 95 % interval.
 
-        The corpora are drawn apart, so each has a jackknife of its own, and the variances are added (Cochran 1977,
-        "Sampling Techniques", section 5.3, on stratified sampling). If a corpus is too small for an interval, the
-        reason is returned.
+        Corpora are strata: each has its own jackknife, and the variances are added (Cochran 1977, "Sampling
+        Techniques", section 5.3). If a corpus is too small for an interval, the reason is returned.
         """
         first, second = self.tokens_per_byte(one), self.tokens_per_byte(two)
         variance, freedom = 0.0, 10**6
@@ -115,12 +109,12 @@ class MixedLine:
     """A line over all corpora together.
 
     Attributes:
-        choices: its sizes; the worst group is not known yet.
+        choices: its sizes, without their worst group.
         tokens: by size and corpus float64[BUCKETS], the tokens of each jackknife group of documents.
-        every: int64[s], every size that is known, rising.
+        every: int64[s], every known size, rising.
         per_byte: by corpus float64[s], the tokens of a byte at each of them.
         mixed: float64[s], the same of the mixed text.
-        lines: the line on each corpus.
+        lines: by corpus.
     """
 
     choices: Sequence[SizeChoice]

@@ -18,18 +18,18 @@ from tokbench.studies.vocabulary_size.checks import vocab_sizes
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
 
 BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
-"""Bytes of one number, without the scales that quantized formats keep beside their blocks."""
+"""Bytes of one number, without the scales of quantized formats."""
 
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
-"""The roles of the families that the study rests on."""
+"""The roles of the families that the study uses."""
 
 
 class Model(Options):
     """The shape of a model whose vocabulary is to be chosen.
 
     The count has the matrices and norms of a decoder with two norms in each layer and one at the end; it is exact for
-    GPT-2, Llama and Mistral. Additions of some models (norms of queries and keys, biases of those alone, a second pair
-    of norms) are far below 0.1 % and not counted. Mixtures of experts are not supported.
+    GPT-2, Llama and Mistral. Additions of some models (norms of queries and keys, their biases, a second pair of norms)
+    are far below 0.1 % and not counted. Mixtures of experts are not supported.
 
     GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024), to the parameter:
 
@@ -75,7 +75,7 @@ class Model(Options):
 
     @property
     def attention_width(self) -> int:
-        """Width of all queries of a token: heads x head width."""
+        """Heads x head width."""
         return self.heads * self.head_width if self.heads and self.head_width else self.width
 
     @property
@@ -91,24 +91,23 @@ class Model(Options):
 
     @property
     def inner_width(self) -> int:
-        """Inner width of the feed-forward."""
         return self.feed_forward or 4 * self.width
 
     @property
     def attention_weights(self) -> int:
-        """Weights of the four projections of one layer: width x (2 x queries + keys + values)."""
+        """Of one layer: width x (2 x queries + keys + values)."""
         return 2 * self.width * (self.attention_width + self.kv_width)
 
     @property
     def feed_forward_weights(self) -> int:
-        """Weights of the feed-forward of one layer: 2 matrices, or 3 with a gate (Shazeer 2020, "GLU Variants")."""
+        """Of one layer: 2 matrices, or 3 with a gate (Shazeer 2020, "GLU Variants")."""
         return (3 if self.gated else 2) * self.width * self.inner_width
 
     @property
     def parameters_without_vocabulary(self) -> int:
-        """Everything but embedding and output layer; learned positions are in it.
+        """Everything but embedding and output layer; with learned positions.
 
-        layers x (attention + feed-forward + 2 norms) + a norm + positions x width, and the biases of all.
+        layers x (attention + feed-forward + 2 norms) + a norm + positions x width, and all biases.
 
         >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True)
         >>> gpt2.parameters_without_vocabulary  # 12 x (12 x 768**2 + 13 x 768) + 2 x 768 + 1,024 x 768
@@ -138,7 +137,7 @@ class Model(Options):
         return self.embedding_parameters(vocab_size) * (0 if self.tied else 1)
 
     def vocabulary_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """Parameters of embedding and output layer together: int64.
+        """Parameters of embedding and output layer: int64.
 
         >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters([32000, 128256]).tolist()
         [262144000, 1050673152]
@@ -177,7 +176,7 @@ class Model(Options):
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
 )  # fmt: skip
-"""Common vocabulary sizes, rounded."""
+"""Rounded."""
 
 
 _NO_JAX: Final = (
@@ -186,7 +185,7 @@ _NO_JAX: Final = (
 
 
 class BodyShape(Options):
-    """The shape of a small transformer, and how it is trained.
+    """The shape of a small transformer, and its training.
 
     >>> BodyShape(width=64, layers=2, heads=2).body == PRESETS["tiny"]
     True
@@ -206,12 +205,11 @@ class BodyShape(Options):
 
     @property
     def body(self) -> Body:
-        """The body of the transformer."""
         return Body(self.width, self.layers, self.heads, self.context_bytes, self.step_bytes)
 
     @property
     def name(self) -> str:
-        """The name of a preset that is the same, or its numbers.
+        """The name of an equal preset, or its numbers.
 
         >>> BodyShape(width=64, layers=2, heads=2).name, BodyShape(width=32, layers=2, heads=2).name
         ('tiny', 'width 32, layers 2')
@@ -221,7 +219,6 @@ class BodyShape(Options):
 
 
 def _shape(given: Any) -> Any:
-    """Return the shape of a preset that is given by its name."""
     if not isinstance(given, str):
         return given
     if given not in PRESETS:
@@ -230,7 +227,7 @@ def _shape(given: Any) -> Any:
 
 
 class MeasuredStudy(Options):
-    """Options of bits per byte that are measured at several sizes with a small transformer."""
+    """Options of bits per byte at several sizes, measured with a small transformer."""
 
     sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)] = Field(
         description="sizes; a vocabulary of merges is cut to each, others are taken at the sizes they were trained at"
@@ -262,7 +259,6 @@ class MeasuredStudy(Options):
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that train and that are scored."""
         most = (int(1e6 * self.training_mb), int(1e6 * self.scored_mb))
         document = int(1e3 * self.document_kb)
         return ModelTexts(self.train, self.holdout, *most, most_document=document, training_piece=document)

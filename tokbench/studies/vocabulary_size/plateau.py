@@ -1,4 +1,4 @@
-"""Finds the sizes at which a byte of text costs nearly least, and what smaller and larger ones give and cost."""
+"""Finds the sizes with nearly the least cost of a byte of text, and compares smaller and larger ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
 from tokbench.studies.vocabulary_size.options import Model
 
 NEAR: Final = 0.02
-"""The cost beyond the least, as a share of it, within which sizes are equally good."""
+"""Sizes are equally good if they cost at most this share more than the best."""
 
 ENOUGH: Final = 100
-"""Bytes of training text for an id. With so many, the ends of a range differ by a twentieth from those of far more
-text; with half of them by an eighth, or the vocabulary ends there. The README of this folder has the figures."""
+"""Bytes of training text for an id. With so many, the ends of a range differ by a twentieth from a run on far more
+text; with half as many by an eighth, or the vocabulary ends there. The README of this folder has the figures."""
 
 _POINTS: Final = 80
-"""The sizes of a chart."""
 
 _FARTHEST: Final = 1e6
-"""The largest size for which costs are foretold."""
+"""The largest size with extrapolated costs."""
 
 Floats = NDArray[np.float64]
 
@@ -33,15 +32,9 @@ Floats = NDArray[np.float64]
 def plateau(
     name: str, line: MixedLine, mixture: Mixture, model: Model, most: int, trained_bytes: float | None
 ) -> SizeRange:
-    """Return the sizes of a line that cost at most 2 % more than the best.
+    """Return the sizes of a line, up to ``most``, that cost at most 2 % more than the best.
 
-    Args:
-        name: the name of the line.
-        line: the line.
-        mixture: the text.
-        model: the model.
-        most: the largest size that may be taken.
-        trained_bytes: the text that the line was trained on; ``None`` if that was not in this run.
+    ``trained_bytes`` is the size of the line's training text; ``None`` if this run did not train it.
     """
     known = line.every <= most
     sizes, per_byte = line.every[known], line.mixed[known]
@@ -77,7 +70,6 @@ def plateau(
 
 
 def _outside(sizes: NDArray[np.int64], first: int, last: int) -> tuple[int | None, int | None]:
-    """Return a size of about half of the first of a range, and one of about twice the last."""
     half = int(np.searchsorted(sizes, sizes[first] / 2))
     double = min(int(np.searchsorted(sizes, 2 * sizes[last])), len(sizes) - 1)
     return (half if half < first else None), (double if double > last else None)
@@ -89,7 +81,6 @@ def _beside(sizes: NDArray[np.int64], per_byte: Floats, costs: Floats, end: int,
 
 
 def _times(line: MixedLine, mixture: Mixture, model: Model, largest: int, above: int) -> float | None:
-    """Return how often training meets an id between two sizes on average; ``None`` if that is not known."""
     curves = {corpus: on_corpus.curve for corpus, on_corpus in line.lines.items()}
     at = int(np.searchsorted(line.every, above))
     length = training_tokens(model, 1 / line.mixed[at])
@@ -105,11 +96,7 @@ def _times(line: MixedLine, mixture: Mixture, model: Model, largest: int, above:
 
 
 def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supported: float) -> float:
-    """Return the largest size that would cost nearly least with much more text.
-
-    Beyond the sizes that the text supports, bytes per token are taken to grow with the logarithm of the size as they
-    do over the last doubling that it supports. They grow less and less, so this is more than is needed.
-    """
+    """Beyond what the text supports, bytes per token grow with the logarithm of the size as over the last doubling."""
     last = max(min(int(np.searchsorted(sizes, supported)), len(sizes) - 1), min(1, len(sizes) - 1))
     before = int(np.searchsorted(sizes, sizes[last] / 2))
     before = min(before, max(last - 1, 0))
@@ -122,7 +109,7 @@ def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supporte
 
 
 def least_costs(line: MixedLine, model: Model, most: int) -> Mapping[str, float]:
-    """Return the least cost of a line on each corpus, over the sizes that may be taken."""
+    """Return the least cost of a line on each corpus, over the allowed sizes."""
     known = line.every <= most
     return {
         corpus: float(flops_per_byte(model, line.every[known], 1 / tokens[known]).min())

@@ -1,6 +1,6 @@
-"""Registers the study of vocabulary sizes, and the counts of ids that it rests on.
+"""Registers the study of vocabulary sizes, and the counts of ids that it uses.
 
-It needs the study of language models: some sizes are measured by small transformers.
+It needs the study of language models: small transformers measure some sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def run(context: StudyContext, options: VocabularyStudy) -> Outcome:
 
 
 def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
-    """Yield weights and names of no corpus or tokenizer, and a study for which no corpus is left."""
+    """Yield unknown corpora and tokenizers, and a study without a corpus."""
     for name in options.weights:
         if problem := plan.corpus_problem(name):
             yield StudyProblem(("weights", name), problem)
@@ -47,7 +47,6 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
 
 
 def _measured(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
-    """Yield names in the measured sizes that are of no corpus or tokenizer."""
     measured = options.measured
     if measured is None:
         return
@@ -64,7 +63,7 @@ def _measured(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
 
 
 def foresee(plan: Plan, options: VocabularyStudy, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield lines on the memory and the time that measured sizes take."""
+    """Yield lines on the memory and the time of measured sizes."""
     if options.measured is not None:
         from tokbench.studies.vocabulary_size.measured_costs import foresee as costs
 
@@ -101,7 +100,7 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 
 @hookimpl
 def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section of the report."""
+    """Register the section."""
     from tokbench.studies.vocabulary_size.section import SECTION
 
     register(SECTION)

@@ -1,4 +1,4 @@
-"""The sizes that are published beside a recommendation: what practitioners chose, and what was found of compute."""
+"""Published sizes, shown with a recommendation: sizes in practice, and findings on compute."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Final, NamedTuple
 
 
 class Published(NamedTuple):
-    """A row of what is published."""
+    """A row of published sizes."""
 
     what: str
     """The model, or the finding."""
     sizes: str
-    """Its vocabulary sizes, in words."""
+    """In words."""
     source: str
-    """The publication."""
 
 
 PRACTICE: Final = (
@@ -22,7 +21,6 @@ PRACTICE: Final = (
     Published("Llama 3", "128,256", 'Grattafiori et al. 2024, "The Llama 3 Herd of Models", arXiv 2407.21783'),
     Published("nanochat", "32,768, earlier 65,536", "github.com/karpathy/nanochat, scripts/tok_train.py"),
 )
-"""The sizes that practitioners chose."""
 
 COMPUTE: Final = Published(
     "compute-optimal tokens",

@@ -1,4 +1,4 @@
-"""Recommends a vocabulary size among those that no other beats in everything."""
+"""Recommends a vocabulary size that no other beats in everything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tokbench.studies.vocabulary_size.checks import positive
 from tokbench.studies.vocabulary_size.plateau import NEAR
 
 TOLERANCE: Final = 0.05
-"""The tolerance of a recommendation in the compression of the worst group."""
+"""In the compression of the worst group."""
 
 MOST_RARE: Final = 0.05
 """The largest share of ids that may be too rare to be trained."""
@@ -20,11 +20,11 @@ class SizeCandidate(NamedTuple):
     """A vocabulary that may be recommended.
 
     Attributes:
-        name: the name in the report.
+        name: in the report.
         vocab_size: the size.
         flops_per_byte: the FLOPs of the model for a byte of text.
         compression: bytes per token.
-        worst: bytes per token of the group that is compressed least.
+        worst: bytes per token of the worst-compressed group.
     """
 
     name: str
@@ -35,22 +35,17 @@ class SizeCandidate(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """The recommended candidate, with those on which the rule rests.
-
-    Attributes:
-        candidate: the candidate.
-        front: the candidates that no other beats in everything, in the given order.
-    """
+    """The recommended candidate, and ``front``: the candidates that no other beats in everything, in input order."""
 
     candidate: SizeCandidate
     front: tuple[SizeCandidate, ...]
 
 
 def allowed_rare(shares: Sequence[float | None]) -> float | None:
-    """Return the largest share of ids too rare with which a candidate is taken; ``None`` if no share is known.
+    """Return the largest share of too rare ids of a recommendation; ``None`` if no share is known.
 
-    It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that. A share
-    that is not known may be 0.
+    It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that. An
+    unknown share may be 0.
 
     >>> allowed_rare([0.01, 0.4]), allowed_rare([0.25, 0.4]), allowed_rare([0.25, None]), allowed_rare([None])
     (0.05, 0.3, 0.05, None)
@@ -97,13 +92,10 @@ def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:
 
 
 def beaten(costs: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, str]:
-    """Return by line another line that costs less on most of the text; nothing if every line has such a one.
+    """Return by line another line that costs less on most of the text; nothing if every line has one.
 
-    A line costs less on a corpus if it costs at least 2 % less there.
-
-    Args:
-        costs: by line and corpus, the least cost of a byte.
-        weights: by corpus, the share in the text; they add up to 1.
+    A line costs less on a corpus if it costs at least 2 % less there. ``costs`` has, by line and corpus, the least cost
+    of a byte; ``weights`` add up to 1.
 
     A line that is best on one corpus of three and loses on two is beaten:
 

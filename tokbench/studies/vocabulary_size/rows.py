@@ -19,9 +19,9 @@ class TextTotals(NamedTuple):
     """The documents, bytes and words of the text, the same for every tokenizer.
 
     Attributes:
-        documents: their number.
+        documents: how many.
         n_bytes: float64[BUCKETS], UTF-8 bytes of each jackknife group.
-        words: float64[BUCKETS], words; ``None`` where groups are counted in different units.
+        words: float64[BUCKETS], words; ``None`` where groups have different units.
         unit: the definition of a word.
     """
 
@@ -32,7 +32,7 @@ class TextTotals(NamedTuple):
 
 
 def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
-    """Return a row for each size; a size without tokens of the text is left out."""
+    """Return a row for each size, without sizes that have no tokens of the text."""
     kept: list[SizeRow] = []
     for size in sizes:
         row = _row(place, line, text, size)
@@ -73,7 +73,7 @@ def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | Non
 
 
 def pack_curve(place: Place, curve: Curve, text: TextTotals, *, entropy: bool) -> PackedCurve:
-    """Return the curve of every size, with or without the entropy at every size."""
+    """Return the packed curve of every size."""
     return PackedCurve(
         **place._asdict(),
         bytes=int(text.n_bytes.sum()),
@@ -87,5 +87,4 @@ def pack_curve(place: Place, curve: Curve, text: TextTotals, *, entropy: bool) -
 
 
 def _packed(values: NDArray[Any], kind: str) -> str:
-    """Return an array as base64 of zlib."""
     return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()

@@ -1,4 +1,4 @@
-"""The section on vocabulary sizes: charts and tables by corpus, what was measured, and what sizes cost the model."""
+"""The section on vocabulary sizes: charts and tables by corpus, measured sizes, and costs to the model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _LINE_COLUMNS: Final = (
 
 
 def vocabulary_size_document(tables: CellTables) -> Section | None:
-    """Return the section as every format shows it; ``None`` if the run has no study of vocabulary sizes."""
+    """Return the section; ``None`` without a study of vocabulary sizes."""
     lines = SizeLines(tables.results)
     if not lines.lines:
         return None
@@ -102,7 +102,6 @@ def _line_row(line: SizeLine, number: int) -> Row:
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
-    """Return all that is shown of a corpus; the costly charts, and tables by group and size, are for a page alone."""
     nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
     nodes.append(captioned(_table_by_size(corpus)))
     if corpus.in_sample:
@@ -129,7 +128,6 @@ def _large_chart(corpus: SizesOnCorpus) -> list[Node]:
 
 
 def _table_by_size(corpus: SizesOnCorpus) -> Table:
-    """Return the table with lines down and sizes across, on the whole corpus."""
     lines = corpus.lines
     rows = [
         Row(
@@ -152,7 +150,6 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
 
 
 def _size_cell(row: SizeRow | None) -> TextCell:
-    """Return bytes per token; an opened cell has all else that is known."""
     if row is None:
         return number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} ids in use"]
@@ -166,7 +163,6 @@ def _size_cell(row: SizeRow | None) -> TextCell:
 
 
 def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
-    """Return the charts by group and by line; nothing if there is only one group."""
     by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
     if not by_group and not by_line:
         return []
@@ -183,14 +179,12 @@ def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
 
 
 def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:
-    """Return a table for each size at which two lines or more are known; one alone cannot be compared."""
     sizes = [size for size in corpus.columns if len(corpus.known_at(size)) > 1]
     panes = [Pane(f"{size:,}", [_equal_size(corpus, size)]) for size in sizes]
     return [Heading("At equal size", 4), Chooser("Size of the table", f"{place}-s", panes)] if panes else []
 
 
 def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
-    """Return bytes per token at one size, lines across, groups down."""
     lines = corpus.known_at(size)
     rows = []
     for group in [*corpus.lines.groups(corpus.name), WHOLE]:
@@ -230,7 +224,7 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 
 
 def answer_nodes(tables: CellTables) -> list[Node]:
-    """Return what the study adds to the answer: the size to take."""
+    """Return the recommended size for the answer."""
     answer = size_answer(tables.results)
     if answer is None:
         return []
@@ -239,7 +233,6 @@ def answer_nodes(tables: CellTables) -> list[Node]:
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:
-    """Return by line the number of its colour and dashes, the same in every chart."""
     return {line.line: number for number, line in enumerate(lines.lines)}
 
 

@@ -32,20 +32,20 @@ _COST_COLUMNS: Final = [
 
 
 def number_cell(value: float | None, digits: int = 3, *, title: str = "", look: str = "") -> TextCell:
-    """Return a number by which a column can be sorted, or the word for none."""
+    """Return a sortable number, or the word for none."""
     if value is None:
         return TextCell(line="none", look="none")
     return TextCell(line=f"{value:,.{digits}f}", look=look, title=title, value=value)
 
 
 def line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
-    """Return the name of a line with its marks; it is sorted by the name alone."""
+    """Return the name of a line with its marks, sorted by the name."""
     mark = corpus.marks[line]
     return TextCell(line=[line, Raised(mark)] if mark else line, value=line)
 
 
 def cost_nodes(corpus: SizesOnCorpus) -> list[Node]:
-    """Return what each size costs the model on a corpus; nothing without a model."""
+    """Return the cost of each size to the model on a corpus; nothing without a model."""
     if not corpus.costs:
         return []
     table = Table(
@@ -77,7 +77,7 @@ def _bytes_cell(n_bytes: float) -> TextCell:
 
 
 def model_nodes(study: VocabularySizes) -> list[Node]:
-    """Return the model and what is published about its size; nothing without a model."""
+    """Return the model and publications about its size; nothing without a model."""
     if not study.model or not study.law:
         return []
     return [

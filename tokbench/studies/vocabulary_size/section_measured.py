@@ -54,11 +54,11 @@ _STAR: Final = (
 )
 _AT_END: Final = " ↔"
 _SAME: Final = 0.005
-"""Doublings below which nothing moves: they are shown as 0.00."""
+"""The least doublings of a move; fewer are shown as 0.00."""
 
 
 def measured_nodes(measured: MeasuredSizes) -> list[Node]:
-    """Return bits per byte at several sizes as every format shows them."""
+    """Return bits per byte at several sizes for every format."""
     nodes: list[Node] = [
         Heading("Bits per byte, measured here", id="measured-sizes"),
         Paragraph(_explanation(measured)),
@@ -80,7 +80,6 @@ def measured_nodes(measured: MeasuredSizes) -> list[Node]:
 
 
 def _refusals(measured: MeasuredSizes) -> list[Node]:
-    """Return why settings have no best size."""
     refused = ((best, measured.refusal(best)) for best in measured.best)
     lines = [
         f"{best.line}, {best.body}, {_amount(best.equal, best.amount)}: {reason}." for best, reason in refused if reason
@@ -89,7 +88,6 @@ def _refusals(measured: MeasuredSizes) -> list[Node]:
 
 
 def _explanation(measured: MeasuredSizes) -> str:
-    """Return the way the numbers came about, in sentences."""
     source = "the rest of it" if measured.train == measured.corpus else measured.train
     bodies = ", ".join(f"{name} ({count:,} parameters)" for name, count in measured.bodies.items())
     seeds = len({trained.seed for trained in measured.trained})
@@ -112,7 +110,6 @@ def _chart_nodes(charts: MeasuredSizeCharts) -> list[Node]:
 
 
 def _rate_cells(measured: MeasuredSizes) -> dict[tuple[str, str, int], TextCell]:
-    """Return the learning rate by line, body and size; an opened cell has all rates that were tried."""
     tried = {(rates.line, rates.body, rates.vocab_size): rates.bits_per_byte for rates in measured.tried}
     cells = {}
     for trained in measured.trained:
@@ -138,7 +135,7 @@ def _rate_table(cells: Mapping[tuple[str, str, int], TextCell]) -> Table:
 
 
 def move_sentences(measured: MeasuredSizes) -> list[str]:
-    """Return the moves of the best size, beside those of the law."""
+    """Return the moves of the best size, compared with the law's."""
     at = {(best.line, best.body, best.equal, best.amount): measured.refusal(best) for best in measured.best}
     return [
         _moved(move, [at[move.line, body, move.equal, amount] for body, amount in move.settings])
@@ -172,7 +169,7 @@ class MeasuredSizeCharts:
 
     @cached_property
     def styles(self) -> Mapping[float, int]:
-        """By amount of text, the number of its colour; there are no charts without one."""
+        """By amount of text, the number of its colour."""
         return {amount: k for k, amount in enumerate(sorted({best.amount for best in self._equal_bytes}))}
 
     def _chart(self, place: str, some: Sequence[BestMeasuredSize], size: ProfileSize) -> Drawing:
@@ -192,18 +189,15 @@ class MeasuredSizeCharts:
         return line_profile(f"{_CHART}, {place}", places, lines, upright="bits per byte", heading=place, size=size)
 
     def _mark(self, best: BestMeasuredSize, size: int) -> str:
-        """Return what a size is beside the best one; nothing where no size is called best."""
         if self.measured.refusal(best):
             return ""
         return " (best)" if size == best.best else " (level with the best)" if size in best.level else ""
 
 
 def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
-    """Yield what was measured of the best size with the largest body and the most text, in sentences.
+    """Yield sentences on the best measured size with the largest body and the most text.
 
-    Args:
-        measured: the measured sizes.
-        taken: line and size of the size that is recommended on another ground; ``None`` if none is.
+    ``taken`` is the line and size that is recommended for another reason.
     """
     for best in measured.decisive:
         if reason := measured.refusal(best):
@@ -218,7 +212,7 @@ def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = Non
 
 
 def _beside(best: BestMeasuredSize, size: int) -> str:
-    """Return how a size that was chosen on another ground lies beside the best measured one.
+    """Return how a size that is recommended for another reason compares with the best measured one.
 
     >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[], best=2048,
     ...     best_low=1024, best_high=4096, law=1)
@@ -280,11 +274,9 @@ def _row(best: BestMeasuredSize, refusal: str) -> Row:
 
 
 def _moved(move: SizeMove, refusals: Sequence[str]) -> str:
-    """Return how the best size moves, beside the law, in a few sentences.
+    """Return how the best size moves, compared with the law, in a few sentences.
 
-    Args:
-        move: the move.
-        refusals: of both settings, why no size is called best there; empty where one is.
+    ``refusals`` say of both settings why no size is called best there; empty where one is.
 
     >>> def moved(*refusals, **interval):
     ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",

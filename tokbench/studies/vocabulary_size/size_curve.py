@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import Axis, Box, Drawing, Label, Tick, line_css, place
 
 _TOLERANCE: Final = 0.3
-"""The most pixels by which a path leaves the curve. Nobody can see them."""
+"""The most pixels between a path and its curve, which the eye cannot see."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,7 @@ class SizeTrace:
     Attributes:
         line: the name of the line.
         kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
-        sizes: int64[s], rising.
-        tokens: int64[s].
+        sizes, tokens: int64[s], by rising size.
         n_bytes, words: the size of the text; ``words`` is ``None`` where they have no common unit.
         entropy: float64[s], bits; ``None`` if the run did not keep all of it.
     """
@@ -44,13 +43,13 @@ class SizeTrace:
         return np.float64(self.n_bytes) / np.maximum(self.tokens, 1)
 
     def at(self, size: int) -> tuple[float, float]:
-        """Return the first known size that is not smaller, or else the largest, and bytes per token there."""
+        """Return the first known size that is not smaller, or else the largest, with its bytes per token."""
         k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
         return float(self.sizes[k]), float(self.ratio[k])
 
 
 class ChartSize(NamedTuple):
-    """The size of a chart and of its plane; a labelled one has the names of lines at their ends, and its axes named."""
+    """The size of a chart and of its plane; a labelled one has names at the ends of lines and on its axes."""
 
     width: int
     height: int
@@ -68,7 +67,7 @@ class SizeMarks(NamedTuple):
     Attributes:
         front: line and size of the candidates that no other beats in everything; each gets a ring.
         take: line and size of the recommendation, which gets a star.
-        lines: by line, the marks behind its name, such as that of losses.
+        lines: by line, the marks after its name, such as ‡ for lossy ones.
     """
 
     front: Sequence[tuple[str, int]] = ()
@@ -77,18 +76,16 @@ class SizeMarks(NamedTuple):
 
 
 class SizeSpan(NamedTuple):
-    """The reach of the axes of a chart."""
+    """The ranges of the axes of a chart."""
 
     smallest: float
-    """The smallest vocabulary size."""
     largest: float
-    """The largest vocabulary size."""
     ratios: tuple[float, float] | None = None
-    """The lowest and the highest bytes per token, where several charts share an axis; ``None`` for its own."""
+    """The lowest and the highest bytes per token, where several charts share an axis."""
 
     @classmethod
     def shared(cls, smallest: float, largest: float, traces: Iterable[SizeTrace]) -> SizeSpan:
-        """Return the span of several charts together, which show these traces."""
+        """Return the ranges of several charts together, which show these traces."""
         ratios = [trace.ratio for trace in traces]
         if not ratios:
             return cls(smallest, largest)
@@ -96,8 +93,6 @@ class SizeSpan(NamedTuple):
 
 
 class _Plane(NamedTuple):
-    """The two axes of a chart, and its traces by line."""
-
     x: Axis
     y: Axis
     traces: Mapping[str, SizeTrace]
@@ -119,16 +114,9 @@ def size_chart(
     of: str = "",
     marks: SizeMarks = SizeMarks(),  # noqa: B008 - immutable
 ) -> Drawing | None:
-    """Return bytes per token over the logarithm of the size, or ``None`` without a line.
+    """Return bytes per token over the logarithm of the size; ``None`` without a line.
 
-    Args:
-        title: what the chart shows; a small chart has it as its heading.
-        traces: the lines.
-        chart: its size.
-        styles: by line, the number of its colour and dashes.
-        span: the reach of the axes.
-        of: words that follow the title for those who cannot see the chart.
-        marks: what else to draw.
+    ``title`` is the heading of a small chart; ``of`` follows the title in the text alternative.
     """
     if not traces:
         return None
@@ -164,14 +152,12 @@ def _tooltip(name: str, trace: SizeTrace) -> str:
 
 
 def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool) -> None:
-    """Draw a line, and dots at the sizes that were made; small charts have no dots on curves."""
     drawing.draw("path", css="trace", d=_path(plane, trace))
     for x, y in _points(plane, trace) if large or trace.kind != "curve" else ():
         drawing.draw("circle", css="mark", cx=x, cy=y, r=4 if large else 2.4)
 
 
 def _points(plane: _Plane, trace: SizeTrace) -> list[tuple[float, float]]:
-    """Return the places of the known sizes; of a curve only the last."""
     first = -1 if trace.kind == "curve" else 0
     points = zip(trace.sizes[first:].tolist(), trace.ratio[first:].tolist(), strict=True)
     return [(plane.x.at(size), plane.y.at(ratio)) for size, ratio in points]
@@ -187,7 +173,6 @@ def _short(size: int) -> str:
 
 
 def _path(plane: _Plane, trace: SizeTrace) -> str:
-    """Return the path through every size that the eye can distinguish, without points that a straight line replaces."""
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
         # Two sizes a pixel are enough. A curve knows every size, so that the place of a size is its distance.

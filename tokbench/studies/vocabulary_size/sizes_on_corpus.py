@@ -1,4 +1,4 @@
-"""The lines over vocabulary sizes on one corpus: what is marked, what is best at a size, and the charts."""
+"""The lines over vocabulary sizes on one corpus: marks, the best at a size, and the charts."""
 
 from __future__ import annotations
 
@@ -12,50 +12,49 @@ from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks,
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 _MOST_LINES = 16
-"""The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
+"""More vocabularies have no charts of their groups."""
 
 
 @dataclass(frozen=True)
 class SizesOnCorpus:
-    """All that reports show of one corpus."""
+    """What reports show of one corpus."""
 
     lines: SizeLines
     name: str
-    """The name of the corpus."""
 
     @cached_property
     def columns(self) -> list[int]:
-        """The sizes that the configuration asks for and at which at least one line is known."""
+        """The sizes of the configuration at which a line is known."""
         known = {row.vocab_size for line in self.lines.lines for row in self.lines.rows(line.line, self.name, WHOLE)}
         return sorted(known.intersection(self.lines.study.sizes))
 
     @cached_property
     def marks(self) -> dict[str, str]:
-        """By line: † if it was trained on the text, ‡ if it loses some of it."""
+        """By line: † if it was trained on the text, ‡ if it is lossy."""
         names = [line.line for line in self.lines.lines]
         trained = {name: IN_SAMPLE * bool(self.lines.in_sample(name, self.name)) for name in names}
         return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
 
     @cached_property
     def in_sample(self) -> str:
-        """The meaning of †, with the shares of the text that lines were trained on; empty if none was."""
+        """The meaning of †, with the shares of the text that lines were trained on; empty without any."""
         shares = (self.lines.in_sample(line.line, self.name) for line in self.lines.lines)
         return in_sample_legend([share for share in shares if share])
 
     @cached_property
     def lost(self) -> dict[str, str]:
-        """By line that loses text, how much, in words."""
+        """By lossy line, how much it loses, in words."""
         lost = {line.line: self.lines.lost(line.line, self.name) for line in self.lines.lines}
         return {line: words for line, words in lost.items() if words}
 
     @cached_property
     def costs(self) -> list[SizeCost]:
-        """The costs of each size of each line for the model; empty without a model."""
+        """Of each size of each line to the model; empty without a model."""
         return [row for row in self.lines.study.costs if row.corpus == self.name]
 
     @cached_property
     def take(self) -> tuple[str, int] | None:
-        """The line and size that are recommended; ``None`` if none is."""
+        """The recommended line and size, if any."""
         recommended = self.lines.study.recommendation
         return recommended.take if recommended else None
 
@@ -66,14 +65,10 @@ class SizesOnCorpus:
         return recommended.front if recommended else ()
 
     def known_at(self, size: int) -> list[str]:
-        """Return the lines that are known at a size."""
         return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
 
     def best_at(self, size: int, group: str) -> frozenset[str]:
-        """Return the line that is best at a size, and those that their intervals do not tell apart from it.
-
-        A paired comparison is not known at a size to which a vocabulary was cut.
-        """
+        """Return the best line at a size and its ties by interval; cut vocabularies have no paired comparison."""
         fair = [line for line in self.known_at(size) if not self.marks[line] and line not in self.lines.baselines]
         rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
         if not rows:
@@ -87,7 +82,6 @@ class SizesOnCorpus:
 
     @cached_property
     def chart(self) -> Drawing | None:
-        """The large chart of the whole corpus."""
         title = f"Bytes per token at every size, on {self.name}"
         traces = list(self.lines.traces(self.name, WHOLE))
         marks = SizeMarks(self.front, self.take, self.marks)
@@ -95,13 +89,13 @@ class SizesOnCorpus:
 
     @cached_property
     def charts_by_group(self) -> dict[str, Drawing]:
-        """By group, a small chart with all lines; none if there is only one group."""
+        """By group, a small chart with all lines; empty if there is only one group."""
         charts = {group: list(self.lines.traces(self.name, group)) for group in self.lines.groups(self.name)}
         return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else {}
 
     @cached_property
     def charts_by_line(self) -> dict[str, Drawing]:
-        """By line with its mark, a small chart with all groups; none if there is only one group."""
+        """By line with its mark, a small chart with all groups; empty if there is only one group."""
         groups = {group: k for k, group in enumerate(self.lines.groups(self.name))}
         lines = self.lines.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
         charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}
@@ -124,12 +118,10 @@ class SizesOnCorpus:
 
     @property
     def line_keys(self) -> list[tuple[str, Drawing]]:
-        """The key of the charts by group."""
         return [(line, line_key(style)) for line, style in self._styles.items()]
 
     @property
     def group_keys(self) -> list[tuple[str, Drawing]]:
-        """The key of the charts by line."""
         return [(group, line_key(k)) for k, group in enumerate(self.lines.groups(self.name))]
 
     @property

@@ -1,4 +1,4 @@
-"""``study: vocabulary``: from the counts of ids to lines over sizes, their costs, and the size to take."""
+"""``study: vocabulary``: from the counts of ids to lines over sizes, their costs, and the recommended size."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 T = TypeVar("T")
 
 _LOST = {True: "text of {} may be lost", False: "text of {} is lost"}
-"""The reason why a line is not recommended, by whether its round trip is unknown."""
+"""Why a line is not recommended, by whether its round trip is unknown."""
 
 
 def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome:
-    """Find out what each vocabulary size gives and costs; the cells tell who was trained on which documents."""
+    """Compute the compression and cost of each vocabulary size; the cells say which tokenizers trained on the text."""
     plan = context.plan
     studied = {name for corpus in plan.corpora_with(STUDIED) for name in plan.names_on(corpus)}
     ready = [prepared for prepared in context.prepared if prepared.facts and prepared.name in studied]
@@ -71,7 +71,6 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
 def _with_measured(
     context: StudyContext, options: MeasuredStudy, sizes: VocabularySizes, built: Mapping[str, Built]
 ) -> VocabularySizes:
-    """Return the study with the sizes at which small models were trained."""
     from tokbench.studies.vocabulary_size.measured import measured_sizes
 
     measured = measured_sizes(context, options, sizes, built)
@@ -86,7 +85,6 @@ def _with_measured(
 
 
 def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
-    """Leave the merges of a vocabulary out if training to a smaller size does not give the first of them."""
     # Some backends say by their options whether they nest. The vocabulary of another one is cut if it lists merges.
     by_options = planned.train_on and callable(planned.spec.nested)
     if built.order is None or not by_options or planned.spec.is_nested(planned.options):
@@ -100,10 +98,10 @@ class _Study:
 
     Attributes:
         context: the run so far.
-        options: what the configuration asks for.
+        options: of the configuration.
         names: the tokenizers that are ready.
         seen: by tokenizer and corpus, the share of the documents that it was trained on.
-        mixed: by name, the lines that were measured on every corpus with a weight.
+        mixed: by name, the lines measured on every corpus with a weight.
         trained_bytes: by name of such a line, the size of its training text, if this run trained it.
     """
 
@@ -116,16 +114,13 @@ class _Study:
 
     @property
     def plan(self) -> Plan:
-        """The plan of the run."""
         return self.context.plan
 
     @cached_property
     def studied(self) -> list[str]:
-        """The corpora on which every family is measured that the study rests on."""
         return self.plan.corpora_with(STUDIED)
 
     def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
-        """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
         # Where the text gives no more tokens, several trainings end at one size.
         members = list({built[member.name].size: member for member in reversed(members)}.values())[::-1]
         first, names = built[members[0].name], [member.name for member in members]
@@ -164,10 +159,7 @@ class _Study:
         ])  # fmt: skip
 
     def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
-        """Return the bytes of the training text of a tokenizer, as if it were mixed as the text of the model is.
-
-        The corpus decides that is smallest beside its weight: the others can have no more of a text that is so mixed.
-        """
+        """The corpus that is smallest relative to its weight decides: the mixed text can have no more of the others."""
         sizes = [float(prepared.train_bytes)]
         for corpus in prepared.planned.train_on:
             if weight := self.mixture.weights.get(corpus):
@@ -176,13 +168,11 @@ class _Study:
         return min(sizes)
 
     def _corpora(self, name: str) -> list[str]:
-        """Return the corpora on which a tokenizer is studied; those of one entry have the same."""
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
 
     def _counts(
         self, members: Sequence[PreparedTokenizer]
     ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
-        """Return the counts of each corpus and group on which all members have been counted, and what failed."""
         states: dict[tuple[str, str], list[TokenCounts]] = {}
         lacking: dict[str, list[str]] = {}
         corpora = self._corpora(members[0].name)
@@ -204,7 +194,6 @@ class _Study:
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
     ) -> dict[tuple[str, str], Line]:
-        """Return the line of each corpus and group."""
         order = built[names[0]].order
         if order is not None:
             sizes = sizes_of(order, self.options.sizes)
@@ -213,7 +202,6 @@ class _Study:
         return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
 
     def _group(self, place: Place, line: Line) -> VocabularySizes:
-        """Return the rows, the curve and the costs of a line in one group."""
         text, model = self.texts[place.corpus, place.group], self.options.model
         last = int(line.sizes[-1])
         wanted = [*(size for size in self.options.sizes if size < last), last]
@@ -228,7 +216,6 @@ class _Study:
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:
-        """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
         totals = {}
         for corpus in self.studied:
             for group in [*self.plan.surveys[corpus].groups, WHOLE]:
@@ -239,7 +226,6 @@ class _Study:
 
     @cached_property
     def mixture(self) -> Mixture:
-        """The text of the model, mixed of the corpora."""
         whole = {corpus: text for (corpus, group), text in self.texts.items() if group == WHOLE}
         return Mixture.of(whole, self.options.weights)
 
@@ -255,7 +241,6 @@ class _Study:
         return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
-        """Return what the tokenizers of a line lose of a corpus; ``None`` if it is so little that they are ranked."""
         errors, lost = (
             [
                 measured.value
@@ -269,11 +254,6 @@ class _Study:
         return SizeLoss(line=line, corpus=corpus, lost=max(lost) if len(lost) == len(names) else None)
 
     def _state(self, role: Role, kind: type[T], name: str, corpus: str, group: str) -> T | Failure:
-        """Return the state of the family with a role.
-
-        Raises:
-            ContractError: it is not of the kind that the role asks for.
-        """
         state = self.context.state(role, name, corpus, group)
         if isinstance(state, Failure | kind):
             return state
@@ -283,7 +263,6 @@ class _Study:
         )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
-        """Return the whole study, with the advice that rests on all lines."""
         study = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
         model = self.options.model
         if model is not None:
@@ -291,7 +270,6 @@ class _Study:
         return replace(study, recommendation=self._recommendation(study))
 
     def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
-        """Return the size to take, of what loses nothing and was not trained on the text, unless all was."""
         weights = self.mixture.weights
         if not weights:
             return None
@@ -330,7 +308,6 @@ class _Study:
         )
 
     def _worst_of_all(self, study: VocabularySizes) -> dict[tuple[str, int], tuple[str, str, float]]:
-        """Return by line and size the corpus and group with the fewest bytes per token, of corpora with a weight."""
         worst: dict[tuple[str, int], tuple[str, str, float]] = {}
         for corpus in self.mixture.weights:
             for key, (group, ratio) in self._worst(study, corpus).items():
@@ -339,11 +316,7 @@ class _Study:
         return worst
 
     def _worst(self, study: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
-        """Return by line and size the group with the fewest bytes per token.
-
-        In a parallel corpus all groups say the same, so each group's tokens are set against the mean of bytes: the
-        script's bytes per character do not count then.
-        """
+        """A parallel corpus compares each group's tokens with mean bytes, so that bytes per character do not count."""
         groups: dict[tuple[str, int], dict[str, float]] = {}
         of_text = {}
         for row in study.rows:
@@ -360,7 +333,6 @@ class _Study:
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
-    """Return the lists of all parts, one after the other."""
     names = ("lines", "rows", "curves", "losses", "in_sample", "costs", "failures")
     lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)] for name in names}
     return VocabularySizes(**lists)

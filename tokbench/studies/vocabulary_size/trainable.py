@@ -1,4 +1,4 @@
-"""Finds ids that are too rare to train, by their expected number of occurrences in a training set."""
+"""Finds ids that are too rare to train, by their expected count in a training set."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from tokbench.plugin import InputError
 from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
 
 NEVER: Final = 1
-"""An id that is expected less often most likely keeps the initial values of its row."""
+"""A less frequent id most likely keeps the initial values of its row."""
 
 FEW: Final = 100
-"""Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP):
-take the largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
+"""Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP): use the
+largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
 
 ENOUGH: Final = 1_000
 """Ten times that: a convention, because there is no published threshold for language models."""
 
 RULE_OF_THREE: Final = 3
-"""An id that was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
+"""An id that does not occur in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
 
 class Trainable(NamedTuple):
-    """The number of ids by expected occurrences in a training set; the first five add up to the vocabulary.
+    """The number of ids by expected count in a training set; the first five add up to the vocabulary.
 
     Each is an array, of the shape that sizes and training tokens have together.
 
     Attributes:
-        unseen: not in the sample, so only ``bound`` is known; special tokens are among them.
+        unseen: not in the sample, so only ``bound`` is known; with special tokens.
         never: in the sample, but expected less than once (the training set is smaller than the sample).
         few: expected 1 … 99 times.
         some: expected 100 … 999 times.
         enough: expected 1,000 times or more.
-        bound: the largest number of occurrences to expect of one unseen id, by the rule of three.
+        bound: the largest count to expect of one unseen id, by the rule of three.
     """
 
     unseen: NDArray[np.int64]
@@ -49,18 +49,18 @@ class Trainable(NamedTuple):
 def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLike) -> Trainable:
     """Classify the ids of one vocabulary, or of several sizes at once, by expected count in training.
 
-    Expected occurrences = count / tokens of the sample x training tokens. The sample is taken to be drawn as the
-    training text is; a token that was seen once or twice may well be ten times rarer or three times more frequent.
+    Expected count = count / tokens of the sample x training tokens. The sample counts as drawn like the training text;
+    a token that occurs once or twice in it may well be ten times rarer or three times more frequent.
 
     Args:
-        counts: int[..., v], how often each id is in the sample; with several sizes a row for each.
-        vocab_size: int[...], the size of each row; what stands behind it must be 0.
+        counts: int[..., v], the count of each id in the sample; with several sizes a row for each.
+        vocab_size: int[...], the size of each row; counts beyond it must be 0.
         training_tokens: float[...], tokens of training, for all rows or for each.
 
     Raises:
         InputError: an empty sample, a negative count, or a count at or beyond the size.
 
-    A sample of 1,000 tokens and training on 200,000: each occurrence stands for 200.
+    A sample of 1,000 tokens and training on 200,000: each occurrence counts as 200.
 
     >>> rarity = trainable([900, 94, 5, 1, 0, 0], 6, 200_000)
     >>> [int(n) for n in rarity[:5]], float(rarity.bound)

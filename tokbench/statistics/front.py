@@ -12,14 +12,10 @@ Direction = Literal["lower", "higher"]
 
 
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
-    """Return bool[n], ``True`` for points that no other point dominates.
+    """Return bool[n], ``True`` for points of float[n, k] that no other point dominates.
 
-    One dominates another if it is at least as good in everything and better in something; so of equal points all
-    are on the front or none is. For tables, not for curves: time grows with n x the length of the front.
-
-    Args:
-        points: float[n, k], finite.
-        directions: for each of the k values, the better direction, ``lower`` or ``higher``.
+    One dominates another if it is at least as good in everything and better in something; of equal points all are on
+    the front or none is. Time grows with n x the length of the front.
 
     Raises:
         ValueError: another number of directions, or a number that is not finite.

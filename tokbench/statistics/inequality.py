@@ -10,8 +10,8 @@ import numpy as np
 def gini_coefficient(costs: Sequence[float]) -> float:
     """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)).
 
-    It is 0 if all costs are equal. It is computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n
-    (Sen 1973, "On Economic Inequality"), and is not multiplied by n / (n - 1).
+    It is computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality"),
+    without the factor n / (n - 1).
 
     >>> gini_coefficient([1, 1, 1, 1]), gini_coefficient([1, 3]), round(gini_coefficient([1, 2, 3, 4]), 3)
     (0.0, 0.25, 0.25)
@@ -22,9 +22,7 @@ def gini_coefficient(costs: Sequence[float]) -> float:
 
 
 def lorenz(costs: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the Lorenz curve, from (0, 0) to (1, 1).
-
-    A point says which share of the whole cost the cheapest share of the languages bears.
+    """Return the Lorenz curve from (0, 0) to (1, 1): the cheapest share of languages, and their share of the cost.
 
     >>> lorenz([3, 1])
     [(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)]

@@ -1,9 +1,8 @@
 """Intervals and p-values: the jackknife over documents, and Student's t.
 
-Each interval is a cluster-robust 95 % interval: one sampling unit after the other is left out. (For evaluations of
-language models the same is asked for by Miller 2024, "Adding Error Bars to Evals". Riezler and Maxwell 2005, "On Some
-Pitfalls in Automatic Evaluation and Significance Testing for MT", say why a bootstrap test rejects too often.) The
-study of coverage in ``tests/metrics/test_coverage.py`` chose among the methods.
+Each interval is a cluster-robust 95 % interval (recommended by Miller 2024, "Adding Error Bars to Evals"). Riezler and
+Maxwell 2005, "On Some Pitfalls in Automatic Evaluation and Significance Testing for MT", say why a bootstrap test
+rejects too often. ``tests/metrics/test_coverage.py`` measures the coverage of the methods.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from tokbench.statistics.sample_units import SampleUnits
 
 LEAST_UNITS: Final = 10
-"""With fewer units there is no interval."""
+"""The fewest units of an interval."""
 
 _ROUGH_UNITS: Final = 30
 _ROUGH_FREEDOM: Final = 8
@@ -30,7 +29,7 @@ _ROUGH_FREEDOM: Final = 8
 _LEAST_FREEDOM: Final = 4
 _LONGEST_REACH: Final = 1.5
 _LEAST_OF_STRATUM: Final = 3
-"""The mean of a stratum is subtracted from so many units on; smaller strata are taken together."""
+"""The fewest units of a stratum with its own mean; smaller strata are joined."""
 
 _STRAIGHT: Final = 1e-6
 
@@ -39,11 +38,10 @@ class Interval(NamedTuple):
     """A 95 % interval, or the reason why there is none."""
 
     low: float | None
-    """The lower end, in the unit of the value; ``None`` if there is no interval."""
+    """In the unit of the value."""
     high: float | None
-    """The upper end."""
     reason: str = ""
-    """The reason why there is none, or why it is rough; empty if it is neither, or if nothing varies."""
+    """Why there is no interval, or why it is rough; empty also if nothing varies."""
 
 
 class Spread(NamedTuple):
@@ -52,15 +50,13 @@ class Spread(NamedTuple):
     error: float
     """The standard error, in the unit of the value."""
     freedom: int
-    """The degrees of freedom of the error."""
     skewness: float = 0.0
-    """The skewness of the value's own distribution, as far as the units show it."""
+    """Of the value's own distribution, estimated from the units."""
     units: int = _ROUGH_UNITS
-    """The number of units on which it rests."""
 
     @property
     def rough(self) -> str:
-        """The reason why an interval from this spread is rough, or an empty string.
+        """Why an interval from this spread is rough, or empty.
 
         >>> Spread(0.1, 20, units=24).rough, Spread(0.1, 5, units=90).rough, Spread(0.1, 20, units=40).rough
         ('rough: it rests on 24 documents', 'rough: it rests on few of its 90 documents', '')
@@ -72,10 +68,9 @@ class Spread(NamedTuple):
     def around(self, value: float) -> tuple[float, float]:
         """Return the 95 % interval of a value that cannot be negative.
 
-        It spans two intervals: Student's, and Hall's, which allows for the skewness (Hall 1992, "On the removal of
-        skewness by transformation"). Long documents that differ from short ones make a ratio skewed, and
-        Student's interval then ends too early on one side. Hall's cube root leaves its domain where the skewness is
-        large, so it reaches at most 1.5 times as far as Student's.
+        It spans two intervals: Student's, and Hall's, which allows for skewness (Hall 1992, "On the removal of skewness
+        by transformation"): a ratio is skewed if long documents differ from short ones. Hall's cube root leaves its
+        domain where the skewness is large, so it reaches at most 1.5 times as far as Student's.
 
         >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3, 1.0)]
         [[1.796, 2.204], [1.796, 2.28], [1.796, 2.306]]
@@ -94,9 +89,7 @@ class Spread(NamedTuple):
         return value - self.error * below, value + self.error * above
 
     def p_value(self, difference: float) -> float:
-        """Return the p-value of a difference from 0: the level at which the interval of that level ends at 0.
-
-        So it is at most 0.05 just where 0 is outside the 95 % interval.
+        """Return the p-value of a difference from 0: at most 0.05 just where 0 is outside the 95 % interval.
 
         >>> spread = Spread(0.1, 31, 0.3)
         >>> round(spread.p_value(spread.error * 2.039513), 4), round(spread.p_value(-spread.error * 2.796), 3)
@@ -113,7 +106,6 @@ def _reach(student: float, skewness: float) -> float:
 
 
 def _student_reach(reach: float, skewness: float) -> float:
-    """Return the inverse of :func:`_reach`: 0 and more."""
     return max(reach / _LONGEST_REACH, min(reach, _bent(reach, skewness)))
 
 
@@ -123,28 +115,22 @@ def _bent(t: float, skewness: float) -> float:
 
 
 def _unbent(x: float, skewness: float) -> float:
-    """Return the t whose cubic is x."""
     if abs(skewness) < _STRAIGHT:
         return x
     return 3 / skewness * (math.cbrt(1 + skewness * (x - skewness / 6)) - 1)
 
 
 def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Spread | None:
-    """Return the spread of a value, from its values with each unit left out; ``None`` if the units are too few.
+    """Return the spread of a value from float64[g], its values with each unit left out; ``None`` if units are too few.
 
-    With g units and values r_i the standard error is sqrt((g - 1) / g * sum((r_i - mean(r))**2)) (Efron and
-    Stein 1981, "The jackknife estimate of variance"). It has g - 1 degrees of freedom if all units vary alike,
-    and fewer if a few of them, with the longest documents, make up most of it: 2 / (k - 1 / g), where k is
-    sum(d**4) / sum(d**2)**2 of the deviations d, from matching the first two moments (Satterthwaite 1946); at least 4.
-    The skewness is -sum(d**3) / sum(d**2)**1.5.
+    With g units and values r_i the standard error is sqrt((g - 1) / g * sum((r_i - mean(r))**2)) (Efron and Stein 1981,
+    "The jackknife estimate of variance"). It has g - 1 degrees of freedom if all units vary alike, and fewer if a few
+    of them make up most of it: 2 / (k - 1 / g), where k is sum(d**4) / sum(d**2)**2 of the deviations d, from matching
+    the first two moments (Satterthwaite 1946); at least 4. The skewness is -sum(d**3) / sum(d**2)**1.5.
 
-    Where the units are of several strata, such as languages whose documents are independent, the sample of each is
-    drawn by itself: the mean deviation of a stratum is subtracted (Wolter 2007, "Introduction to Variance Estimation",
-    4.5). Strata of one or two units are taken together.
-
-    Args:
-        left_out: float64[g], the value with each unit left out; NaN for units on which it does not rest.
-        units: the units, for their strata.
+    The sample of each stratum, such as a language with its own documents, is drawn by itself: the mean deviation of a
+    stratum is subtracted (Wolter 2007, "Introduction to Variance Estimation", 4.5). Strata of one or two units are
+    joined. NaN marks units without influence.
 
     >>> round(spread(np.array([2.4, 2.5, 2.6] * 4)).error, 4)
     0.2708
@@ -176,7 +162,7 @@ def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> S
 def _within_strata(
     deviations: NDArray[np.float64], strata: NDArray[np.int64], documents: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return float64[g], the deviations from the mean of the stratum, as the variance of its own sample has them."""
+    """Return float64[g], the deviations from the mean of the stratum, scaled to the variance of its own sample."""
     sizes = np.bincount(strata)
     strata = np.where(sizes[strata] < _LEAST_OF_STRATUM, len(sizes), strata)  # those are taken together
     sizes = np.bincount(strata)
@@ -203,13 +189,9 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
 def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
     """Return the 95 % interval of a value that cannot be negative, from its values with each unit left out.
 
-    It is :meth:`Spread.around` the value. There is none for fewer than 10 units, or where nothing varies, as when every
-    document comes back. With fewer than 30 units, or fewer than 8 degrees of freedom, it is rough, and says so.
-
-    Args:
-        value: the value of all documents.
-        left_out: float64[g], the value with each unit left out; NaN for units on which it does not rest.
-        units: the units, for their strata.
+    It is :meth:`Spread.around` the value. There is none for fewer than 10 units, or where nothing varies, as when no
+    document is lossy. With fewer than 30 units, or fewer than 8 degrees of freedom, it is rough, and says so. NaN in
+    float64[g] ``left_out`` marks units without influence.
 
     >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5])).reason
     'too few documents for an interval: 5, and it needs 10'
@@ -226,11 +208,7 @@ def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | N
 
 
 def too_few(units: int, documents: int = 0) -> str:
-    """Return the reason why so few units have no interval.
-
-    Args:
-        units: the units on which the value rests.
-        documents: the documents in these units, if it is known; those in one unit are equal, or translations.
+    """Return why so few units have no interval; equal documents and translations share a unit.
 
     >>> too_few(1, 40)
     'too few documents for an interval: 1 of 40, equal ones and translations counted once, and it needs 10'
@@ -240,12 +218,7 @@ def too_few(units: int, documents: int = 0) -> str:
 
 
 def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
-    """Return the 95 % interval of ``sum(above) / sum(below)``, from sums by unit, each unit left out in turn.
-
-    Args:
-        above: float64[g], the sum that is divided, in each unit.
-        below: float64[g], the sum by which it is divided.
-        units: the units, for their strata.
+    """Return the 95 % interval of ``sum(above) / sum(below)``, from float64[g] by unit, each unit left out in turn.
 
     >>> interval = jackknife(np.array([4.0, 5, 6] * 4), np.array([2.0] * 12))
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -259,7 +232,7 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
 
 
 def median_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the 95 % interval of the median of independent values, that of the sign test.
+    """Return the 95 % interval of the median of independent values, by the sign test.
 
     In the order of n values it goes from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n)) / 2) (Conover
     1999, "Practical Nonparametric Statistics", 3.2).
@@ -292,9 +265,7 @@ def student_t(freedom: int) -> float:
 
 
 def p_value(t: float, freedom: int) -> float:
-    """Return the probability of a Student's t at least as far from zero, on either side.
-
-    Abramowitz and Stegun 26.7.3 and 26.7.4.
+    """Return the two-sided p-value of Student's t (Abramowitz and Stegun 26.7.3 and 26.7.4).
 
     >>> round(p_value(2.570582, 5), 6), round(p_value(2.039513, 31), 6), round(p_value(2.228139, 10), 6)
     (0.05, 0.05, 0.05)
@@ -312,17 +283,11 @@ def p_value(t: float, freedom: int) -> float:
 
 
 def holm(p_values: Sequence[float], hypotheses: Sequence[Hashable] = ()) -> list[float]:
-    """Correct p-values for the number of tests.
+    """Correct p-values for the number of tests: at 0.05, at most 1 family of tests in 20 has a false finding.
 
-    If findings are the values of at most 0.05, at most 1 family of tests in 20 has a false finding.
-
-    Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
-    m - k + 1 and is at least the one before it.
-
-    Args:
-        p_values: the p-values.
-        hypotheses: what each one tests; equal hypotheses count once, as of tokenizers that are copies of one another.
-            Empty if all are different.
+    Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by m - k
+    + 1 and is at least the one before it. Equal ``hypotheses`` count once, as of copied tokenizers; empty if all
+    differ.
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])], [round(p, 3) for p in holm([0.01, 0.04, 0.04], "abb")]
     ([0.03, 0.06, 0.06], [0.02, 0.04, 0.04])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_UNITS: Final = 256
-"""So many units are told apart in each stratum; of more documents, those whose hashes end alike are one unit."""
+"""The most units of a stratum; of more documents, those whose hashes end alike are one unit."""
 
 _HASH_BITS: Final = 32
 _FEWEST_BITS: Final = 8
@@ -18,23 +18,19 @@ _HASH: Final = (1 << _HASH_BITS) - 1
 
 
 class Placed(NamedTuple):
-    """Units, and where each document or former unit went."""
+    """Units, and int64[d], the index of the unit of each document (or former unit)."""
 
     units: SampleUnits
-    """The units."""
     places: NDArray[np.int64]
-    """int64[d], of each document (or former unit) the place of its unit."""
 
 
 class Joined(NamedTuple):
     """The units of two samples together."""
 
     units: SampleUnits
-    """The units of both; their documents are those of both."""
     one: NDArray[np.int64]
-    """Of each unit of the first sample its place among them."""
+    """For each unit of the first sample its index in ``units``; ``other`` likewise."""
     other: NDArray[np.int64]
-    """Of each unit of the second."""
 
 
 @dataclass(eq=False)
@@ -42,8 +38,8 @@ class SampleUnits:
     """The documents of a sample by hash and stratum; a jackknife leaves out one unit after the other.
 
     A unit is all documents of a stratum whose hashes have the same last bits: all 32 bits while a stratum has at most
-    256 units, so that a small corpus keeps single documents, and as many bits as fit otherwise. The units of a sample
-    do not depend on the order in which its parts were joined.
+    256 units, so that a small corpus keeps single documents, and as many bits as fit otherwise. The order of joins does
+    not matter.
 
     >>> one = SampleUnits.of(np.array([7, 9, 7]))
     >>> one.units.keys.tolist(), one.units.documents.tolist(), one.places.tolist()
@@ -53,16 +49,16 @@ class SampleUnits:
     keys: NDArray[np.int64]
     """int64[u], rising: the stratum, and below it 32 bits for the hash."""
     documents: NDArray[np.int64]
-    """int64[u], the number of documents of each unit."""
+    """int64[u], of each unit."""
     bits: int = _HASH_BITS
-    """So many last bits of the hash tell units of a stratum apart."""
+    """The last bits of the hash by which units differ."""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @classmethod
     def of(cls, keys: NDArray[np.int64]) -> Placed:
-        """Return the units of documents, from the key of each, see :func:`unit_keys`."""
+        """Return the units of documents, from :func:`unit_keys`."""
         distinct, places, documents = np.unique(keys, return_inverse=True, return_counts=True)
         distinct = distinct.astype(np.int64)  # not the type object that came with the keys: units are pickled alike
         fitting = cls(distinct, documents.astype(np.int64)).fitting()
@@ -70,12 +66,12 @@ class SampleUnits:
 
     @classmethod
     def numbered(cls, units: int) -> SampleUnits:
-        """Return some units of one stratum that are known by number alone, as files of older versions keep them."""
+        """Return numbered units of one stratum, as in files of older versions."""
         return cls(np.arange(units), np.ones(units, dtype=np.int64), max(5, (units - 1).bit_length()))
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """int64[u], the stratum of each unit."""
+        """int64[u]."""
         return self.keys >> _HASH_BITS
 
     def joined(self, other: SampleUnits) -> Joined:
@@ -97,12 +93,11 @@ class SampleUnits:
         return Joined(fitting.units, fitting.places[at[0]], fitting.places[at[1]])
 
     def unstratified(self) -> Placed:
-        """Return the units without their strata."""
         keys, places = np.unique(self.keys & _HASH, return_inverse=True)
         return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), self.bits), places)
 
     def last_bits(self, bits: int) -> NDArray[np.int64]:
-        """Return int64[u], so many last bits of the hash of each unit.
+        """Return int64[u], the last bits of the hash of each unit.
 
         Raises:
             ValueError: fewer are known.
@@ -112,7 +107,7 @@ class SampleUnits:
         return self.keys & ((1 << bits) - 1)
 
     def with_bits(self, bits: int) -> Placed:
-        """Return the units told apart by fewer last bits."""
+        """Return the units by fewer last bits."""
         if bits == self.bits:
             return Placed(self, np.arange(len(self.keys)))
         kept = ~_HASH | ((1 << bits) - 1)
@@ -132,7 +127,7 @@ class SampleUnits:
         return best
 
     def crowded(self) -> bool:
-        """Return ``True`` if a stratum has too many units."""
+        """Return whether a stratum has too many units."""
         if len(self.keys) <= MOST_UNITS:
             return False
         ends = np.flatnonzero(np.diff(self.strata)) + 1
@@ -140,12 +135,10 @@ class SampleUnits:
 
 
 def unit_keys(hashes: NDArray[np.int64], group_hash: int | None) -> NDArray[np.int64]:
-    """Return int64[d], the key of the unit of each document, which tells its stratum and its hash.
+    """Return int64[d], the unit key of each document from its stratum and 32-bit hash.
 
-    Args:
-        hashes: int64[d], the 32-bit hash of each document.
-        group_hash: the 32-bit hash of the group, whose documents are a stratum; ``None`` for parallel groups, whose
-            documents are translations of one another and are left out together.
+    ``group_hash`` is the 32-bit hash of the group, a stratum; ``None`` for parallel groups, whose documents are
+    translations of one another and are left out together.
 
     >>> unit_keys(np.array([3]), None).tolist(), unit_keys(np.array([3]), 0).tolist()
     ([3], [4294967299])
@@ -155,7 +148,6 @@ def unit_keys(hashes: NDArray[np.int64], group_hash: int | None) -> NDArray[np.i
 
 
 def _added(places: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return int64[size], the sums of values by place."""
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, places, values)
     return sums

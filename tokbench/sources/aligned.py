@@ -1,4 +1,4 @@
-"""Short texts in many languages with names that they share: which languages and which texts are taken together."""
+"""Short texts in many languages with shared names: the choice of languages and texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from tokbench.plugin import Document, InputError, Options, did_you_mean
 
 Texts = Mapping[str, Mapping[str, str]]
-"""By language, the text of each key."""
+"""By language and key."""
 
 
 class AlignedOptions(Options):
@@ -27,13 +27,10 @@ class AlignedOptions(Options):
 def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Document]:
     """Yield the texts that all chosen languages have, one language after the other, each in the same order.
 
-    Args:
-        texts: the texts.
-        options: which languages are chosen.
-        origin: where the texts are, for messages and for the origin of documents.
+    ``origin`` is for messages and documents.
 
     Raises:
-        InputError: a language is not there, or the chosen ones have no text in common.
+        InputError: a language is missing, or the chosen ones have no text in common.
 
     >>> texts = {"en": {"yes": "Yes", "no": "No"}, "de": {"yes": "Ja"}, "fr": {}}
     >>> [document[:3] for document in aligned(texts, AlignedOptions(locales=("en", "de")), "here")]
@@ -53,6 +50,5 @@ def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Docu
 
 
 def _complete(texts: Texts, coverage: float) -> Sequence[str]:
-    """Return the languages that have a share of the texts that any language has."""
     known = Counter(key for of_language in texts.values() for key in of_language)
     return sorted(name for name, of_language in texts.items() if len(of_language) >= coverage * len(known))

@@ -1,4 +1,4 @@
-"""Options that choose among the files of a pattern: those with some endings, without some that are named."""
+"""Options that choose among the files of a pattern, by ending and by name."""
 
 from __future__ import annotations
 
@@ -22,14 +22,10 @@ class FileChoice(Options):
     )
 
     def chosen(self, paths: Sequence[Path], pattern: Path | str) -> list[Path]:
-        """Return the files that are taken.
-
-        Args:
-            paths: the files that match.
-            pattern: what they match, for the message if none is taken.
+        """Return the chosen files; ``pattern`` is for the message.
 
         Raises:
-            InputError: none is taken.
+            InputError: none is chosen.
 
         >>> choice = FileChoice(endings=("txt", "md"), leave_out=("b/1.txt",))
         >>> [str(path) for path in choice.chosen([Path("a/1.txt"), Path("b/1.txt"), Path("c.MD.gz"), Path("d.py")], "")]

@@ -1,6 +1,6 @@
 """The source ``cldr_names``: names of languages, countries and currencies in up to 300 languages, from Babel's wheel.
 
-They are what software shows in menus, by Unicode's Common Locale Data Repository: a word or three each, no sentences.
+They are names in menus, by Unicode's Common Locale Data Repository: a word or three each, no sentences.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ class CldrSource:
             raise InputError("the source 'cldr_names' reads Babel's wheel: pip install 'tokbench[strings]'") from error
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         from babel import Locale, localedata
 
         wanted = self._options.locales or [name for name in localedata.locale_identifiers() if "_" not in name]
@@ -45,7 +44,7 @@ class CldrSource:
         yield from aligned(texts, self._options, "cldr")
 
     def _names(self, locale: object) -> dict[str, str]:
-        """Return the names by kind and code; those that a language takes over from the codes are left out."""
+        """Return the names by kind and code, without names that are codes."""
         return {
             f"{kind}/{code}": name
             for kind in self._options.kinds

@@ -14,7 +14,7 @@ from tokbench.plugin import InputError, Problem
 
 _SUFFIXES: Final = frozenset({".gz", ".zst"})
 _BUFFER: Final = 1 << 16
-"""Bytes that are read at once; long lines then come in a fifth of the time."""
+"""Bytes of a read; long lines then take a fifth of the time."""
 
 
 def plain_name(path: Path) -> Path:
@@ -32,7 +32,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
     Raises:
         InputError: at once or while reading: the file cannot be read, is damaged or cut off, or needs a library for
-            Zstandard that is not installed.
+            Zstandard.
     """
     broken = (zlib.error, EOFError, gzip.BadGzipFile)
     try:
@@ -68,10 +68,7 @@ def _zstandard(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Frames(io.RawIOBase):
-    """The decompressed content of a file of several Zstandard frames, as parallel compressors write them.
-
-    The reader of the library accepts a file that is cut off; here that is an error.
-    """
+    """Several Zstandard frames, decompressed; a file that is cut off is an error, unlike in the library."""
 
     def __init__(self, packed: IO[bytes]) -> None:
         self._packed = packed
@@ -90,7 +87,7 @@ class _Frames(io.RawIOBase):
         return size
 
     def _more(self) -> bool:
-        """Decompress a little more, and return ``False`` if nothing was left."""
+        """Decompress a little more; ``False`` at the end."""
         import zstandard
 
         ended = self._frame is not None and self._frame.eof

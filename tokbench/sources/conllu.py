@@ -1,8 +1,8 @@
 """The source ``conllu``: treebanks of Universal Dependencies and other files in CoNLL-U.
 
-The format: https://universaldependencies.org/format.html. A document is a sentence; its text is
-that of ``# text``, and its key that of ``# sent_id``. Its gold words are the surface tokens: a multiword token counts
-once (German ``am``, not ``an`` and ``dem``), empty nodes are left out.
+The format: https://universaldependencies.org/format.html. A document is a sentence, with ``# text`` as its text and ``#
+sent_id`` as its key. Its gold words are the surface tokens: a multiword token counts once (German ``am``, not ``an``
+and ``dem``), empty nodes are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ class ConlluSource(GroupedFilesSource):
     """The sentences of CoNLL-U files, in the order of the files' names."""
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path, group in self._files:
             number = 0
             for number, sentence in enumerate(_sentences(path, self.document_limit), 1):
@@ -43,26 +42,19 @@ class ConlluSource(GroupedFilesSource):
 
 @dataclass
 class _Sentence:
-    """A sentence while it is read."""
-
     path: Path
-    """The file where it stands."""
     line: int
-    """The line where it begins."""
     text: str = ""
-    """Its text, as the comments say."""
     sent_id: str = ""
-    """Its key, as the comments say."""
     forms: list[str] = field(default_factory=list)
-    """The surface tokens."""
     lines: list[int] = field(default_factory=list)
-    """The lines they stand in."""
+    """The lines of ``forms``."""
     punctuation: list[bool] = field(default_factory=list)
-    """For each of them, whether all its words are punctuation."""
+    """For each form, whether all its words are punctuation."""
     words: int = 0
-    """The number of words that were read, those inside multiword tokens too."""
+    """Words so far, also inside multiword tokens."""
     inside: int = 0
-    """The last word of the multiword token that has begun; the words up to it are not surface."""
+    """The last word of the current multiword token; words up to it are not surface."""
 
     def refuse(self, line: int, message: str) -> NoReturn:
         raise InputError([Problem(f"{self.path}:{line}", message)])
@@ -75,7 +67,6 @@ class _Sentence:
             self.sent_id = match[2].strip()
 
     def token(self, number: int, line: str) -> None:
-        """Take the line of a word, a multiword token or an empty node."""
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
             message = f"has {len(columns)} columns, CoNLL-U has {_COLUMNS}: part them by single tabs, leave none out"
@@ -105,7 +96,6 @@ class _Sentence:
         self.punctuation.append(punctuation)
 
     def close(self) -> None:
-        """Refuse a sentence without a text, a key or words."""
         if not self.words:
             self.refuse(self.line, "a sentence without words; remove the comment lines, or put the words after them")
         if self.inside > self.words:
@@ -114,7 +104,6 @@ class _Sentence:
             self.refuse(self.line, "the sentence has no line '# text = …'; add it, with the sentence as it is written")
 
     def gold(self) -> Gold:
-        """Return the places of the surface tokens in the text."""
         try:
             spans = align(self.text, self.forms)
         except AlignmentError as error:

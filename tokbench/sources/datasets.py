@@ -13,7 +13,7 @@ from tokbench.sources.files import RowGroup
 from tokbench.sources.rows import RowOptions, row_document
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
-"""The files that save_to_disk writes into a folder, for one split and for several."""
+"""Files of save_to_disk in a folder, for one split and for several."""
 
 
 class DatasetsOptions(RowOptions):
@@ -54,7 +54,6 @@ class DatasetsSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         options = self._options
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
@@ -71,7 +70,7 @@ class DatasetsSource:
             yield row_document(row, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows; the dataset is opened when the first row is needed."""
+        """Yield the rows; the dataset is opened with the first row."""
         import datasets
 
         options = self._options

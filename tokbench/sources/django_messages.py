@@ -1,7 +1,7 @@
-"""The source ``django_messages``: what Django says to the users of a site, as its wheel carries it in 98 languages.
+"""The source ``django_messages``: Django's messages to the users of a site, from its wheel, in 98 languages.
 
-Messages of an interface are short, and have placeholders such as ``%(name)s`` in them. They are translations of one
-another by hand, message by message. Messages with plural forms, which languages count differently, are left out.
+They are short, have placeholders such as ``%(name)s``, and are translated by hand, one by one. Messages with plural
+forms, which languages count differently, are left out.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ _PLURAL: Final = "\0"
 def read_catalogue(data: bytes) -> dict[str, str]:
     """Return the messages of a ``.mo`` file of gettext with their translations.
 
-    The format is documented in *The Format of GNU MO Files*, GNU gettext manual: a magic number, a version, the number
-    of messages, and where the tables of originals and translations are; a table has length and place of each.
+    The format is in *The Format of GNU MO Files*, GNU gettext manual.
 
     Raises:
-        ValueError: it is no such file.
+        ValueError: it is not such a file.
     """
     if len(data) < 20 or struct.unpack_from("<I", data)[0] != _MAGIC:  # noqa: PLR2004 - the size of the header
         raise ValueError("not a .mo file of little-endian byte order")
@@ -43,7 +42,7 @@ def read_catalogue(data: bytes) -> dict[str, str]:
 
 
 class DjangoSource:
-    """A document for each message and language; English is what programmers wrote."""
+    """A document for each message and language; English is the programmers' text."""
 
     licence = "BSD-3-Clause"
 
@@ -55,7 +54,6 @@ class DjangoSource:
         self._root = Path(spec.submodule_search_locations[0])
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         texts: dict[str, dict[str, str]] = defaultdict(dict)
         for path in sorted(self._root.glob("**/locale/*/LC_MESSAGES/*.mo")):
             part = path.relative_to(self._root)

@@ -33,10 +33,10 @@ from tokbench.sources.remote_files import fetch
 Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
-"""The number of bytes at the start of a file that decide whether it is binary or text."""
+"""The first bytes of a file, which decide whether it is binary or text."""
 
 _PIECE: Final = 1 << 20
-"""Bytes that are read at once of a long line or a whole file, so that a limit is noticed before memory is taken."""
+"""Bytes of a read of a long line or a whole file, so that a limit applies before memory is used."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
@@ -45,7 +45,7 @@ class FoundFiles(NamedTuple):
     """The files that match a pattern."""
 
     paths: list[Path]
-    """The files, sorted, each once."""
+    """Sorted, each once."""
     notes: tuple[str, ...]
     """A sentence for the reader if symbolic links lead to them a second time."""
 
@@ -53,13 +53,9 @@ class FoundFiles(NamedTuple):
 def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
     """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
-    A name that exists as it is written is that file or folder, with ``[``, ``*`` and ``?`` in it.
-    A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
-    links that lead in a circle do no harm.
-
-    Args:
-        pattern: a path or a glob pattern, or an address.
-        get: the command that gets the files; the message about missing files ends with it.
+    An existing name is that file or folder, with ``[``, ``*`` and ``?`` in it. A file or folder with several names by
+    symbolic links is read once, by its own name if that matches; circular links do no harm. The message about missing
+    files ends with ``get``, the command that gets them.
 
     Raises:
         InputError: no file matches.
@@ -83,7 +79,7 @@ def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
 
 
 def _names_escaped(pattern: Path) -> str:
-    """Return a pattern in which the folders at its beginning that exist by that name are not patterns."""
+    """Escape existing folders at the beginning of a pattern."""
     for start in (pattern, *pattern.parents):
         if os.path.exists(start):  # noqa: PTH110 - a name that the system refuses is none
             return os.path.join(glob.escape(str(start)), *pattern.parts[len(start.parts) :])  # noqa: PTH118
@@ -98,7 +94,7 @@ def _linked(pattern: Path, links: list[str]) -> Iterator[str]:
 
 
 def _matches(pattern: str, links: list[str]) -> Iterator[str]:
-    """Yield what matches a glob pattern; add to ``links`` those that lead to a folder that is searched already."""
+    """Yield the matches of a glob pattern; add links to folders already searched to ``links``."""
     if pattern.startswith("**"):
         pattern = f"{os.curdir}{os.sep}{pattern}"
     if pattern.endswith(_DEEP.removesuffix(os.sep)):
@@ -116,7 +112,7 @@ _DEEP: Final = f"{os.sep}**{os.sep}"
 
 
 def _folders(start: str, links: list[str]) -> Iterator[str]:
-    """Yield a folder and those below it that are not hidden, each once; links are followed when all else is done."""
+    """Yield a folder and its visible subfolders, each once; links last."""
     seen: set[str] = set()
     waiting, later = deque([start]), deque[str]()
     while waiting or later:
@@ -133,21 +129,21 @@ def _folders(start: str, links: list[str]) -> Iterator[str]:
 
 
 MANY_FILES: Final = 300
-"""From more files than this on, a file is not a group by default. Collections of languages have up to about 250."""
+"""With more files, a file is not a group by default. Collections of languages have up to about 250."""
 
 ONE_GROUP: Final = "files"
-"""The group of all documents of very many files; it is not the code of a language."""
+"""The group of all documents of very many files; not a language code."""
 
 
 class GroupTemplate(NamedTuple):
-    """The template of groups that holds for some files, and a sentence for the reader if nobody chose it."""
+    """The template of groups for some files, and a note if it was not an option."""
 
     template: str
     notes: tuple[str, ...] = ()
 
 
 def group_template(options: Options, template: str, files: int) -> GroupTemplate:
-    """Return the template of groups: that of the options, or one group for very many files if they name none.
+    """Return the template of groups of the options, or by default one group for very many files.
 
     >>> from tokbench.sources.text import TextOptions
     >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
@@ -166,24 +162,17 @@ class GroupedFiles(NamedTuple):
     """The files that match a pattern, each with its group."""
 
     files: list[tuple[Path, str]]
-    """The files with their groups."""
     template: str
-    """The template of the groups."""
     notes: tuple[str, ...]
-    """Those of :class:`FoundFiles` and :class:`GroupTemplate`."""
+    """Of :class:`FoundFiles` and :class:`GroupTemplate`."""
 
 
 def grouped_files(
     options: FileChoice, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
 ) -> GroupedFiles:
-    """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
+    """Return the files that match a pattern, each with its group: of the wanted groups, or of all.
 
-    Args:
-        options: the options of the source, which choose files and tell whether somebody chose the template.
-        pattern: a path or a glob pattern.
-        template: the template of the groups.
-        wanted: the groups to take; empty for all.
-        get: the command that gets the files, for the message about missing ones.
+    ``template`` is for the groups; the message about missing files ends with ``get``, the command that gets them.
 
     Raises:
         InputError: no file matches or is chosen, or a wanted group has no file.
@@ -205,27 +194,22 @@ class CutText(NamedTuple):
     """A part of a file that is one document."""
 
     line: int
-    """The number of its first line."""
+    """Of its first line."""
     text: str
-    """The text, without what follows it."""
+    """Without its line end."""
     end: str = ""
-    """The line ends up to the next document; those of the last one are those of its line, LF if it has none."""
+    """The line ends up to the next document; LF at the end of a file without one."""
 
 
 def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[CutText]:
     r"""Yield the documents of a text file; empty documents are left out.
 
-    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; they are read one
-    by one, so a file may be larger than the memory. Paragraphs are separated by blank lines. A whole file is left as it
-    is, line ends and a byte order mark included.
-
-    Args:
-        path: the file.
-        how: what one document is.
-        most: the bytes of the longest line; of the file, where it is read whole.
+    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; a file may be
+    larger than the memory. Paragraphs are separated by blank lines. A whole file keeps its line ends and byte order
+    mark. ``most`` are the bytes of the longest line, or of a whole file.
 
     Raises:
-        InputError: a line or the file is longer; or the file cannot be read, or is not UTF-8: the message gives the
+        InputError: a line or the file is longer; or the file cannot be read, or is not UTF-8: the message has the
             line and the column of the first bad byte, or says that the file is binary.
     """
     if how == "line":
@@ -243,7 +227,6 @@ def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator
 
 
 def _lines(path: Path, most: int) -> Iterator[CutText]:
-    """Yield the lines of a file that are not empty."""
     last, blank = None, ""
     for number, line in numbered_lines(path, most):
         text = line.removesuffix("\n").removesuffix("\r")
@@ -261,7 +244,7 @@ def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int
     """Yield the lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: a line has more than ``most`` bytes; or the file cannot be read, or is not UTF-8: the message gives
+        InputError: a line has more than ``most`` bytes; or the file cannot be read, or is not UTF-8: the message has
             the line and the column.
     """
     with opened(path) as file:
@@ -276,7 +259,6 @@ def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int
 
 
 def _long_line(file: IO[bytes], begin: bytes, where: str, most: int) -> bytearray:
-    """Return a line of which the first piece was read; raise InputError if it has more than ``most`` bytes."""
     line = bytearray(begin)
     while not line.endswith(b"\n") and (piece := file.readline(_PIECE)):
         line += piece
@@ -286,7 +268,6 @@ def _long_line(file: IO[bytes], begin: bytes, where: str, most: int) -> bytearra
 
 
 def _decoded(path: Path, data: bytes | bytearray, line: int = 1) -> str:
-    """Return a part of a file that begins at a line as text; raise InputError if it is not UTF-8."""
     try:
         return decode_utf8(data)
     except TextError as error:
@@ -327,7 +308,7 @@ def paragraphs(text: str) -> Iterator[CutText]:
 def file_names(path: Path) -> dict[str, object]:
     """Return the names that a template may use of a file; ``.gz`` and ``.zst`` are not part of stem and suffix.
 
-    Dots and underscores part the stem; ``first`` and ``last`` are its ends.
+    Dots and underscores separate the parts of the stem; ``first`` and ``last`` are its ends.
 
     >>> file_names(Path("pud/en.conllu.gz"))
     {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud', 'first': 'en', 'last': 'en'}
@@ -341,9 +322,7 @@ def file_names(path: Path) -> dict[str, object]:
 
 
 def group_names(path: Path) -> dict[str, object]:
-    """Return the names that the template of a group may use of a file that is one document or more, without fields.
-
-    The ``language`` is the programming language by the suffix, or else the suffix.
+    """Return the names for the group template of a file without fields; ``language`` is by the suffix, or the suffix.
 
     >>> group_names(Path("run.py"))["language"], group_names(Path("notes.txt"))["language"]
     ('python', 'txt')
@@ -354,14 +333,12 @@ def group_names(path: Path) -> dict[str, object]:
 
 
 def check_template(template: str, known: Collection[str] = ()) -> str:
-    """Return the template of a group, if it does nothing but insert fields.
+    """Return the template of a group, if it only inserts fields.
 
-    Args:
-        template: text with fields such as ``{lang}``, or ``{meta[lang]}`` for what a field holds.
-        known: the fields that there are; empty if any field may be there.
+    ``known`` are the allowed fields; empty if any field may exist.
 
     Raises:
-        ValueError: a field is not known, reaches into an object, or is to be converted or padded.
+        ValueError: a field is unknown, reaches into an object, or is to be converted or padded.
 
     >>> check_template("{lang}-{meta[source]}")
     '{lang}-{meta[source]}'
@@ -394,13 +371,12 @@ def _of_file_names(template: str) -> str:
 
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
-"""A template of the group of all documents of a file, such as ``{stem}``."""
+"""Of all documents of a file, such as ``{stem}``."""
 
 GetCommand = Annotated[str, Field(description="the command that gets the files; told if they are missing")]
-"""The option ``get`` of sources of files."""
 
 RowGroup = Annotated[str, AfterValidator(check_template)]
-"""A template of the group of a row with fields, such as ``{lang}``."""
+"""Of a row with fields, such as ``{lang}``."""
 
 
 class GroupedFileOptions(FileChoice):
@@ -419,15 +395,11 @@ class GroupedFileOptions(FileChoice):
 class GroupedFilesSource:
     """The files of a source in the order of their names, each with its group; a source adds ``documents``.
 
-    Args:
-        options: the options of the source.
-
     Raises:
         InputError: no file matches ``path``, or a wanted group has no file.
     """
 
     document_limit = DOCUMENT_LIMIT
-    """See :class:`tokbench.corpus.contract.Source`."""
 
     def __init__(self, options: GroupedFileOptions) -> None:
         self._path = options.path
@@ -435,14 +407,12 @@ class GroupedFilesSource:
             options, options.path, options.group, options.groups, options.get
         )
         self.licence = options.licence
-        """The licence of the texts, as the options name it."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The sentences about the files and their groups, for the reader of the results."""
+        """Sentences about the files and their groups, for the reader of the results."""
         return self._file_notes
 
     @property
     def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.corpus.contract.HasFiles`."""
         return [] if isinstance(self._path, str) else [path for path, _ in self._files]

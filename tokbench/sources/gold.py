@@ -1,4 +1,4 @@
-"""Gold segmentation: aligns the words and morphemes that people marked with the text."""
+"""Gold segmentation: aligns annotated words and morphemes with the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AlignmentError(Exception):
 
     def __init__(self, index: int, message: str) -> None:
         self.index = index
-        """The number of the first form that is not found; the number of forms if text is left."""
+        """The first form that is not in the text; the number of forms if text is left."""
         super().__init__(message)
 
 

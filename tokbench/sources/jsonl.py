@@ -22,7 +22,6 @@ class JsonlSource(RowFiles):
     """The documents of JSON Lines files."""
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path in self._files:
             names, place = file_names(path), str(path)
             for number, line, _ in read_documents(path, "line", self.document_limit):

@@ -1,4 +1,4 @@
-"""The source ``morphemes``: lists of words with their morphemes, in the layouts in which such lists are published."""
+"""The source ``morphemes``: lists of words with their morphemes, in published layouts."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ class SegmentedWord(NamedTuple):
     """A line of a list."""
 
     word: str
-    """The word as it is written."""
     morphemes: tuple[str, ...]
-    """Its morphemes, which may be written otherwise than in the word; empty if they are not known."""
+    """Perhaps spelled differently than in the word; empty if unknown."""
 
 
 def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the places inside a word where one morpheme ends and the next begins; ``None`` if they do not spell it.
+    """Return the boundaries of morphemes inside a word; ``None`` if they do not spell it.
 
-    Lists often give the dictionary form of a morpheme, such as ``accurate`` in ``inaccuracies``. No place in the word
-    is then certain.
+    Lists often have the dictionary form of a morpheme, such as ``accurate`` in ``inaccuracies``; boundaries are then
+    uncertain.
 
     >>> morpheme_places("unkindly", ["un", "kind", "ly"])
     (2, 6)
@@ -55,7 +54,7 @@ def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | No
 
 
 def _unimorph(columns: list[str]) -> SegmentedWord:
-    """Read a lemma, its form, the features, and the morphemes of the form; a form without morphemes has ``-``."""
+    """Read a lemma, its form, the features, and the morphemes of the form or ``-``."""
     parts = columns[3].split("|")
     return SegmentedWord(columns[1], () if parts in ([""], ["-"], ["_"]) else tuple(parts))
 
@@ -71,7 +70,7 @@ def _derivational(columns: list[str]) -> SegmentedWord:
 
 
 def _sigmorphon(columns: list[str]) -> SegmentedWord:
-    """Read a word and its morphemes, in which ``@@`` marks the side that is not the end of the word."""
+    """Read a word and its morphemes; ``@@`` marks the inner side."""
     return SegmentedWord(columns[0], tuple(part.removeprefix("@@").removesuffix("@@") for part in columns[1].split()))
 
 
@@ -81,8 +80,6 @@ def _morphscore(columns: list[str]) -> SegmentedWord:
 
 
 class _Shape(NamedTuple):
-    """A layout: the least and the largest number of columns, and how a row is read."""
-
     fewest: int
     most: int
     read: Callable[[list[str]], SegmentedWord]
@@ -101,7 +98,7 @@ _SHAPES: Final[dict[str, _Shape]] = {
 class MorphemesSource(GroupedFilesSource):
     """The words of lists, each once in a file, in the order of the files' names.
 
-    Words that their morphemes do not spell are left out, and so is what came before; the notes count them.
+    Words that their morphemes do not spell, and repeated words, are left out; the notes count them.
     """
 
     def __init__(self, options: MorphemesOptions) -> None:
@@ -110,7 +107,7 @@ class MorphemesSource(GroupedFilesSource):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The notes on files, and the number of lines that are left out."""
+        """The notes on files, and the number of lines left out."""
         out: Counter[str] = Counter()
         first: dict[str, SegmentedWord] = {}
         taken = sum(1 for path, _ in self._files for _ in self._words(path, out, first))
@@ -121,7 +118,6 @@ class MorphemesSource(GroupedFilesSource):
         return (*self._file_notes, *notes)
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path, group in self._files:
             empty = True
             for number, word, places in self._words(path, Counter(), {}):
@@ -135,7 +131,7 @@ class MorphemesSource(GroupedFilesSource):
     def _words(
         self, path: Path, out: Counter[str], first: dict[str, SegmentedWord]
     ) -> Iterator[tuple[int, str, tuple[int, ...]]]:
-        """Yield line, word and places; count in ``out`` what is left out, keep in ``first`` a line of each reason."""
+        """Yield line, word and places; count omissions in ``out``, with the first line of each reason."""
         seen: set[str] = set()
         for number, row in self._rows(path):
             places = morpheme_places(row.word, row.morphemes)

@@ -11,10 +11,10 @@ from tokbench.sources.files import file_names
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document, row_fields
 
 _ROWS: Final = 1024
-"""The number of rows that are in memory at the same time."""
+"""Rows in memory at once."""
 
 _BUFFER: Final = 1 << 20
-"""Bytes of a column that are read together. By default Arrow reads whole columns: memory would grow with the file."""
+"""Bytes of a column in one read; by default Arrow reads whole columns."""
 
 
 class ParquetOptions(RowFileOptions):
@@ -22,7 +22,7 @@ class ParquetOptions(RowFileOptions):
 
 
 class ParquetSource(RowFiles):
-    """The documents of Parquet files; only the columns that the options name are read."""
+    """The documents of Parquet files; only the columns of the options are read."""
 
     def __init__(self, options: ParquetOptions) -> None:
         try:
@@ -32,7 +32,6 @@ class ParquetSource(RowFiles):
         super().__init__(options)
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         from pyarrow import default_memory_pool
 
         try:

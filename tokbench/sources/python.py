@@ -30,7 +30,7 @@ class StdlibOptions(Options):
 
 
 class StdlibSource:
-    """A document for each source file of the standard library, its tests left out; the group is ``python``."""
+    """A document for each source file of the standard library without tests; the group is ``python``."""
 
     licence = "PSF-2.0"
 
@@ -46,7 +46,6 @@ class StdlibSource:
         self._indentation = options.indentation
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for path in self._files():
             inside = path.relative_to(self._root)
             text = _source_text(path)
@@ -56,7 +55,7 @@ class StdlibSource:
                 yield Document(text, "python", inside.as_posix(), f"{inside.as_posix()}:1")
 
     def _files(self) -> list[Path]:
-        """Return the files, sorted; a folder that is left out, such as site-packages, is not looked into."""
+        """Return the files, sorted, without folders such as site-packages."""
         paths = []
         for folder, inside, names in os.walk(self._root):
             inside[:] = [name for name in inside if name not in _NOT_LIBRARY]
@@ -69,7 +68,7 @@ class StdlibSource:
 
 
 def _source_text(path: Path) -> str:
-    """Return the text of a source file in the encoding that it declares, with its line ends; a few are not UTF-8."""
+    """Return the text in its declared encoding, with its line ends."""
     data = path.read_bytes()
     with path.open("rb") as file:
         encoding, _ = tokenize.detect_encoding(file.readline)
@@ -77,7 +76,7 @@ def _source_text(path: Path) -> str:
 
 
 def _indentation(text: str) -> str:
-    r"""Return the indented lines, their code replaced by an x, to measure white space in code.
+    r"""Return the indented lines with x for code, to measure white space.
 
     >>> _indentation("def f():\n    if x:\n        return 1\n")
     '    x\n        x\n'

@@ -1,4 +1,4 @@
-"""Files of a corpus that have an address, such as ``s3://bucket/*.txt``: they are copied here once, then read."""
+"""Files of a corpus at an address, such as ``s3://bucket/*.txt``: copied once, then read."""
 
 from __future__ import annotations
 
@@ -17,24 +17,19 @@ _MAGIC: Final = frozenset("*?[")
 
 @cache
 def _folder() -> Path:
-    """Return the folder of this process for copies; it is removed when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="tokbench-files-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def fetch(address: str) -> list[Path]:
-    """Copy the files of an address to this machine, piece by piece, and return the copies, sorted by address.
+    """Copy the files of an address to this machine, in pieces, and return the copies, sorted by address.
 
-    A copy has the name of its file, and lies in folders with the names of the file's folders.
-
-    Args:
-        address: a URL that fsspec can read: ``s3://``, ``gs://``, ``http://`` and others, also a glob pattern where
-            the file system can list its files.
+    A copy has the name and the folders of its file. An address is a URL that fsspec can read: ``s3://``, ``gs://``,
+    ``http://`` and others, also a glob pattern where the file system can list its files.
 
     Raises:
-        InputError: fsspec or what it needs for this kind of address is not installed, no file matches, or a file
-            cannot be read.
+        InputError: fsspec or what it needs for the address is not installed, no file matches, or a file cannot be read.
     """
     try:
         from fsspec.core import url_to_fs
@@ -71,7 +66,7 @@ def _matching(system: Any, path: str) -> list[str]:
 
 
 def _parts(name: str) -> list[str]:
-    """Return the folders and the name of a file, without what leads out of a folder and without a query.
+    """Return the folders and the name of a file, without ``..`` and without a query.
 
     >>> _parts("https://host/texts/../en.txt?version=2")
     ['host', 'texts', 'en.txt']

@@ -46,17 +46,13 @@ class RowFileOptions(RowOptions, FileChoice):
 
 
 class RowFiles:
-    """The files of a source of rows, and what the results record of them; a source adds ``documents``.
-
-    Args:
-        options: the options of the source.
+    """The files of a source of rows; a source adds ``documents``.
 
     Raises:
         InputError: no file matches ``path``, or none of them is chosen.
     """
 
     document_limit = DOCUMENT_LIMIT
-    """See :class:`tokbench.corpus.contract.Source`."""
 
     def __init__(self, options: RowFileOptions) -> None:
         self._options = options
@@ -66,16 +62,14 @@ class RowFiles:
         self.notes = notes + more
         """Sentences about the files and their groups, for the reader of the results."""
         self.licence = options.licence
-        """The licence of the texts, as the options name it."""
 
     @property
     def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.corpus.contract.HasFiles`."""
         return [] if isinstance(self._options.path, str) else self._files
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
-    """Return the fields to read: those that the options name, and those in the template of the group.
+    """Return the fields to read: of the options, and of the group template.
 
     >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
     ['text', 'id', 'lang', 'stem']
@@ -90,13 +84,8 @@ def row_document(
 ) -> Document:
     """Return the document of a row.
 
-    Args:
-        row: the fields of the row.
-        options: the options, which name the fields.
-        template: the template of the group.
-        names: further names that the template may use.
-        number: the number of the row, from 1; it is the key if the options name none.
-        place: the origin without the number, such as a file; errors name ``place:number``.
+    ``names`` are further names for the template of the group. ``number``, from 1, is the key if the options name none.
+    ``place`` is the origin, such as a file; errors name ``place:number``.
 
     Raises:
         InputError: a field is missing, or has the wrong type.

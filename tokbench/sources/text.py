@@ -31,7 +31,6 @@ class TextSource(GroupedFilesSource):
         self._shared = shared_keys(self._files, self._template)
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         with_text: dict[str, bool] = {}
         for path, group in self._files:
             name = path.name
@@ -50,14 +49,10 @@ class TextSource(GroupedFilesSource):
 
 
 def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:
-    """Return what files that are translations of one another have in common, by file.
+    """Return by file what files that are translations of one another have in common.
 
-    Files are translations if they have the same name but for the parts that make the group, or if every group has a
-    single file. Nothing is returned if the names are the same as they are, or if neither holds.
-
-    Args:
-        files: the files, each with its group.
-        template: the template of the groups.
+    Files are translations if they have the same name except for the parts of the group, or if every group has a single
+    file. Nothing is returned if the names are equal, or if neither holds.
 
     >>> shared_keys([(Path("ch1.de"), "de"), (Path("ch1.en"), "en")], "{suffix}")
     {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}

@@ -1,10 +1,9 @@
-"""The source ``sample``: texts that were written for tokbench and are installed with it.
+"""The source ``sample``: texts written for tokbench.
 
-``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of
-12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
-project's own code). ``hostile.jsonl``: texts that break careless tokenizers. ``conversations.jsonl``:
-conversations of people with an assistant, with tools, code, thoughts and emoji. Each document is the JSON of
-its messages, and so they are not a part of ``all``, which is text.
+``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of 12 programming
+languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that tools do not read them as the project's code).
+``hostile.jsonl``: texts that break careless tokenizers. ``conversations.jsonl``: conversations with an assistant, with
+tools, code, thoughts and emoji, as the JSON of their messages, and so not a part of ``all``, which is text.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class SampleOptions(Options):
 
 
 class SampleSource:
-    """The shipped texts: languages by ISO 639-1 code, programs by programming language, hostile texts by kind."""
+    """The shipped texts: languages by ISO 639-1 code, programs by programming language, ``hostile`` texts by kind."""
 
     licence = "CC0-1.0"
 
@@ -48,7 +47,6 @@ class SampleSource:
                 raise InputError(f"the sample has no group {name!r}; {did_you_mean(name, known)}")
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
         for document in self._all():
             if not self._groups or document.group in self._groups:
                 yield document
@@ -69,7 +67,7 @@ class SampleSource:
 
 
 def _conversations() -> Iterator[Document]:
-    """Yield the conversations: the JSON of their messages, without their names."""
+    """Yield the JSON of the messages, without names."""
     lines = (_HERE / "conversations.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     for number, line in enumerate(lines, 1):
         row = json.loads(line)

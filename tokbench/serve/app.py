@@ -38,14 +38,14 @@ from tokbench.tokenizers.options import Options
 T = TypeVar("T", bound=Options)
 
 MOST_TOKENIZERS: Final = 12
-"""Tokenizers that one request may name, and processes that there are at most."""
+"""The most tokenizers of one request, and processes."""
 
 LONGEST_TEXT: Final = 1_000_000
-"""Bytes of a text."""
+"""Bytes."""
 
 _MOST_LOOKUPS: Final = 3
 _PATIENCE: Final = 60.0
-"""Seconds that a look-up or a report may take."""
+"""The most seconds of a look-up or a report."""
 
 _FILES: Final = "/api/files"
 _JSON: Final = "application/json"
@@ -62,13 +62,13 @@ _PAGE: Final = {
     "runs.js": ("serve/page/runs.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("serve/page/icon.svg", "image/svg+xml"),
 }
-"""The files of the page by path, with their types; nothing else is served from disk."""
+"""The files of the page by path, with their types; only these are served from disk."""
 
 _META_POLICY: Final = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
 
 class SegmentRequest(Options):
-    """A text, and the tokenizers that are to cut it."""
+    """A text, and the tokenizers to cut it."""
 
     text: str = Field(description="the text")
     tokenizers: tuple[str, ...] = Field(min_length=1, max_length=MOST_TOKENIZERS, description="names of tokenizers")
@@ -95,22 +95,19 @@ class SearchRequest(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Playground:
-    """Everything that the routes use."""
+    """The state of all routes."""
 
     catalogue: TokenizerCatalogue
-    """The tokenizers that can be opened."""
     processes: TokenizerProcesses
-    """Those that are open."""
     lookups: TokenizerProcesses
-    """Further processes for what takes seconds, such as recovering merges, so that no column waits for it."""
+    """Processes for slow requests, such as recovering merges, so that columns do not wait."""
     runs: tuple[Path, ...]
-    """The ``results.json`` of the finished runs."""
+    """Each a ``results.json``."""
     reader: IsolatedProcess
-    """The process that reads and renders them."""
+    """Reads and renders the runs."""
     rules: Rules
-    """The limits of requests."""
     described: dict[Path, tuple[int, dict[str, object]]] = field(default_factory=dict)
-    """The facts about each run, with the time at which its results were written."""
+    """The facts about each run, with the modification time of its results."""
 
     @classmethod
     def of(
@@ -121,7 +118,7 @@ class Playground:
         rules: Rules | None = None,
         limits: Limits | None = None,
     ) -> Playground:
-        """Return a playground with limits in time and memory, which are those of the worker processes."""
+        """Return a playground whose processes have limits in time and memory."""
         limits = limits or Limits(step=10)
         patient = limits.model_copy(update={"step": max(_PATIENCE, limits.step)})
         return cls(
@@ -134,14 +131,12 @@ class Playground:
         )
 
     def end(self) -> None:
-        """End all processes, and delete dropped files."""
         self.processes.end()
         self.lookups.end()
         self.reader.end()
         self.catalogue.close()
 
     def app(self) -> Guard:
-        """Return the ASGI application with its guard."""
         names = ("state", "segment", "token", "vocabulary", "files", "runs")
         routes = [
             Route("/api/state", self.state),
@@ -168,7 +163,7 @@ class Playground:
         return Guard(Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan), self.rules, _FILES)
 
     async def state(self, _: Request) -> Response:
-        """Say what can be opened, what is open at first, and the limits."""
+        """Return what can be opened, the first tokenizers, and the limits."""
         return Response(
             as_json(
                 {
@@ -185,7 +180,7 @@ class Playground:
         )
 
     async def segment(self, request: Request) -> Response:
-        """Cut a text with some tokenizers: a line of JSON about the text, then one for each tokenizer as it comes."""
+        """Cut a text with some tokenizers: a line of JSON about the text, then one for each tokenizer when ready."""
         asked = await _asked(request, SegmentRequest)
         parts = tuple(prompt(asked.template, asked.text, asked.system))
         whole = "".join(part.text for part in parts)
@@ -209,7 +204,6 @@ class Playground:
         return StreamingResponse(lines(), media_type=_LINES)
 
     async def _column(self, processes: TokenizerProcesses, job: PageJob) -> bytes:
-        """Return the answer of one tokenizer, or the reason why it has none."""
         try:
             answer = await processes.ask(job.name, self.catalogue.recipe(job.name), job)
         except TokbenchError as error:
@@ -220,19 +214,17 @@ class Playground:
         return encoded
 
     async def token(self, request: Request) -> Response:
-        """Describe an id of a tokenizer."""
         asked = await _asked(request, TokenRequest)
         job = DescribeToken(asked.tokenizer, asked.id, asked.merges)
         return Response(await self._column(self.lookups if asked.merges else self.processes, job), media_type=_JSON)
 
     async def vocabulary(self, request: Request) -> Response:
-        """Search the vocabulary of a tokenizer."""
         asked = await _asked(request, SearchRequest)
         job = SearchVocabulary(asked.tokenizer, asked.query, asked.by)
         return Response(await self._column(self.lookups, job), media_type=_JSON)
 
     async def drop(self, request: Request) -> Response:
-        """Take a file that was dropped into the page, and load it."""
+        """Load a file that was dropped into the page."""
         _check_type(request, _BINARY)
         with tempfile.TemporaryDirectory(dir=self.catalogue.folder) as arriving:
             path = Path(arriving, "file")
@@ -251,7 +243,7 @@ class Playground:
         return JSONResponse({"tokenizer": name})
 
     async def list_runs(self, _: Request) -> Response:
-        """List the finished runs, a line of JSON for each, and offer the tokenizers that they have saved."""
+        """List the finished runs, a line of JSON for each, and offer their saved tokenizers."""
 
         async def lines() -> AsyncIterator[bytes]:
             for number, path in enumerate(self.runs):
@@ -260,7 +252,6 @@ class Playground:
         return StreamingResponse(lines(), media_type=_LINES)
 
     async def _described(self, path: Path) -> dict[str, object]:
-        """Return what a run is, read anew if it has changed, or the reason why it cannot be read."""
         stamp = written_at(path)
         if path not in self.described or self.described[path][0] != stamp:
             answer = await self.reader.ask(DescribeRun((path,)))
@@ -276,15 +267,12 @@ class Playground:
         return self.described[path][1]
 
     async def curves(self, request: Request) -> Response:
-        """Return bytes per token over vocabulary sizes."""
         return Response(await self._read(RunCurves((self._run(request, "run"),))), media_type=_JSON)
 
     async def report(self, request: Request) -> Response:
-        """Show the report of a run."""
         return _own_policy(await self._read(RunReport((self._run(request, "run"),))))
 
     async def comparison(self, request: Request) -> Response:
-        """Show what changed from one run to another."""
         return _own_policy(await self._read(RunComparison((self._run(request, "baseline"), self._run(request, "run")))))
 
     async def _read(self, job: RunJob) -> bytes:
@@ -313,12 +301,6 @@ def _content(file: str) -> bytes:
 
 
 async def _asked(request: Request, model: type[T]) -> T:
-    """Read the body of a request.
-
-    Raises:
-        InputError: it is not what the model asks for.
-        Refusal: it is not JSON.
-    """
     _check_type(request, _JSON)
     try:
         body = json.loads(await request.body())
@@ -335,13 +317,12 @@ async def _asked(request: Request, model: type[T]) -> T:
 
 
 def _check_type(request: Request, kind: str) -> None:
-    """Refuse another content type: a form of another page can send some without being asked."""
+    """A form of another page can send some content types without asking first."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != kind:
         raise Refusal(415, "the content type is not right", f"send Content-Type: {kind}")
 
 
 def _refused(error: Exception, names: Sequence[str]) -> Response:
-    """Return an error as JSON."""
     if isinstance(error, Refusal):
         return error.response()
     if isinstance(error, InputError):
@@ -355,7 +336,7 @@ def _refused(error: Exception, names: Sequence[str]) -> Response:
 
 
 def _own_policy(page: bytes) -> Response:
-    """Return a page that brings its own policy, which binds its script by its hash; frames stay forbidden."""
+    """Return a page whose own policy allows its script by hash; frames stay forbidden."""
     text = page.decode()
     match = _META_POLICY.search(text)
     policy = match[1] if match else "default-src 'none'"

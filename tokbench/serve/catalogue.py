@@ -1,4 +1,4 @@
-"""The tokenizers that the page may open: by name of the command line, of an installed vocabulary, or dropped in."""
+"""The tokenizers that the page may open: of the command line, of installed vocabularies, or dropped in."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
-"""The tokenizers that the page shows at first if the command names none; those that cannot be had are left out."""
+"""The first tokenizers of the page if the command names none, as far as they are available."""
 
 _MOST_FILES: Final = 16
-"""Dropped files that are kept; a further one takes the place of the oldest."""
+"""The most dropped files; a further one replaces the oldest."""
 
 Kind = Literal["command", "run", "file", "model", "installed"]
 
@@ -33,18 +33,14 @@ class Offer(NamedTuple):
     """A tokenizer that can be opened."""
 
     name: str
-    """Its name."""
     kind: Kind
-    """Its origin: the command line, a finished run, a dropped file, a well-known model, or an installed
-    vocabulary.
-    """
+    """Its origin: the command line, a finished run, a dropped file, a well-known model, or an installed vocabulary."""
 
 
 class TokenizerCatalogue:
     """The tokenizers by name, and what loads each.
 
-    Args:
-        any_value: let the page open ``backend:value`` for any value that is not a file; otherwise only what is listed.
+    With ``any_value`` the page may open ``backend:value`` for any value that is not a file.
     """
 
     def __init__(self, *, any_value: bool = True) -> None:
@@ -58,22 +54,19 @@ class TokenizerCatalogue:
         self._models = _models(self._grammar)
         self._installed = list(_installed(self._registry))
         self.first: tuple[str, ...] = tuple(name for name in DEFAULTS if name in self._models)
-        """The names that the page shows at first."""
+        """Names that the page shows first."""
 
     def close(self) -> None:
         """Delete the dropped files."""
         self._folder.cleanup()
 
     def take_named(self, names: Sequence[str], config: Path | None, store: Store | None) -> None:
-        """Take the tokenizers that the command names; what is to be trained is trained, or in the store.
+        """Add the tokenizers of the command; those to be trained are trained, or in the store.
 
-        Args:
-            names: names of the configuration, and names as :func:`tokbench.load` takes them.
-            config: the configuration, or the name of a suite; ``None`` without one.
-            store: the store of finished work; ``None`` to use none.
+        Names are of the configuration, which may be the name of a suite, or arguments of :func:`tokbench.load`.
 
         Raises:
-            InputError: a name is not known, or a tokenizer cannot be had.
+            InputError: a name is unknown, or a tokenizer is unavailable.
         """
         if not names and config is None:
             return
@@ -85,14 +78,9 @@ class TokenizerCatalogue:
         self.first = tuple(asked) or self.first
 
     def take_artefact(self, run: str, name: str, artefact: Path, backend: str, options: Mapping[str, Any]) -> None:
-        """Take a tokenizer that a finished run has trained and saved; one that cannot be loaded is left out.
+        """Add a tokenizer that a finished run has trained and saved, unless it cannot be loaded.
 
-        Args:
-            run: the name of the run.
-            name: the name of the tokenizer in the run.
-            artefact: the file.
-            backend: its backend.
-            options: the options that it was trained with; those that loading has, too, are given again.
+        ``options`` are for training; those that loading has, too, are passed on.
         """
         entry = self._registry.backends.entries.get(backend)
         if entry is None or entry.spec.load is None or "path" not in entry.spec.load_options.model_fields:
@@ -105,11 +93,9 @@ class TokenizerCatalogue:
         self._recipes[f"{name} ({run})"] = ("run", Recipe(backend, valid))
 
     def take_file(self, filename: str, content: Path) -> str:
-        """Take a file that was dropped into the page, and return the name of its tokenizer.
+        """Add a file that was dropped into the page, and return the name of its tokenizer.
 
-        Args:
-            filename: its name, whose end says what it is; folders before it are ignored.
-            content: where it is now; it is moved.
+        The end of ``filename`` decides its format; folders are ignored. ``content`` is moved.
 
         Raises:
             InputError: no backend reads such a file.
@@ -132,24 +118,22 @@ class TokenizerCatalogue:
         return name
 
     def _of_backend(self, name: str) -> Recipe | None:
-        """Return what loads ``backend:value``, or ``None`` if there is no such backend."""
         known = name.partition(":")[0] in self._registry.backends.entries
         return recipe_of(name, self._grammar) if known else None
 
     @property
     def folder(self) -> Path:
-        """A folder for files on their way in, which is deleted at the end."""
+        """For incoming files; deleted at the end."""
         return Path(self._folder.name)
 
     def forget(self, name: str) -> None:
-        """Delete a dropped file."""
         if path := self._files.pop(name, None):
             path.unlink(missing_ok=True)
             del self._recipes[name]
 
     @property
     def offers(self) -> list[Offer]:
-        """Everything that can be opened, each name once."""
+        """Each name once."""
         offers = [Offer(name, kind) for name, (kind, _) in self._recipes.items()]
         offers += [Offer(name, "model") for name in self._models]
         offers += [Offer(name, "installed") for name in self._installed]
@@ -159,7 +143,7 @@ class TokenizerCatalogue:
         """Return what loads a tokenizer.
 
         Raises:
-            InputError: the name is not known, or names a file of this machine.
+            InputError: the name is unknown, or names a file of this machine.
 
         >>> catalogue = TokenizerCatalogue()
         >>> catalogue.recipe("utf8_bytes").backend
@@ -185,7 +169,7 @@ class TokenizerCatalogue:
 
 
 def _models(grammar: Grammar) -> dict[str, Recipe]:
-    """Return what loads each published name whose vocabulary is installed and needs no network."""
+    """Return what loads each published name whose vocabulary is installed."""
     backends = grammar.registry.backends
     models: dict[str, Recipe] = {}
     for name, candidates in grammar.published().items():
@@ -200,7 +184,6 @@ def _models(grammar: Grammar) -> dict[str, Recipe]:
 
 
 def _installed(registry: Registry) -> Iterator[str]:
-    """Yield ``backend:value`` for every vocabulary that a backend lists, and the backends that need no value."""
     for spec in registry.backends:
         if spec.load is None or missing(spec):
             continue
@@ -211,13 +194,11 @@ def _installed(registry: Registry) -> Iterator[str]:
 
 
 def _main_values(spec: BackendSpec) -> tuple[Any, ...]:
-    """Return the values of the main option, if it lists them."""
     main = spec.load_options.model_fields.get(spec.main)
     return get_args(main.annotation) if main and get_origin(main.annotation) is Literal else ()
 
 
 def _numbered(name: str) -> Iterator[str]:
-    """Yield a name, and then the name with numbers."""
     yield name
     number = 2
     while True:

@@ -1,6 +1,6 @@
-"""The guard at the door of the playground: whom it serves, how much it reads, and how long it waits.
+"""The guard of the playground: whom it serves, how much it reads, and how long it waits.
 
-Everything here is checked before a request reaches a route, and every answer gets the same headers.
+It checks every request before a route, and adds the same headers to every answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tokbench.foundation.errors import TokbenchError
 from tokbench.plugin import byte_size
 
 _COOKIE: Final = "tokbench_token_{port}"
-"""The name of the cookie. Browsers send cookies to every port of a host, so each server has a name of its own."""
+"""With the port, because browsers send cookies to every port of a host."""
 
 _FORBIDDEN_PAGE: Final = """\
 <!DOCTYPE html>
@@ -59,24 +59,18 @@ _CLOSE: Final = {"Connection": "close"}
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _MOST_CLIENTS: Final = 1024
-"""Addresses whose rate is remembered."""
+"""Addresses with a known rate."""
 
 
 class Refusal(TokbenchError):  # noqa: N818 - an answer, not a fault
-    """A request is refused.
-
-    Args:
-        status: the HTTP status.
-        message: what is wrong.
-        advice: what to do instead.
-    """
+    """A refused request, with the HTTP status, what is wrong, and what to do instead."""
 
     def __init__(self, status: int, message: str, advice: str) -> None:
         super().__init__(f"{message}; {advice}")
         self.status, self.message, self.advice = status, message, advice
 
     def response(self) -> Response:
-        """Return the refusal as JSON; the connection is closed, since the rest of the request may never come."""
+        """Return JSON; the connection is closed, since the rest of the request may never come."""
         content = {"error": self.message, "advice": self.advice}
         return JSONResponse(content, self.status, headers=_CLOSE)
 
@@ -88,7 +82,7 @@ class Rules:
     host: str = "127.0.0.1"
     """The address at which the server listens."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    """The secret that a request must have, at loopback as well: every user of the machine can connect there."""
+    """The secret of each request, at loopback as well: every user of the machine can connect there."""
     body: int = 2_000_000
     """Bytes of a request to the API."""
     file: int = 64_000_000
@@ -98,13 +92,13 @@ class Rules:
     whole: float = 120.0
     """Seconds until it must be answered."""
     rate: float = 100.0
-    """The requests of one address for each second."""
+    """Requests of one address per second."""
     burst: float = 300.0
-    """The requests of one address at once."""
+    """Requests of one address at once."""
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is one of this machine alone.
+    """Return whether an address is of this machine alone.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("example.org")
     (True, True, False, False)
@@ -118,10 +112,7 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """Passes on the requests that keep the rules, and refuses all others with JSON.
 
-    Args:
-        app: the application.
-        rules: the rules.
-        file_path: the path to which files are sent, whose bodies may be larger.
+    Files are sent to ``file_path``, with larger bodies.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, file_path: str) -> None:
@@ -129,7 +120,6 @@ class Guard:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, see ASGI."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -153,11 +143,6 @@ class Guard:
                 await refusal.response()(scope, receive, answer)
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: Send) -> None:
-        """Let the application answer, if the request keeps the rules.
-
-        Raises:
-            Refusal: it breaks one, or the answer takes too long.
-        """
         if response := self._admit(scope):
             await response(scope, receive, answer)
             return
@@ -169,11 +154,6 @@ class Guard:
             raise Refusal(503, message, "send less text, or fewer tokenizers") from None
 
     def _admit(self, scope: Scope) -> Response | None:
-        """Check a request before its body is read; return what answers it if the application is not to.
-
-        Raises:
-            Refusal: it breaks a rule.
-        """
         headers = Headers(scope=scope)
         self._check_rate(scope)
         self._check_host(headers)
@@ -196,7 +176,7 @@ class Guard:
             raise Refusal(429, "too many requests", f"send at most {self._rules.rate:g} in a second")
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse a foreign name: a page elsewhere may let its own name point at this machine (DNS rebinding)."""
+        """Refuse an unknown host: a page elsewhere may let its own name point at this machine (DNS rebinding)."""
         given = headers.getlist("host")
         try:
             host = urlsplit(f"//{given[0]}").hostname or "" if len(given) == 1 else ""
@@ -211,7 +191,7 @@ class Guard:
 
     @staticmethod
     def _check_origin(scope: Scope, headers: Headers) -> None:
-        """Refuse what other pages send; only a link may lead here."""
+        """Refuse what other pages send, except links."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
         own = origin is None or origin == f"{scope.get('scheme', 'http')}://{headers['host']}"
@@ -219,11 +199,7 @@ class Guard:
             raise Refusal(403, "the request comes from another page", "open the playground itself, and use it there")
 
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return a redirection that leaves a cookie if the token stands in the address, and a page if there is none.
-
-        Raises:
-            Refusal: the token is missing or wrong, and what asks is no browser that shows a page.
-        """
+        """Return a redirection that sets a cookie if the address has the token, and a page if there is none."""
         cookie = _COOKIE.format(port=(scope.get("server") or ("", 0))[1])
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["method"] == "GET" and self._is_token(given):
@@ -240,7 +216,7 @@ class Guard:
         raise Refusal(403, "the token is missing or wrong", "open the whole address that 'tokbench serve' printed")
 
     def _is_token(self, given: str) -> bool:
-        """Compare what was given with the token, in a time that does not tell how much of it is right."""
+        """Compare with the token in constant time."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._rules.token.encode())
 
     def _largest(self, scope: Scope) -> int:
@@ -251,7 +227,7 @@ class Guard:
         return Refusal(413, f"the request is larger than {largest}", f"send at most {largest}")
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a ``receive`` that refuses a body which is too large, or which comes too slowly."""
+        """Return a ``receive`` that refuses a body which is too large or too slow."""
         due = asyncio.get_running_loop().time() + self._rules.seconds
         size, more = 0, True
 

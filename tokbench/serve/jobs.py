@@ -1,7 +1,4 @@
-"""The questions that the page asks of a tokenizer; each runs in the tokenizer's own process and answers in JSON.
-
-The answer is made into JSON there, so that the server itself only passes bytes on.
-"""
+"""The questions of the page about a tokenizer; each runs in the tokenizer's own process and answers in JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, kind_of, list
 SearchBy = Literal["text", "bytes", "id"]
 
 _MOST_FOUND: Final = 200
-"""Tokens that a search shows."""
+"""The most tokens of a search."""
 
 _LONGEST_BACK: Final = 200
 
@@ -40,17 +37,14 @@ class PageJob(Job):
     """A question about one tokenizer; the answer is JSON as bytes, or the failure."""
 
     name: str
-    """The tokenizer."""
     verb: ClassVar[str] = "encoding"
-    """The activity, for messages."""
+    """For messages."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing(self.verb, tokenizer=self.name, place=""):
             yield attempt(lambda: as_json({"tokenizer": self.name, **self.answer(context)}))
 
@@ -72,29 +66,27 @@ def as_json(value: object) -> bytes:
 class CutPrompt(PageJob):
     """Cut a prompt into tokens.
 
-    The answer has ``ids``; ``lengths``, the bytes of the prompt that each token takes, empty if the tokens cannot be
-    aligned with the prompt, and then ``pieces``, the bytes of each id as hexadecimal digits; ``special``, the places
-    of special tokens among the ids; ``missing``, the control tokens that the tokenizer does not have, which are
-    spelled as text; ``round_trip`` and ``back``, what decoding gives where that is another text; ``seconds``; and
-    ``alone``, the tokens of the message by itself, or ``null``.
+    The answer has ``ids``; ``lengths``, the bytes of the prompt per token, empty if the tokens cannot be aligned with
+    the prompt, and then ``pieces``, the bytes of each id as hexadecimal digits; ``special``, the places of special
+    tokens among the ids; ``missing``, the control tokens that the tokenizer lacks, which are spelled as text;
+    ``round_trip`` and ``back``, the decoded text if it differs; ``seconds``; and ``alone``, the tokens of the message
+    by itself, or ``null``.
     """
 
     parts: tuple[PromptPart, ...]
-    """The prompt."""
     special: bool = False
     """Recognise special tokens in ordinary text, too."""
     message: str | None = None
-    """The message inside a template, whose own tokens are counted; ``None`` without one."""
+    """The message inside a template, whose own tokens are counted."""
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
-        """See :meth:`PageJob.answer`."""
         loaded = context.loaded(self.name)
         alone = None if self.message is None else len(loaded.tokenizer.encode(self.message))
         return cut_prompt(loaded, self.parts, special=self.special) | {"alone": alone}
 
 
 def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special: bool) -> dict[str, object]:
-    """Return how a tokenizer cuts a prompt; see :class:`CutPrompt`.
+    """Return the tokens of a prompt; see :class:`CutPrompt`.
 
     Raises:
         ContractError: the tokenizer breaks its contract.
@@ -132,10 +124,9 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
 def _without_prefixes(
     tokenizer: Tokenizer, stretches: Sequence[Stretch]
 ) -> tuple[list[int], list[int], list[int]] | None:
-    """Return what :func:`_laid` does, of a tokenizer that puts a prefix before a text but not after a special token.
+    """Return :func:`_laid` for a tokenizer that puts a prefix before a text but not after a special token.
 
-    Returns:
-        ``None`` for another tokenizer, and where text spells a special token that is not meant to be one.
+    ``None`` for another tokenizer, and where text spells a special token that is not meant to be one.
     """
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
     names = {stretch.text for stretch in stretches if stretch.token is not None}
@@ -181,20 +172,18 @@ def _laid(stretches: Sequence[Stretch], shard: EncodedShard) -> tuple[list[int],
 
 @dataclass(frozen=True)
 class DescribeToken(PageJob):
-    """Describe one id: its bytes, its kind, and how BPE arrives at it.
+    """Describe one id: its bytes, its kind, and its merges.
 
     The answer has ``id``, ``bytes`` in hexadecimal digits, ``kind``, ``name`` for a special token, ``steps``, the parts
-    of the token after each merge, from its units on, and ``unmerged``, why none were found.
+    of the token after each merge, from its units on, and ``unmerged``, the reason for no steps.
     """
 
     token: int
-    """The id."""
     merges: bool = False
-    """Find the steps, too. To recover the merges of a vocabulary takes seconds."""
+    """Find the steps, too, which may take seconds."""
     verb: ClassVar[str] = "looking up an id"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
-        """See :meth:`PageJob.answer`."""
         tokenizer = context.tokenizer(self.name)
         if not 0 <= self.token < tokenizer.vocab_size:
             raise InputError(f"id {self.token} is not in the vocabulary; give one from 0 to {tokenizer.vocab_size - 1}")
@@ -215,9 +204,7 @@ class DescribeToken(PageJob):
 def parts_after_each(token: str, merges: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the parts of a token before its first merge and after each; the last entry is the token itself.
 
-    Args:
-        token: its bytes as hexadecimal digits.
-        merges: the parts of each merge, in the order in which BPE does them: by rank, then from left to right.
+    The token is hexadecimal digits. ``merges`` are the parts of each merge in BPE's order: by rank, then left to right.
 
     >>> parts_after_each("616262", [["61", "62"], ["6162", "62"]])
     [['61', '62', '62'], ['6162', '62'], ['616262']]
@@ -241,13 +228,10 @@ class SearchVocabulary(PageJob):
     """
 
     query: str
-    """The text, hexadecimal digits, or the number."""
     by: SearchBy
-    """The kind of query."""
     verb: ClassVar[str] = "searching the vocabulary"
 
     def answer(self, context: WorkerContext) -> dict[str, object]:
-        """See :meth:`PageJob.answer`."""
         listing = _listing(context, self.name)
         hits = find_tokens(listing, self.query, self.by)
         names = {token: name for name, token in listing.special.items()}

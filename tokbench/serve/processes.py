@@ -1,4 +1,4 @@
-"""The processes of the playground: one for each tokenizer that is open, so that each costs only its own column."""
+"""The processes of the playground: one for each open tokenizer, so that each costs only its own column."""
 
 from __future__ import annotations
 
@@ -22,13 +22,9 @@ MOST_WAITING: Final = 128
 
 
 class IsolatedProcess:
-    """One worker process, and the thread that speaks to it; jobs are done one after the other.
+    """One worker process, and the thread that speaks to it; jobs run one after the other.
 
-    A process that dies, or does not answer in time, is ended; the next job starts it anew.
-
-    Args:
-        limits: how much time a job may take, and how much memory the process.
-        recipe: the name of the tokenizer that it holds, and what loads it; ``None`` if it holds none.
+    A process that dies or exceeds its time is ended; the next job restarts it.
     """
 
     def __init__(self, limits: Limits, recipe: tuple[str, Recipe] | None = None) -> None:
@@ -41,7 +37,7 @@ class IsolatedProcess:
         self.waiting = 0
 
     async def ask(self, job: Job) -> Any | Failure:
-        """Return the answer to a job, or the failure. A caller that is cancelled takes a waiting job with it."""
+        """Return the answer to a job, or the failure; cancelling removes a waiting job."""
         if self.waiting >= MOST_WAITING:
             return Failure(f"{self.waiting} texts are waiting for it already; try again in a moment")
         self.waiting += 1
@@ -57,7 +53,6 @@ class IsolatedProcess:
         return self._death(answer) if isinstance(answer, WorkerDied) else answer
 
     def _death(self, died: WorkerDied) -> Failure:
-        """Return the failure that reports a process that has ended."""
         advice = "the next text starts it anew"
         if died.failure.timed_out:
             advice += f"; if it is only slow, allow more with --timeout {10 * self._limits.step:g}"
@@ -65,19 +60,13 @@ class IsolatedProcess:
         return Failure(f"{died.ended} while {died.heartbeat.verb}{said}; {advice}", died.failure.timed_out)
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
         self._ended = True
         self._pool.end()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class TokenizerProcesses:
-    """The tokenizers that are open, each in a process of its own; the least recently used gives way.
-
-    Args:
-        limits: of each process.
-        most: how many processes there may be.
-    """
+    """The open tokenizers, each in a process of its own; above ``most``, the least recently used is ended."""
 
     def __init__(self, limits: Limits, most: int) -> None:
         self._limits, self._most = limits, most
@@ -85,11 +74,10 @@ class TokenizerProcesses:
 
     @property
     def names(self) -> list[str]:
-        """The tokenizers that have a process, the least recently used first."""
+        """The least recently used first."""
         return list(self._open)
 
     async def ask(self, name: str, recipe: Recipe, job: Job) -> Any | Failure:
-        """Return the answer of a tokenizer's process to a job, or the failure."""
         process = attempt(lambda: self._process(name, recipe))
         return process if isinstance(process, Failure) else await process.ask(job)
 
@@ -105,11 +93,9 @@ class TokenizerProcesses:
         return self._open[name]
 
     def close(self, name: str) -> None:
-        """End the process of a tokenizer, if it has one."""
         if process := self._open.pop(name, None):
             process.end()
 
     def end(self) -> None:
-        """End all processes."""
         for name in self.names:
             self.close(name)

@@ -1,6 +1,6 @@
 """Finished runs for the page: listed, opened, compared, and their curves over vocabulary sizes.
 
-Reading and rendering results takes seconds and much memory, so these jobs run in a process of their own.
+Reading and rendering results takes seconds and much memory, so these jobs have a process of their own.
 """
 
 from __future__ import annotations
@@ -30,14 +30,11 @@ if TYPE_CHECKING:
 RESULTS: Final = "results.json"
 
 _MOST_POINTS: Final = 240
-"""Points of a curve that the page draws; they are as far apart as the logarithms of the sizes."""
+"""Points of a curve, evenly by the logarithm of the size."""
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """Return the ``results.json`` of each run, sorted in each folder.
-
-    Args:
-        paths: the folders of runs, their ``results.json``, and folders of such folders.
+    """Return the ``results.json`` of each run, sorted in each folder; paths are runs, results or folders of runs.
 
     Raises:
         InputError: a path has no results; the error lists all such paths.
@@ -56,7 +53,7 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
 
 
 def written_at(path: Path) -> int:
-    """Return the time of the last change of a file in nanoseconds; 0 if it is gone.
+    """Return the modification time of a file in nanoseconds; 0 if it is gone.
 
     >>> written_at(Path("nowhere.json"))
     0
@@ -69,16 +66,13 @@ class RunJob(Job):
     """A question about finished runs; the answer is bytes, or the failure."""
 
     paths: tuple[Path, ...]
-    """The results that it is about."""
     verb: ClassVar[str] = "reading results"
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """No tokenizer is at work."""
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing(self.verb, tokenizer="", place=", ".join(map(str, self.paths))):
             yield attempt(lambda: self.answer(context))
 
@@ -88,10 +82,9 @@ class RunJob(Job):
 
 
 class DescribeRun(RunJob):
-    """Say what a run is: JSON with its name, its extent, and the tokenizers that it has saved."""
+    """Describe a run: JSON with its name, its extent, and its saved tokenizers."""
 
     def answer(self, context: WorkerContext) -> bytes:
-        """See :meth:`RunJob.answer`."""
         [path] = self.paths
         results = _read(context, path)
         artefacts = [
@@ -126,7 +119,6 @@ class RunReport(RunJob):
     verb: ClassVar[str] = "rendering the report"
 
     def answer(self, context: WorkerContext) -> bytes:
-        """See :meth:`RunJob.answer`."""
         page = context.registry.reporters.get("html").render(_read(context, self.paths[0]))
         return page if isinstance(page, bytes) else page.encode("utf-8", "backslashreplace")
 
@@ -137,7 +129,6 @@ class RunComparison(RunJob):
     verb: ClassVar[str] = "comparing runs"
 
     def answer(self, context: WorkerContext) -> bytes:
-        """See :meth:`RunJob.answer`."""
         one, two = (NamedRun(str(path.parent), _read(context, path)) for path in self.paths)
         return comparison_html(ComparisonPage(compare(one, two), (), 0)).encode("utf-8", "backslashreplace")
 
@@ -146,7 +137,6 @@ class RunCurves(RunJob):
     """Return bytes per token over vocabulary sizes as JSON: rows of line, corpus, group, sizes and ratios."""
 
     def answer(self, context: WorkerContext) -> bytes:
-        """See :meth:`RunJob.answer`."""
         from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
         lines = SizeLines(_read(context, self.paths[0]))
@@ -161,7 +151,6 @@ class RunCurves(RunJob):
 
 
 def _points(lines: SizeLines, line: Any, corpus: str, group: str) -> Iterator[tuple[list[int], list[float]]]:
-    """Yield the points of a line that are drawn, if it was measured there."""
     trace = lines.trace(line, corpus, group)
     if trace is None:
         return
@@ -171,11 +160,7 @@ def _points(lines: SizeLines, line: Any, corpus: str, group: str) -> Iterator[tu
 
 
 def _read(context: WorkerContext, path: Path) -> Results:
-    """Read the results of a run, and keep the last ones that were read.
-
-    Raises:
-        ResultsError: they are damaged or gone.
-    """
+    """Read the results of a run, and keep the last ones in memory."""
     kept: dict[Path, tuple[int, Results]] = context.kept.setdefault("results of runs", {})
     stamp = written_at(path)
     if path not in kept or kept[path][0] != stamp:

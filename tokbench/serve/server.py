@@ -15,7 +15,7 @@ from tokbench.serve.app import Playground
 from tokbench.serve.guard import Rules
 
 MOST_CONNECTIONS: Final = 128
-"""Connections at the same time; a further one gets the status 503."""
+"""A further connection gets the status 503."""
 
 _END_SECONDS: Final = 3
 
@@ -31,24 +31,20 @@ class PatientProtocol(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base
-        """Begin to wait for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting for the rest of the headers, unless they are complete."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         self._stop()
         super().connection_lost(exc)
 
@@ -68,14 +64,10 @@ class PatientProtocol(H11Protocol):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Args:
-        host: the address.
-        port: the port; 0 for any that is free.
+    """Return a socket that listens; port 0 is any free one.
 
     Raises:
-        InputError: the address is not one of this machine, or the port is taken.
+        InputError: the address is not one of this machine, or the port is in use.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -115,12 +107,7 @@ def _address_outside(family: socket.AddressFamily) -> str:
 
 
 def serve(playground: Playground, listening: socket.socket) -> None:
-    """Serve the playground until Ctrl-C, and end its processes.
-
-    Args:
-        playground: the playground.
-        listening: the socket.
-    """
+    """Serve the playground until Ctrl-C, and end its processes."""
     try:
         server_of(playground).run(sockets=[listening])
     finally:
@@ -128,7 +115,7 @@ def serve(playground: Playground, listening: socket.socket) -> None:
 
 
 def server_of(playground: Playground) -> uvicorn.Server:
-    """Return a server of the playground with limits on connections, which writes no log of addresses."""
+    """Return a server with limits on connections, which writes no log of addresses."""
     config = uvicorn.Config(
         playground.app(),
         http=PatientProtocol,

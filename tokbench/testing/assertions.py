@@ -1,4 +1,4 @@
-"""Assertions for the tests of a tokenizer library: the same ids, nothing lost, nothing worse than in an earlier run."""
+"""Assertions for the tests of a tokenizer library: the same ids, lossless, not worse than an earlier run."""
 
 from __future__ import annotations
 
@@ -15,23 +15,18 @@ from tokbench.testing.shrink import shrink
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 
 _AROUND = 4
-"""Ids that a message shows before the first difference, and after it."""
+"""Ids that a message shows before and after the first difference."""
 
 _MOST_ROWS = 20
-"""Numbers that a message shows."""
+"""The most numbers of a message."""
 
 
 def assert_same_ids(tokenizer: Tokenizer, reference: Tokenizer, texts: Iterable[str]) -> None:
     """Assert that two tokenizers give the same ids for every text.
 
-    Args:
-        tokenizer: the tokenizer that is tested.
-        reference: the tokenizer that is known to be right.
-        texts: the documents.
-
     Raises:
         AssertionError: the ids of a text differ. The message has the number of the document, the first token that
-            differs, and the smallest text that could be found for which they differ, too.
+            differs, and the smallest text that was found with different ids.
 
     >>> import tokbench
     >>> assert_same_ids(tokbench.load("utf8_bytes"), tokbench.load("utf8_bytes"), ["one", "né"])
@@ -80,7 +75,6 @@ def _other_ids(
 
 
 def _named(ids: Sequence[int], at: int, tokenizer: Tokenizer) -> str:
-    """Return an id with its bytes, if they say more than the id does."""
     if at >= len(ids):
         return "missing"
     data = tokenizer.token_bytes(ids[at]) if isinstance(tokenizer, HasTokenBytes) else b""
@@ -88,22 +82,17 @@ def _named(ids: Sequence[int], at: int, tokenizer: Tokenizer) -> str:
 
 
 def _marked(ids: Sequence[int], at: int) -> str:
-    """Return the ids around the first difference, which is marked."""
     first, last = max(0, at - 2 * _AROUND), at + _AROUND
     parts = [f"{'>>> ' if k == at else ''}{ids[k]}" for k in range(first, min(len(ids), last))]
     return f"[{'... ' if first else ''}{', '.join(parts)}{' ...' if last < len(ids) else ''}]"
 
 
 def assert_lossless(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
-    """Assert that a tokenizer gives every text back: ``decode(encode(text)) == text``.
-
-    Args:
-        tokenizer: the tokenizer that is tested.
-        texts: the documents.
+    """Assert that a tokenizer is lossless: ``decode(encode(text)) == text``.
 
     Raises:
-        AssertionError: a text does not come back. The message has the number of the document, the first character that
-            differs, and the smallest text that could be found that does not come back either.
+        AssertionError: a text is lossy. The message has the number of the document, the first character that differs,
+            and the smallest lossy text that was found.
 
     >>> import tokbench
     >>> assert_lossless(tokbench.load("utf8_bytes"), ["one", "né"])
@@ -160,17 +149,16 @@ def assert_not_worse(
 ) -> None:
     """Assert that no number of a run is worse than in an earlier run by more than a limit.
 
-    Worse is higher where lower is better, and lower where higher is better. Numbers without a better direction
-    are left out, and so are speeds, unless ``metrics`` names them: those of two runs differ by what else the machine
-    does. A number that is gone is worse.
+    Numbers without a better direction are left out, and so are speeds, which depend on the load of the machine, unless
+    ``metrics`` names them. A missing number is worse.
 
     Args:
         results: the run that is judged: results, a folder, or a ``results.json`` file.
-        baseline: the run that came before.
+        baseline: the earlier run.
         limit: by how much a number may be worse: a share of the baseline's value (``"+1%"``), or a difference in the
             unit of the metric (``"0.02"``). The sign does not matter.
-        metrics: ids of the metrics to look at; empty for all that were compared.
-        each_group: look at every group, too, and not at whole corpora alone.
+        metrics: ids of metrics; empty for all that were compared.
+        each_group: compare every group, too, not only whole corpora.
         significantly: fail only where chance does not explain it; see :func:`tokbench.comparison.gate.check_rules`.
 
     Raises:
@@ -194,7 +182,6 @@ def _named_run(run: Results | str | Path, name: str) -> NamedRun:
 def _rules(
     comparison: Comparison, limit: str, metrics: Sequence[str], *, each_group: bool, significantly: bool
 ) -> list[Rule]:
-    """Return a rule for each metric that is looked at."""
     known = comparison.metrics
     if not re.fullmatch(r"\d+(\.\d+)?\s*%?", limit):
         raise InputError(f"assert_not_worse: limit {limit!r} is not a number; write it as '+1%' or '0.02'")
@@ -220,7 +207,6 @@ def _rules(
 
 
 def _worse(changes: Sequence[CellChange], limit: str, names: Sequence[str]) -> str:
-    """Return the message about the numbers that are worse."""
     ordered = sorted(changes, key=lambda change: -abs(change.ratio if change.ratio is not None else 1.0))
     numbers = "1 number is" if len(changes) == 1 else f"{len(changes):,} numbers are"
     lines = [f"{numbers} worse than in {names[0]} by more than {limit.lstrip('+-')}:"]

@@ -1,4 +1,4 @@
-"""The exceptions by which a rule says what it found, and values and calls as short text."""
+"""The findings of rules as exceptions, and values and calls as short text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Broken(Exception):  # noqa: N818 - a finding
 
     Args:
         call: the call that shows it.
-        expected: what should come, in words.
-        got: the value that came.
-        words: what happened, if no value came.
+        expected: the right value, in words.
+        got: the value.
+        words: what happened, if there is no value.
     """
 
     def __init__(self, call: str, expected: str, got: Any = None, *, words: str = "") -> None:
@@ -27,17 +27,17 @@ class Broken(Exception):  # noqa: N818 - a finding
 
 
 class RuleNotApplicable(Exception):  # noqa: N818 - a finding
-    """The rule does not apply to this tokenizer, for the reason that is given."""
+    """The rule does not apply to this tokenizer, with the reason."""
 
 
 class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
-    """A call on which this rule only builds went wrong; the rule about that call reports it."""
+    """A call failed that another rule checks."""
 
 
 def shown(value: Any) -> str:
     r"""Return a value as Python writes it, or the beginning and the length of a long one.
 
-    Characters that are not in their composed form (NFC), and might look like others, are escaped.
+    Characters that are not composed (NFC), and might look like others, are escaped.
 
     >>> shown("né"), shown("ne\u0301"), shown([1, 2])
     ("'né'", "'ne\\u0301'", '[1, 2]')
@@ -62,7 +62,7 @@ def call_of(method: str, *arguments: Any) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """Say what was raised, on one line, with its type.
+    """Return what was raised, on one line, with its type.
 
     >>> raised(KeyError("a"))
     "raised KeyError: 'a'"

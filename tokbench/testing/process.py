@@ -1,4 +1,4 @@
-"""A worker process with the tokenizer under test in it: what kills or stops it becomes a reason."""
+"""A worker process with the tokenizer under test: its death or time limit becomes a reason."""
 
 from __future__ import annotations
 
@@ -27,19 +27,15 @@ _KEPT: Final = "the tokenizer under test"
 
 @dataclass(frozen=True)
 class _Check(Job):
-    """Call a function with the tokenizer under test. The time limit is for the whole job."""
-
     limit: ClassVar[Literal["step", "train"]] = "train"
     retry_alone: ClassVar[bool] = False
     step: Callable[[TokenizerUnderTest], Any]
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[Any]:
-        """See :class:`tokbench.measuring.job.Job`."""
         subject = context.kept[_KEPT]
         with doing("checking", tokenizer=subject.request.name, place=""):
             yield self.step(subject)
@@ -47,8 +43,6 @@ class _Check(Job):
 
 @dataclass(frozen=True)
 class _Load(Job):
-    """Make the tokenizer; the answer is an exception if that fails, else ``None``."""
-
     limit: ClassVar[Literal["step", "train"]] = "train"
     retry_alone: ClassVar[bool] = False
     name: str
@@ -59,11 +53,9 @@ class _Load(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("checking", tokenizer=self.name, place="load"):
             problem: TokbenchError | None = None
             try:
@@ -87,16 +79,16 @@ class _Load(Job):
 
 
 class CheckProcess:
-    """A fresh process with a tokenizer, to be closed; another tokenizer may take the place of the first.
+    """A fresh process with a tokenizer, to be closed; another tokenizer may replace the first.
 
     Args:
         request: the tokenizer.
-        limit: seconds that loading or training may take, and every job after it.
+        limit: seconds of loading or training, and of every later job.
         hash_seed: Python's ``PYTHONHASHSEED`` there; processes with different ones order sets differently.
         avoid: calls that killed an earlier process.
 
     Raises:
-        BackendUnavailable: the tokenizer cannot be had here.
+        BackendUnavailable: the tokenizer is unavailable here.
         BackendError: it does not load, or loading kills the process or takes too long.
     """
 
@@ -110,14 +102,10 @@ class CheckProcess:
         self.load(request, avoid=avoid)
 
     def load(self, request: CheckRequest, *, avoid: frozenset[str] = frozenset()) -> None:
-        """Put a tokenizer in the place of the one that is there; the process is closed if that fails.
-
-        Args:
-            request: the tokenizer.
-            avoid: calls that killed an earlier process.
+        """Replace the tokenizer; the process is closed if that fails.
 
         Raises:
-            BackendUnavailable, BackendError: as the class says.
+            BackendUnavailable, BackendError: see the class.
         """
         problem = self._ask(_Load(request.name, pickle.dumps(request), self._limit, avoid, generated(request.examples)))
         if isinstance(problem, WorkerDied):
@@ -127,11 +115,7 @@ class CheckProcess:
             raise problem
 
     def ask(self, step: Callable[[TokenizerUnderTest], Any]) -> Any | WorkerDied:
-        """Return what a function finds about the tokenizer there; the process is closed if it has died.
-
-        Args:
-            step: the function, which is sent as a pickle.
-        """
+        """Return what a function, sent as a pickle, finds about the tokenizer there; a dead process is closed."""
         return self._ask(_Check(step))
 
     def _ask(self, job: Job) -> Any | WorkerDied:
@@ -142,6 +126,6 @@ class CheckProcess:
 
 
 def reason_of(died: WorkerDied) -> str:
-    """Return how a process ended, and the last words that it printed."""
+    """Return how a process ended, and its last words."""
     ended = died.ended.rstrip(",")
     return f"{ended}: {died.last_words}" if died.last_words else ended

@@ -23,11 +23,11 @@ def _read(docstring: str) -> dict[int, str]:
 
 
 SENTENCES: Final = _read(contract.__doc__ or "")
-"""By number, as they stand in the docstring; none where Python leaves docstrings out (``-OO``)."""
+"""By number; empty where Python removes docstrings (``-OO``)."""
 
 
 class State(StrEnum):
-    """The state of a rule: kept, broken, or not applicable."""
+    """The state of a rule."""
 
     OK = "ok"
     FAILED = "failed"
@@ -38,15 +38,12 @@ class Verdict(NamedTuple):
     """The finding of a rule."""
 
     state: State
-    """Kept, broken, or not applicable to this tokenizer."""
     note: str = ""
-    """The facts that were checked, or the reason why nothing could be."""
+    """What was checked, or why nothing could be."""
     input: str = ""
     """The smallest input that was found to break the rule."""
     expected: str = ""
-    """The requirement of the contract."""
     got: str = ""
-    """The behaviour of the tokenizer."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +55,16 @@ class Outcome:
     """
 
     rule: str
-    """Its name."""
     sentence: int
-    """The number of the contract's sentence that it checks."""
+    """The number of the contract's sentence."""
     verdict: Verdict
-    """Its finding."""
 
     @property
     def state(self) -> State:
-        """The state of the rule."""
         return self.verdict.state
 
     @property
     def quote(self) -> str:
-        """The sentence of the contract."""
         return f"{self.sentence}. {SENTENCES.get(self.sentence, '')}"
 
     def __str__(self) -> str:
@@ -96,22 +89,19 @@ class ConformanceReport:
     """All outcomes of one tokenizer."""
 
     backend: str
-    """Its backend."""
     options: Mapping[str, Any]
     """Of loading or training."""
     train: int
-    """The vocabulary size it was trained to; 0 if it was loaded."""
+    """The vocabulary size of training; 0 if it was loaded."""
     outcomes: tuple[Outcome, ...]
     """In the order of the rules."""
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """The rules that are broken."""
         return tuple(outcome for outcome in self.outcomes if outcome.state is State.FAILED)
 
     @property
     def ok(self) -> bool:
-        """True if no rule is broken."""
         return not self.failed
 
     def __str__(self) -> str:
@@ -127,7 +117,6 @@ class ConformanceReport:
         )
 
     def to_json(self) -> str:
-        """Return everything as JSON, for other programs."""
         outcomes = [
             {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
             for outcome in self.outcomes

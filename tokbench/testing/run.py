@@ -18,13 +18,12 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.engine_contract import NO_IDS, CountsAlone
 
 TIME_LIMIT: Final = 120.0
-"""Seconds that loading or training may take, and every rule."""
+"""Seconds of loading or training, and of every rule."""
 
 _TRIES: Final = 4
 
 
 def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
-    """Check a rule."""
     if isinstance(subject.tokenizer, CountsAlone) and rule not in OF_COUNTS:
         return Verdict(State.NOT_APPLICABLE, NO_IDS)
     try:
@@ -42,12 +41,7 @@ def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
 
 
 class Session:
-    """One tokenizer under check, in a process of its own, which is replaced if it dies; to be closed.
-
-    Args:
-        request: the tokenizer.
-        time_limit: seconds that loading or training may take, and every rule.
-        rules: the names of the rules to check; all of them if it is ``None``.
+    """One tokenizer under check, in a process that is replaced if it dies; to be closed.
 
     Raises:
         InputError: the request cannot be fulfilled, or there is no such rule.
@@ -61,17 +55,17 @@ class Session:
             if name not in RULES:
                 raise InputError(f"unknown rule {name!r}; {did_you_mean(name, RULES)}")
         self.rules = tuple(rule for rule in RULES if rule in chosen)
-        """The names of the rules to check, in the order of all rules."""
+        """In the order of all rules."""
         self._limit = time_limit
         self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()
         self._unavailable = ""
 
     def start(self) -> CheckProcess:
-        """Return the process, which is started if it is not there.
+        """Return the process, started if necessary.
 
         Raises:
-            BackendUnavailable: the tokenizer cannot be had here.
+            BackendUnavailable: the tokenizer is unavailable here.
             BackendError: it does not load.
         """
         if self._unavailable:  # it is not asked again for every rule
@@ -105,13 +99,11 @@ class Session:
         return Outcome(rule, sentence, Verdict(State.NOT_APPLICABLE, reason))
 
     def close(self) -> None:
-        """End the process."""
         if self._process is not None:
             self._process.close()
             self._process = None
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Check the rules, and yield their outcomes one after the other."""
         self.start()
         for rule in self.rules:
             try:
@@ -133,23 +125,23 @@ def check_backend(
 ) -> ConformanceReport:
     """Check one tokenizer of a backend against every sentence of the contract.
 
-    The tokenizer works in a process of its own: a panic, a crash or an endless loop breaks one rule, and
-    the others go on. With hypothesis installed (``pip install 'tokbench[testing]'``) there are more texts.
+    The tokenizer works in a process of its own: a panic, a crash or an endless loop breaks one rule, and the others go
+    on. With hypothesis installed (``pip install 'tokbench[testing]'``) there are more texts.
 
     Args:
         backend: the name of a registered backend, or a spec whose functions another process can import.
         options: of loading, or of training.
-        train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
-        examples: how many texts hypothesis generates, besides those that ship with tokbench.
-        time_limit: seconds that loading or training may take, and every rule.
-        rules: the names of the rules to check, such as ``["lossless", "pickle"]``; all of them if it is ``None``.
+        train: a vocabulary size to train to, on shipped text; 0 to load.
+        examples: texts that hypothesis generates, besides the shipped ones.
+        time_limit: seconds of loading or training, and of every rule.
+        rules: the names of the rules to check, such as ``["lossless", "pickle"]``; ``None`` for all.
 
     Returns:
         The outcomes of the rules. ``report.ok`` is true if no rule is broken; ``print(report)`` shows all.
 
     Raises:
         InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
-        BackendUnavailable: it cannot be had here.
+        BackendUnavailable: it is unavailable here.
         BackendError: it does not load.
 
     >>> report = check_backend("utf8_bytes", examples=20)
@@ -181,14 +173,8 @@ def conformance(
         import tokbench.testing
         test_conformance = tokbench.testing.conformance("my_backend", size=1)
 
-    Args:
-        backend: the name of a registered backend, or a spec whose functions another process can import.
-        train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
-        examples: how many texts hypothesis generates, besides those that ship with tokbench.
-        time_limit: seconds that loading or training may take, and every rule.
-        rules: the names of the rules to check; all of them if it is ``None``. Where several tokenizers of a backend
-            are tested, the slow rules, such as ``long_text``, need not be checked of every one.
-        options: of loading, or of training.
+    ``options`` are of loading, or of training. Where several tokenizers of a backend are tested, slow ``rules`` such as
+    ``long_text`` need only one of them.
 
     Raises:
         InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).

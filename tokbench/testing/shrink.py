@@ -1,4 +1,4 @@
-"""A failing input made small: parts are taken away, and characters made plain, as long as it still fails."""
+"""Makes a failing input small: removes parts, and simplifies characters, as long as it still fails."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ S = TypeVar("S", str, list[str], list[int])
 
 
 def shrink(whole: S, fails: Callable[[S], bool]) -> S:
-    """Return a smaller input that fails too; at most 2,000 calls and 10 seconds are spent on it.
+    """Return a smaller input that fails too, within 2,000 calls and 10 seconds.
 
-    First halves are left out, then quarters, down to single elements, again and again until nothing can
-    go (Zeller's delta debugging). The characters of a text are then replaced by ``a`` where that fails too.
+    Halves are removed, then quarters, down to single elements, until nothing can go (Zeller's delta debugging).
+    Characters of a text then become ``a`` where that fails too.
 
     >>> shrink("a long text with <s> in it", lambda text: "<s" in text)
     '<s'

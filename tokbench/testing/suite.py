@@ -23,7 +23,7 @@ from tokbench.tokenizers.batch import fresh_copies
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 MAX_BYTES: Final = 2_000_000
-"""UTF-8 bytes of a corpus that are given at most."""
+"""The most UTF-8 bytes of a corpus."""
 
 
 class SuiteCase(NamedTuple):
@@ -34,10 +34,7 @@ class SuiteCase(NamedTuple):
 
 
 class Suite:
-    r"""A configuration whose tokenizers run in this process: a crash of one ends the process.
-
-    Args:
-        name: a YAML file, or the name of a suite that ships with tokbench.
+    r"""A configuration, or a shipped suite, whose tokenizers run in this process: a crash of one ends the process.
 
     Raises:
         InputError: something is wrong with the configuration; the message has every problem with its place.
@@ -55,7 +52,6 @@ class Suite:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        """The name that was given."""
         self._open = ExitStack()
         config = read_config(Path(name))
         pool = self._open.enter_context(worker_pool(config, RunProgress(), Executor(0)))
@@ -73,19 +69,17 @@ class Suite:
             for name in self._prepared
             if name in plan.names_on(corpus)
         ]
-        """Every tokenizer on every corpus on which it is measured, in the order of the file."""
+        """Every tokenizer on each of its corpora, in the order of the file."""
 
     @property
     def tokenizers(self) -> list[str]:
-        """The names of the tokenizers."""
         return list(self._prepared)
 
     def close(self) -> None:
-        """Forget the tokenizers."""
         self._open.close()
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """Return a tokenizer; it is trained now if the configuration trains it, and only once.
+        """Return a tokenizer; it is trained once, now, if the configuration trains it.
 
         Raises:
             BackendUnavailable: it is optional and cannot be used here.
@@ -107,7 +101,7 @@ class Suite:
         return ready
 
     def facts(self, name: str) -> PreparedTokenizer:
-        """Return what is known of a tokenizer, such as its size and engine."""
+        """Return facts about a tokenizer, such as its size and engine."""
         return self._prepared[name]
 
     def texts(self, corpus: str) -> list[str]:
@@ -125,7 +119,7 @@ class Suite:
 
 
 def warm_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield copies without end, each warm, but with empty caches; or the tokenizer itself if it cannot be copied.
+    """Yield warm copies with empty caches without end; or the tokenizer itself if it cannot be copied.
 
     >>> import tokbench
     >>> tokenizer = tokbench.load("utf8_bytes")

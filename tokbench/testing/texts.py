@@ -1,4 +1,4 @@
-"""The texts on which every tokenizer is checked: small and hostile ones first."""
+"""The texts of the checks: small and difficult ones first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONG: Final = 1_000_000
 
 
 def sample_spec(registry: Registry) -> CorpusSpec:
-    """Return the source of the texts that ship with tokbench.
+    """Return the source of the shipped texts.
 
     Raises:
         InputError: its plugin is not loaded.
@@ -44,14 +44,13 @@ def sample_spec(registry: Registry) -> CorpusSpec:
 
 
 def _sample(part: str) -> Iterator[Document]:
-    """Yield the documents of a part of the sample."""
     spec = sample_spec(load_registry())
     yield from spec.open(spec.options.model_validate({"part": part})).documents()
 
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Return the hostile texts above and those that are shipped, and a sentence in each language, shortest first."""
+    """Return difficult texts, from here and from the sample, and a sentence in each language, shortest first."""
     hostile = [document.text for document in _sample("hostile")]
     sentences = {document.group: document.text for document in _sample("languages")}
     marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
@@ -60,12 +59,9 @@ def corpus() -> tuple[str, ...]:
 
 @cache
 def generated(examples: int) -> tuple[str, ...]:
-    """Return texts that hypothesis generates, the same ones every time; none where it is not installed.
+    """Return at most so many distinct texts that hypothesis generates, always the same; none without it.
 
-    They are any Unicode text without surrogates, and pieces of hostile text strung together.
-
-    Args:
-        examples: how many at most; the same text is counted once.
+    They are any Unicode text without surrogates, and joined pieces of difficult text.
     """
     if not examples:
         return ()
@@ -92,7 +88,7 @@ def generated(examples: int) -> tuple[str, ...]:
 
 
 def long_texts() -> dict[str, str]:
-    """Return texts of a megabyte each, with no place to split them, by their description."""
+    """Return texts of a megabyte each, without a place to split them, by their description."""
     import random
 
     letter_of_byte = bytes(ord("a") + byte % 26 for byte in range(256))
@@ -102,6 +98,6 @@ def long_texts() -> dict[str, str]:
 
 
 def training_text() -> GroupedText:
-    """Return the text on which a backend is trained before it is checked: the shipped sentences and code."""
+    """Return the training text of a check: the shipped sentences and code."""
     documents = (document for part in ("languages", "code") for document in _sample(part))
     return GroupedText([(document.group, document.text) for document in documents])

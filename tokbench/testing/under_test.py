@@ -1,4 +1,4 @@
-"""The tokenizer under test: how any process makes it, and the calls that rules make of it."""
+"""The tokenizer under test: how any process makes it, and the calls of rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tokbench.tokenizers.options import Options
 T = TypeVar("T")
 
 BUILDING_ON: Final = "building on"
-"""The verb of the heartbeat during a call that a rule only builds on."""
+"""The verb of the heartbeat during a call that another rule checks."""
 
 _SPELLED: Final = 64
 _SAMPLED_IDS: Final = 20_000
@@ -40,31 +40,24 @@ class CheckRequest:
     """The tokenizer to check."""
 
     backend: str | BackendSpec
-    """A registered backend's name, or a spec."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Of loading, or of training."""
     train: int = 0
-    """The vocabulary size to train to on the shipped text; 0 to load."""
+    """The vocabulary size of training on the shipped text; 0 to load."""
     examples: int = EXAMPLES
-    """The number of texts that hypothesis generates, where it is installed."""
+    """The number of texts from hypothesis, if installed."""
     pickled: bytes = b""
-    """The pickled tokenizer itself, which is used instead of loading or training."""
+    """The pickled tokenizer, used instead of loading or training."""
 
     @property
     def name(self) -> str:
-        """The backend's name."""
         return self.backend if isinstance(self.backend, str) else self.backend.name
 
     def spec(self, registry: Registry) -> BackendSpec:
-        """Return the backend.
-
-        Raises:
-            InputError: there is no backend of that name.
-        """
         return registry.backends.get(self.backend) if isinstance(self.backend, str) else self.backend
 
     def check(self) -> None:
-        """Refuse what cannot be made, before any process is started.
+        """Refuse what cannot be made, before any process starts.
 
         Raises:
             InputError: unknown backend or options, a backend that cannot load (or train), a spec that cannot be sent
@@ -97,7 +90,7 @@ class CheckRequest:
         """Load or train the tokenizer.
 
         Raises:
-            BackendUnavailable: it cannot be had here.
+            BackendUnavailable: it is unavailable here.
             Exception: whatever the backend raises.
         """
         if self.pickled:
@@ -114,7 +107,7 @@ class CheckRequest:
 
 
 def is_id(value: Any) -> bool:
-    """Tell whether something is an integer, Python's or numpy's; ``True`` is not one."""
+    """Return whether something is an integer, Python's or numpy's, but not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -126,7 +119,7 @@ class SecondProcess(Protocol):
         """End the process."""
 
     def load(self, request: CheckRequest, /) -> None:
-        """Put another tokenizer in the place of the one that is there."""
+        """Replace the tokenizer."""
 
     def ask(self, step: Callable[[TokenizerUnderTest], Any], /) -> Any | WorkerDied:
         """Return what a function finds about the tokenizer there."""
@@ -134,25 +127,23 @@ class SecondProcess(Protocol):
 
 @dataclass
 class TokenizerUnderTest:
-    """A tokenizer, and what all rules ask of it."""
+    """A tokenizer, and the common calls of rules."""
 
     request: CheckRequest
     """Makes another tokenizer like it."""
     spec: BackendSpec
     tokenizer: Tokenizer
     limit: float
-    """Seconds that a rule may take."""
+    """Seconds of a rule."""
     avoid: frozenset[str] = frozenset()
-    """Calls that killed an earlier process; they are not made again."""
+    """Calls that killed an earlier process; they are not repeated."""
     generated: tuple[str, ...] = ()
-    """Texts that hypothesis generated, in the parent process, once for all tokenizers."""
+    """Texts from hypothesis, generated in the parent process, once for all tokenizers."""
     second_process: SecondProcess | None = None
     """The process that one rule about copies leaves to the next one."""
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
-        """Call a method of the tokenizer; what it raises goes through.
-
-        ``builds_on`` says that the rule only builds on the call, and another rule is about it.
+        """Call a method of the tokenizer, whatever it raises; ``builds_on`` marks a call that another rule checks.
 
         Raises:
             PrerequisiteFailed: the same call has killed a process before.
@@ -190,14 +181,13 @@ class TokenizerUnderTest:
 
     @property
     def lossless(self) -> bool:
-        """True if the tokenizer claims that nothing is lost."""
         return isinstance(self.tokenizer, ClaimsLossless) and self.tokenizer.lossless is True
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of a text.
 
         Raises:
-            PrerequisiteFailed: the call fails, or gives something else.
+            PrerequisiteFailed: the call fails, or returns something else.
         """
         ids = self._quietly("encode", text)
         if not self.are_ids(ids):
@@ -205,7 +195,6 @@ class TokenizerUnderTest:
         return list(map(operator.index, ids))
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
-        """Tell whether all are ids of this vocabulary."""
         return all(is_id(token) and 0 <= token < self.vocab_size for token in ids)
 
     def ids_or_words(self, text: str) -> list[int] | str:
@@ -219,7 +208,7 @@ class TokenizerUnderTest:
         """Return the text of ids.
 
         Raises:
-            PrerequisiteFailed: the call fails, or gives something else.
+            PrerequisiteFailed: the call fails, or returns something else.
         """
         text = self._quietly("decode", list(ids))
         if not isinstance(text, str):
@@ -244,12 +233,10 @@ class TokenizerUnderTest:
 
     @property
     def more_texts(self) -> tuple[str, ...]:
-        """The texts, and those that hypothesis generates."""
         return self.texts + self.generated
 
     @property
     def special_names(self) -> list[str]:
-        """The names of special tokens, as far as the tokenizer gives them and they are names."""
         try:
             special = self.tokenizer.special_ids if isinstance(self.tokenizer, HasSpecialTokens) else {}
             return [name for name in special if isinstance(name, str) and name]
@@ -266,7 +253,7 @@ class TokenizerUnderTest:
         return self.working(self.more_texts, self.ids)
 
     def working(self, inputs: Iterable[T], step: Callable[[T], Any]) -> list[T]:
-        """Return the inputs with which a step works; other rules are about the rest.
+        """Return the inputs with which a step works; other rules check the rest.
 
         Raises:
             RuleNotApplicable: it works with no input.
@@ -283,10 +270,7 @@ class TokenizerUnderTest:
         return working
 
     def each_text(self, texts: Sequence[str], check: Callable[[str], None]) -> str:
-        """Check every text; the first one that fails is made as small as possible.
-
-        Returns:
-            The number of texts, in words.
+        """Check every text, and return their number in words; the first failing one is made as small as possible.
 
         Raises:
             Broken: a text fails.

@@ -1,4 +1,4 @@
-"""The rules that are checked of a tokenizer, each with the sentence of the contract that it checks."""
+"""The rules of a tokenizer, each with the sentence of the contract that it checks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Rule(NamedTuple):
     sentence: int
     """The number of the contract's sentence."""
     check: Callable[[TokenizerUnderTest], str]
-    """Checks a tokenizer and says what it has checked, or raises ``Broken`` or ``RuleNotApplicable``."""
+    """Checks a tokenizer and returns what it checked, or raises ``Broken`` or ``RuleNotApplicable``."""
 
 
 OF_COUNTS: Final = frozenset({"vocab_size", "count_batch"})
-"""The rules for a tokenizer that gives no ids; no other applies to it."""
+"""The only rules for a tokenizer without ids."""
 
 # Rules on which others build come first, so that a text that kills the process is reported by the right rule.
 RULES: Final = {

@@ -1,4 +1,4 @@
-"""Rules about batches: they give what their documents give one by one."""
+"""Rules about batches: they equal their documents one by one."""
 
 from __future__ import annotations
 
@@ -36,11 +36,6 @@ def encode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _arrays(call: str, encoded: object) -> Encoded:
-    """Return the two arrays.
-
-    Raises:
-        Broken: they are not arrays, or not of the right types.
-    """
     expected = "Encoded(ids: uint32[n], offsets: int64[d + 1])"
     if not isinstance(encoded, tuple) or len(encoded) != 2:  # noqa: PLR2004
         raise Broken(call, expected, encoded)
@@ -68,7 +63,7 @@ def decode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _each_batch(subject: TokenizerUnderTest, texts: list[str], check: Callable[[list[str]], None]) -> str:
-    """Check no documents, empty ones, and all together; make a failing batch small: few documents, then short ones."""
+    """Check no documents, empty ones, and all; shrink a failing batch to few documents, then short ones."""
 
     def checked(batch: list[str]) -> None:
         try:

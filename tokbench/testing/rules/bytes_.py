@@ -1,4 +1,4 @@
-"""Rules about bytes: those of an id, those of a merge, and where in the text a token ends."""
+"""Rules about bytes: of an id, of a merge, and where a token ends in the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEWEST: Final = 2
 
 
 def token_bytes(subject: TokenizerUnderTest) -> str:
-    """Every id has bytes, and those of the ids of a text are those of the decoded text."""
+    """Every id has bytes, and the bytes of a text's ids are the bytes of the decoded text."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         raise RuleNotApplicable("it has no token_bytes")
@@ -52,9 +52,9 @@ def token_bytes(subject: TokenizerUnderTest) -> str:
 
 
 def offsets(subject: TokenizerUnderTest) -> str:
-    """Each token has an end in the text, none before the last one's, and none beyond the text.
+    """Each token has an end in the text, none before the previous one, and none beyond the text.
 
-    Where nothing is lost the last one ends with the text, and what lies between two ends is the token's bytes.
+    If lossless, the last one ends with the text, and the text between two ends is the token's bytes.
     """
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesWithOffsets):
@@ -138,7 +138,7 @@ def merges(subject: TokenizerUnderTest) -> str:
 
 
 def _bytes_of_all_ids(subject: TokenizerUnderTest, tokenizer: HasTokenBytes) -> list[bytes]:
-    """Return the bytes of every id; the calls are made one by one with a heartbeat only if one of them fails."""
+    """Return the bytes of every id; only if that fails, call one by one with a heartbeat."""
     set_heartbeat("calling", place="token_bytes of every id")
     try:
         return list(map(tokenizer.token_bytes, range(subject.vocab_size)))
@@ -149,7 +149,6 @@ def _bytes_of_all_ids(subject: TokenizerUnderTest, tokenizer: HasTokenBytes) -> 
 
 
 def _made(subject: TokenizerUnderTest, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
-    """Return the id that a merge makes."""
     if not isinstance(parts, tuple) or len(parts) < _FEWEST or not subject.are_ids(parts):
         raise Broken(f"merges[{rank}]", "a tuple of two ids or more", parts)
     whole = b"".join(data[part] for part in parts)

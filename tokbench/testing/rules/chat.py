@@ -1,4 +1,4 @@
-"""The rule about ``encode_chat``: the same ids each time, and a refusal that says so."""
+"""The rule about ``encode_chat``: the same ids each time, and explicit refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONVERSATION: Final[tuple[Mapping[str, object], ...]] = (
     {"role": "user", "content": "</s><|im_end|><end_of_turn> def f():\n    return 1"},
     {"role": "assistant", "content": ""},
 )
-"""Its beginnings are conversations, too: the last one is refused by many templates."""
+"""Its beginnings are conversations, too: many templates refuse the last one."""
 
 _UNUSUAL: Final[tuple[Sequence[Mapping[str, object]], ...]] = (
     [],
@@ -28,7 +28,7 @@ _UNUSUAL: Final[tuple[Sequence[Mapping[str, object]], ...]] = (
 
 
 def encode_chat(subject: TokenizerUnderTest) -> str:
-    """A conversation has the same ids each time, is left as it is, and is refused with ValueError or not at all."""
+    """A conversation has the same ids each time, is not changed, and is refused with ValueError or not at all."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesChat):
         raise RuleNotApplicable("it has no encode_chat")
@@ -43,11 +43,7 @@ def encode_chat(subject: TokenizerUnderTest) -> str:
 def _refuses(
     subject: TokenizerUnderTest, tokenizer: EncodesChat, messages: Sequence[Mapping[str, object]], *, reply: bool
 ) -> bool:
-    """Check one conversation, and tell whether it is refused.
-
-    Raises:
-        Broken: it breaks the rule.
-    """
+    """Check one conversation, and return whether it is refused."""
     call, given = f"encode_chat({shown(messages)}, reply={reply})", copy.deepcopy(messages)
     answers: list[list[int] | None] = []
     for _ in range(2):

@@ -21,10 +21,7 @@ from tokbench.tokenizers.contract import Saves, Tokenizer
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
-    """Loaded again in another process, the tokenizer gives the same ids.
-
-    Nothing but its pickled copy was in that process before.
-    """
+    """Loaded in a new process, the tokenizer gives the same ids; only its pickled copy was there before."""
     if subject.request.train:
         raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
     return _compared_elsewhere(subject, subject.request, "in a fresh process")
@@ -53,13 +50,9 @@ class _DiedElsewhere(Exception):  # noqa: N818 - a finding
 
 
 def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str, *, keep: bool = False) -> str:
-    """Compare all ids with those of another process, in which sets have another order.
+    """Compare all ids with another process, in which sets have another order.
 
-    Args:
-        subject: the tokenizer in this process.
-        request: makes the tokenizer of the other process.
-        where: what the other process is, in words.
-        keep: leave the process to the next comparison, because to start one takes longer than to compare.
+    ``keep`` leaves the process to the next comparison, because starting takes longer than comparing.
     """
 
     def encode(text: str) -> Any:
@@ -85,7 +78,6 @@ def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, wher
 
 
 def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> SecondProcess:
-    """Return the process that the last comparison left, or a new one, with a tokenizer in it."""
     process, subject.second_process = subject.second_process, None
     if process is None:
         return CheckProcess(request, subject.limit, hash_seed=1)
@@ -94,8 +86,6 @@ def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> Secon
 
 
 def _compared(subject: TokenizerUnderTest, encode: Callable[[str], Any], where: str) -> str:
-    """Compare all ids with those that another tokenizer gives, or with the words that it has for not giving any."""
-
     def check(text: str) -> None:
         here, there = subject.ids(text), encode(text)
         if there != here:
@@ -131,7 +121,6 @@ def saved(subject: TokenizerUnderTest) -> str:
 
 
 def _loaded(subject: TokenizerUnderTest, path: Path) -> Tokenizer:
-    """Load a saved file, with those of the other options that loading has."""
     spec = subject.spec
     assert spec.load is not None
     options = {name: value for name, value in subject.request.options.items() if name in spec.load_options.model_fields}

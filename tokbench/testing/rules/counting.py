@@ -1,4 +1,4 @@
-"""The rule about counts, which is all that there is to check of a tokenizer that gives no ids."""
+"""The rule about counts, the only one for a tokenizer without ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokbench.tokenizers.engine_contract import CountsAlone, CountsTokens
 
 
 def count_batch(subject: TokenizerUnderTest) -> str:
-    """Counts are those of ``encode``, if there are ids, and do not depend on the batch or the copy."""
+    """Counts equal ``encode``, if there are ids, and do not depend on the batch or the copy."""
     if not isinstance(subject.tokenizer, CountsTokens):
         raise RuleNotApplicable("it has no count_batch")
     texts = subject.more_texts

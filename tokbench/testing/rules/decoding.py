@@ -1,4 +1,4 @@
-"""Rules about ``decode``: it gives text for all ids, id by id too, and the same text where nothing is lost."""
+"""Rules about ``decode``: it gives text for all ids, id by id too, and the same text if lossless."""
 
 from __future__ import annotations
 
@@ -39,14 +39,13 @@ def decode(subject: TokenizerUnderTest) -> str:
 
 
 def _in_a_row(vocab_size: int) -> Iterator[list[int]]:
-    """Short sequences of any ids, the same ones every time."""
     draw = random.Random(1)  # noqa: S311 - no secret
     for _ in range(_SEQUENCES):
         yield [draw.randrange(vocab_size) for _ in range(draw.randint(2, _LONGEST))]
 
 
 def lossless(subject: TokenizerUnderTest) -> str:
-    """Every text comes back, if that is claimed."""
+    """Every text makes the round trip, if claimed."""
     if not isinstance(subject.tokenizer, ClaimsLossless):
         raise RuleNotApplicable("it does not say whether it is lossless")
     if not subject.lossless:
@@ -61,7 +60,7 @@ def lossless(subject: TokenizerUnderTest) -> str:
 
 
 def decode_stream(subject: TokenizerUnderTest) -> str:
-    """A stream gives a string for each id and one for the end, whatever other streams are fed meanwhile."""
+    """A stream gives a string for each id and one for the end, whatever other streams receive meanwhile."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, DecodesStream):
         raise RuleNotApplicable("it has no decode_stream")

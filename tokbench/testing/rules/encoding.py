@@ -1,4 +1,4 @@
-"""Rules about ``encode``: which texts it takes, which ids it gives, and that none of them is special."""
+"""Rules about ``encode``: the texts it accepts, the ids it gives, and that none of them is special."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BEGINNING: Final = 100
 _MOST_NAMES: Final = 2_000
 _FEW_NAMES: Final = 8
 _AROUND: Final = (("", ""), ("one", ""), ("", "two"), ("one", "two"), ("one", " two"), ("1é日", "日🙂"))
-"""Texts before and after a special token; spaces before it are left out, because a tokenizer may take them along."""
+"""Texts around a special token; there is no space before it, because a tokenizer may strip it."""
 
 
 def vocab_size(subject: TokenizerUnderTest) -> str:
@@ -125,7 +125,7 @@ def deterministic(subject: TokenizerUnderTest) -> str:
 
 
 def special_tokens(subject: TokenizerUnderTest) -> str:
-    """Names are text, ids are in range, and no text gives them, above all none that spells the names."""
+    """Names are text, ids are in range, and no text gives them, not even their spelling."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasSpecialTokens):
         raise RuleNotApplicable("it has no special_ids")
@@ -151,7 +151,7 @@ def special_tokens(subject: TokenizerUnderTest) -> str:
 
 
 def encode_with_special(subject: TokenizerUnderTest) -> str:
-    """Allowed names become one id each, all else is ordinary text, and decoding gives the text back."""
+    """Allowed names become one id each, all else is ordinary text, and decoding makes the round trip."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesWithSpecial):
         raise RuleNotApplicable("it has no encode_with_special")
@@ -172,7 +172,6 @@ def encode_with_special(subject: TokenizerUnderTest) -> str:
 def _check_allowed(
     subject: TokenizerUnderTest, tokenizer: EncodesWithSpecial, name: str, before: str, after: str
 ) -> None:
-    """Check one name between two texts, alone allowed and with all others."""
     text, special = f"{before}{name}{after}", tokenizer.special_ids[name]
     call = f"encode_with_special({shown(text)}, allowed_special={shown([name])})"
     ids = _with_special(subject, tokenizer, text, [name])
@@ -188,7 +187,7 @@ def _check_allowed(
 
 
 def _joins(subject: TokenizerUnderTest, tokenizer: object) -> bool:
-    """Tell whether the texts of ids side by side are side by side; some decoders put spaces between words."""
+    """Return whether texts of ids simply join; some decoders put spaces between words."""
     if not isinstance(tokenizer, HasTokenBytes):
         return False
     one, two = "one", "two"
@@ -196,7 +195,7 @@ def _joins(subject: TokenizerUnderTest, tokenizer: object) -> bool:
 
 
 def _joined(tokenizer: object, before: str, name: str, after: str) -> set[str]:
-    """Return the texts that may come back: before and after a special token may stand a dummy prefix."""
+    """Return the acceptable texts; a dummy prefix may come before and after a special token."""
     prefix = (tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b"").decode()
     return {f"{before}{space}{name}{more}{after}" for space in {"", prefix} for more in {"", prefix}}
 

@@ -43,11 +43,6 @@ def wrong_types(subject: TokenizerUnderTest) -> str:
 def _refused(
     subject: TokenizerUnderTest, method: str, argument: Any, right: tuple[type[Exception], ...], names: str
 ) -> None:
-    """Make a call that must raise.
-
-    Raises:
-        Broken: it answers, or raises something else.
-    """
     call = call_of(method, argument)
     try:
         answer = subject.call(method, argument)

@@ -1,4 +1,4 @@
-"""The rules about threads: several threads at a time get the same answers as one, whatever each of them calls."""
+"""The rules about threads: several threads at once get the same answers as one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ _PLAIN: Final = 2
 
 
 def threads(subject: TokenizerUnderTest) -> str:
-    """Eight threads encode and decode all texts at a time, if that is allowed.
-
-    A tokenizer that can be loaded is loaded anew, so that its first calls are at a time, too.
-    """
+    """Eight threads encode and decode all texts at once, if allowed; a reloaded tokenizer makes its first calls so."""
     _check_claim(subject)
     texts = subject.working(subject.encodable, lambda text: subject.text(subject.ids(text)))
     expected = {text: (subject.ids(text), subject.text(subject.ids(text))) for text in texts}
@@ -54,7 +51,7 @@ def threads(subject: TokenizerUnderTest) -> str:
 
 
 def threads_mixed(subject: TokenizerUnderTest) -> str:
-    """Eight threads call all methods of one tokenizer with different settings at a time, if that is allowed."""
+    """Eight threads call all methods of one tokenizer with different settings at once, if allowed."""
     _check_claim(subject)
     texts = subject.working(_some_texts(subject), lambda text: subject.text(subject.ids(text)))
     calls = [call for text in texts for call in (*_plain_calls(subject, text), *_calls(subject, text))]
@@ -86,8 +83,6 @@ def threads_mixed(subject: TokenizerUnderTest) -> str:
 
 
 class _Call(NamedTuple):
-    """A call of a method."""
-
     words: str
     """The call as Python writes it."""
     make: Callable[[], Any]
@@ -95,14 +90,11 @@ class _Call(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """The answer to a call that raises nothing."""
-
     call: _Call
     value: Any
 
 
 def _answer(call: _Call) -> _Answer | BaseException:
-    """Make a call and return its answer, or the error that it raises."""
     try:
         return _Answer(call, call.make())
     except BaseException as error:  # noqa: BLE001 - panics are not an Exception
@@ -110,14 +102,12 @@ def _answer(call: _Call) -> _Answer | BaseException:
 
 
 def _some_texts(subject: TokenizerUnderTest) -> list[str]:
-    """Return texts that spell the first special tokens, and some of all others."""
     names = subject.special_names[:_NAMES]
     spelled = [text for text in subject.encodable if any(name in text for name in names)]
     return spelled[:_MIXED_TEXTS] + subject.encodable[:: max(1, len(subject.encodable) // _MIXED_TEXTS)]
 
 
 def _plain_calls(subject: TokenizerUnderTest, text: str) -> tuple[_Call, _Call]:
-    """Return calls of ``encode`` and ``decode``."""
     tokenizer, ids = subject.tokenizer, subject.ids(text)
     return (
         _Call(call_of("encode", text), lambda: list(tokenizer.encode(text))),
@@ -126,7 +116,6 @@ def _plain_calls(subject: TokenizerUnderTest, text: str) -> tuple[_Call, _Call]:
 
 
 def _calls(subject: TokenizerUnderTest, text: str) -> Iterator[_Call]:
-    """Yield calls of every capability, with a text and its ids."""
     tokenizer, ids = subject.tokenizer, subject.ids(text)
     if isinstance(tokenizer, EncodesBatch):
         yield _Call(
@@ -154,17 +143,11 @@ def _listed(method: Callable[..., Any], argument: Any, **settings: Any) -> list[
 
 
 def _allowed(subject: TokenizerUnderTest) -> list[frozenset[str]]:
-    """Return no special token, all, and the first ones alone: settings that differ from thread to thread."""
     names = subject.special_names
     return [frozenset(), frozenset(names), *(frozenset({name}) for name in names[:_NAMES])]
 
 
 def _check_claim(subject: TokenizerUnderTest) -> None:
-    """Refuse a tokenizer that does not claim to be thread-safe.
-
-    Raises:
-        RuleNotApplicable: it does not.
-    """
     if not isinstance(subject.tokenizer, ThreadSafe):
         raise RuleNotApplicable("it does not say whether it is thread-safe")
     if subject.tokenizer.thread_safe is not True:
@@ -172,7 +155,6 @@ def _check_claim(subject: TokenizerUnderTest) -> None:
 
 
 def _run(work: Callable[[int], None]) -> None:
-    """Run a function in all threads at a time, with the number of the thread."""
     barrier = threading.Barrier(_THREADS)
 
     def begin(number: int) -> None:
@@ -188,7 +170,6 @@ def _run(work: Callable[[int], None]) -> None:
 
 
 def _difference(tokenizer: Tokenizer, text: str, ids: list[int], decoded: str) -> Broken | None:
-    """Return the difference from the answers that one thread gets, if there is one."""
     call = f"{call_of('encode', text)}, then decode, in {_THREADS} threads"
     try:
         got = list(tokenizer.encode(text)), tokenizer.decode(ids)
@@ -201,7 +182,7 @@ def _difference(tokenizer: Tokenizer, text: str, ids: list[int], decoded: str) -
 
 @contextmanager
 def _quick_switches() -> Iterator[None]:
-    """Let Python change threads as often as it can, so that what can go wrong does."""
+    """Let Python switch threads as often as it can, so that races show."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

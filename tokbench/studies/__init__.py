@@ -1,1 +1,1 @@
-"""The built-in studies: a folder each, registered by its ``plugin`` module; each can be deleted."""
+"""The built-in studies: a folder each, which can be deleted."""

@@ -1,1 +1,1 @@
-"""The study of language models: bits per byte of n-gram models and small transformers on the ids of tokenizers."""
+"""The study of language models: bits per byte of n-gram models and small transformers."""

@@ -1,4 +1,4 @@
-"""The family ``bits_per_byte``: n-gram models of the orders 1 to 6, trained on the ids of each tokenizer."""
+"""The family ``bits_per_byte``: n-gram models of the orders 1 to 6."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from tokbench.studies.language_models.ngram_model import bits_by_order
 from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, TRAINING_PARTS, ScoredBits, compare_bits
 
 ORDERS: Final = 6
-"""The highest order."""
 
 DECIDING: Final = range(3, ORDERS + 1)
-"""The orders that must agree before one tokenizer is called better; orders 1 and 2 know hardly any context."""
+"""Orders 1 and 2 know hardly any context."""
 
 _MB: Final = 10**6
 
@@ -50,7 +49,7 @@ class BitsPerByteOptions(ModelTextOptions):
 
 
 class NgramBits:
-    """Trains interpolated modified Kneser-Ney models of all orders, and scores documents with them."""
+    """Interpolated modified Kneser-Ney models of all orders."""
 
     def __init__(self, options: BitsPerByteOptions) -> None:
         self._options = options

@@ -1,4 +1,4 @@
-"""The bits per byte of ``results.json``: the texts of small language models, and comparisons of tokenizers."""
+"""The bits per byte of ``results.json``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Literal
 from tokbench.plugin import BlockType
 
 Verdict = Literal["better", "level", "depends", "unknown"]
-"""Defined at :class:`BitsComparison`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +16,8 @@ class BitsComparison:
 
     Attributes:
         tokenizer, other: the two; the first is better if the verdict is ``better``.
-        differences: for each metric, bits per byte of the first less the other's.
-        errors: for each metric, the standard error of the difference, from documents and training text together.
+        differences: by metric, bits per byte of the first less the other's.
+        errors: by metric, the standard error of the difference, from documents and training text.
         verdict: ``better`` if the first needs fewer bits under every model that decides, by at least the least
             difference and by more than two standard errors; ``level`` if they tie under all of these; ``depends``
             if the models disagree; ``unknown`` if there are too few documents.
@@ -56,7 +55,7 @@ class TrainedAmount:
         n_bytes: UTF-8 bytes of the text so far.
         flops: floating-point operations of training one model.
         bits_per_byte: of the scored documents.
-        error: its standard error, from documents and seeds together.
+        error: its standard error, from documents and seeds.
     """
 
     n_bytes: int
@@ -72,9 +71,9 @@ class ModelTraining:
     Attributes:
         parameters: of one model, with embeddings.
         window: tokens of a window.
-        learning_rate: the highest learning rate.
-        rates: bits per byte by learning rate, on a tenth of the text; empty if the rate was an option.
-        seconds: wall time of all seeds, without the search for the learning rate.
+        learning_rate: the highest one.
+        rates: bits per byte by learning rate of the search, on a tenth of the text.
+        seconds: wall time of all seeds, without the search.
         memory: estimated bytes of a training.
         amounts: the models after some and after all of the text.
         seeds: bits per byte of each seed, after all of the text.
@@ -97,37 +96,37 @@ class TrainedIds:
     ids: int
     """Ids that the tokenizer can emit, without special, unknown and empty ones."""
     training_tokens: int
-    """The tokens of the training text."""
+    """Tokens of the training text."""
     tokens_per_id: float
     """``training_tokens`` for each of ``ids``."""
     never_trained: float
     """The share of scored tokens whose id does not occur in the training text."""
     training_bytes_per_token: float
-    """UTF-8 bytes per token of the training text."""
+    """Of the training text, UTF-8."""
     scored_bytes_per_token: float
-    """The same of the scored documents."""
+    """Of the scored documents, UTF-8."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BitsPerByte:
-    """The bits per byte of one corpus: what trained the models, what was scored, and the comparisons.
+    """The bits per byte of one corpus.
 
     Attributes:
         corpus: the corpus that is scored.
         train: the corpus that trains.
         family: the metric family.
-        metrics: the ids of its metrics, simplest model first.
-        models: by metric, the model in a few words, such as ``order 3``.
+        metrics: metric ids, simplest model first.
+        models: by metric, the model, such as ``order 3``.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
         training_documents, training_bytes: the size of the training text, UTF-8.
-        training_duplicates: documents left out because most of their text occurs in earlier ones.
+        training_duplicates: near-duplicates left out.
         scored_documents, scored_bytes, scored_duplicates: the same of the scored documents.
-        blocks: by tokenizer, its training text, in words. Tokenizers of one block may be compared.
-        comparisons: every pair of tokenizers that may be compared.
+        blocks: by tokenizer, its training text in words; tokenizers of one block may be compared.
+        comparisons: every comparable pair of tokenizers.
         words: sentences about the models; ``None`` for n-grams.
-        trainings: by tokenizer, the training of its models; empty for n-grams.
-        trained_ids: by tokenizer, how well the training text covers its ids; empty in older results.
+        trainings: by tokenizer; empty for n-grams.
+        trained_ids: by tokenizer; empty in older results.
     """
 
     corpus: str

@@ -1,4 +1,4 @@
-"""The sizes of small transformers, and the cost of training them; needs no JAX."""
+"""The sizes and training costs of small transformers; needs no JAX."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ SHARES: Final = (0.0625, 0.125, 0.25, 0.5, 1.0)
 """Parts of the training text after which a model is scored."""
 
 LOGITS_AT_ONCE: Final = 1 << 22
-"""Logits in memory at once: 16 MB. More tokens are scored in parts."""
+"""Logits in memory at once: 16 MB."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """The shape of a transformer without the table of embeddings, and its training.
+    """The shape of a transformer without embeddings, and its training, in mean bytes of text per window and step.
 
-    Attributes:
-        width: numbers of a position; a multiple of ``2 * heads``.
-        layers, heads: of attention.
-        context_bytes: bytes of text of a window, on average.
-        step_bytes: bytes of text of one step of training.
+    ``width`` is a multiple of ``2 * heads``.
     """
 
     width: int
@@ -47,15 +43,13 @@ class Body:
 
     @property
     def windows(self) -> int:
-        """The windows of one step of training."""
         return max(1, self.step_bytes // self.context_bytes)
 
     def flops(self, tokens: int, window: int, n_ids: int) -> int:
         """Return the floating-point operations of training on some tokens, forward and backward.
 
-        6 for each parameter that multiplies (with the output's table) and each token, and 6 * layers * window * width
-        for the attention, of which a causal one needs half (Kaplan and others 2020; Hoffmann and others 2022, appendix
-        F).
+        6 for each parameter that multiplies (with the output's table) and token, and 6 * layers * window * width for
+        the causal attention (Kaplan and others 2020; Hoffmann and others 2022, appendix F).
 
         >>> Body(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
         2212224000
@@ -75,14 +69,11 @@ PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
 
 
 class Point(NamedTuple):
-    """A model after some of the training text.
+    """A model after some of the training text: its UTF-8 bytes, predicted tokens and wall time.
 
     Attributes:
-        n_bytes: UTF-8 bytes of its training documents.
-        tokens: tokens predicted, EOS included.
-        flops: floating-point operations of its training, see :meth:`Body.flops`.
-        seconds: wall time of the training so far, with the cool-downs and their scoring.
-        bits: float64[d], the bits that each scored document costs, EOS included.
+        flops: see :meth:`Body.flops`.
+        bits: float64[d], of each scored document, EOS included.
     """
 
     n_bytes: int
@@ -93,7 +84,7 @@ class Point(NamedTuple):
 
 
 def memory_bytes(n_ids: int, body: Body, window: int) -> int:
-    """Return the estimated bytes of a training: parameters, gradients, two moments, a copy, activations and logits.
+    """Return bytes of a training: parameters, gradients, two moments, a copy, activations and logits.
 
     >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
     25

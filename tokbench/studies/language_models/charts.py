@@ -1,4 +1,4 @@
-"""The charts of bits per byte: a line for each tokenizer over models, or over amounts of training text."""
+"""The charts of bits per byte by model or amount of training text."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from tokbench.studies.language_models.block import BitsPerByte, TrainedAmount
 
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
-"""The least models of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class BitsCharts:
-    """The charts of one corpus; none without a tokenizer that has numbers."""
+    """The charts of one corpus, if any tokenizer has numbers."""
 
     drawings: Sequence[Drawing] = ()
-    """Bits per byte under all models, and, of the models that decide, the difference from the mean without baselines.
-
-    Trained models have one chart, over amounts of text.
-    """
     keys: Sequence[tuple[str, Drawing]] = ()
-    """The names of the lines with their strokes."""
 
 
 def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
@@ -44,7 +38,7 @@ def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
 
 
 def by_block(study: BitsPerByte) -> list[str]:
-    """Return the tokenizers that have numbers, grouped by what may be compared."""
+    """Return the tokenizers with numbers, by comparable block."""
     blocks = list(dict.fromkeys(study.blocks.values()))
     return sorted(study.blocks, key=lambda name: blocks.index(study.blocks[name]))
 

@@ -1,8 +1,7 @@
-"""The contract of a metric that trains small language models: one part of a text trains them, another is scored.
+"""The contract of a metric that trains small language models on one part of a text, and scores another.
 
-The run chooses the documents of both parts, the same for every tokenizer, and leaves out near-duplicates. It encodes
-them, checks that every scored document makes the round trip, and passes the ids to the metric: one job for each
-tokenizer and corpus.
+The run chooses and encodes the same documents for every tokenizer, without near-duplicates, checks the round trip of
+the scored ones, and passes the ids to one job for each tokenizer and corpus.
 """
 
 from __future__ import annotations
@@ -23,15 +22,14 @@ if TYPE_CHECKING:
 
 
 class ModelTexts(NamedTuple):
-    """How the documents are chosen that train models, and the scored ones.
+    """The choice of training and scored documents.
 
     Attributes:
-        train: the corpus that trains; empty for the corpus that is scored.
-        holdout: the share of documents that is scored, by a hash of the text, where one corpus is both and has no
-            holdout of its own.
-        most_training, most_scored: bytes of each part at most; the documents with the smallest hashes are used.
-        most_document: bytes of a scored document at most; the rest is cut off, so that no long document decides.
-        training_piece: bytes of a training document at most; a longer one becomes several. 0 leaves documents whole.
+        train: the corpus that trains; empty for the scored one.
+        holdout: the scored share of documents, by a hash of the text, if one corpus is both and has no holdout.
+        most_training, most_scored: bytes of each part at most, by smallest hashes.
+        most_document, training_piece: bytes of a scored document, which is cut off, and of a training document, which
+            becomes several; 0 leaves documents whole.
     """
 
     train: str
@@ -43,11 +41,9 @@ class ModelTexts(NamedTuple):
 
 
 class EncodedPart(NamedTuple):
-    """The encoded documents of one part, in the order of a hash of their text.
+    """The encoded documents of one part, in the order of a hash of their text, without special tokens.
 
-    Attributes:
-        encoded: the ids, without special tokens.
-        n_bytes: int64[d], the UTF-8 bytes of each original document.
+    ``n_bytes`` are int64[d], the UTF-8 bytes of the originals.
     """
 
     encoded: Encoded
@@ -55,7 +51,7 @@ class EncodedPart(NamedTuple):
 
 
 class Checkpoints(Protocol):
-    """Finished parts of a long training, by name: a mapping to bytes that may outlast the process, or a ``dict``."""
+    """Finished parts of a long training, by name; may outlast the process."""
 
     def __contains__(self, name: object, /) -> bool: ...
 
@@ -68,10 +64,9 @@ class ModelTask(NamedTuple):
     """The input of a metric of models for one tokenizer.
 
     Attributes:
-        training: the documents that train.
         scored: the documents to predict, all lossless.
         n_ids: ids that the tokenizer can emit, without special, unknown and empty ones.
-        saved: what an earlier run of the same task has finished; an entry is stored at once.
+        saved: finished parts of an earlier run; an entry is stored at once.
     """
 
     training: EncodedPart
@@ -85,9 +80,8 @@ class ModelStates(NamedTuple):
 
     Attributes:
         documents: the number of scored documents.
-        states: by tokenizer, in the order of the run, without tokenizers that failed or are lossy.
-        comparable: the pairs of tokenizers that may be compared: both learned from the same text, none of which is
-            scored, or one is a baseline, which learned from nothing, or both are published.
+        states: by tokenizer, in the order of the run, without failed and lossy ones.
+        comparable: pairs that learned from the same text, none of it scored, or with a baseline, or both published.
     """
 
     documents: int
@@ -101,13 +95,12 @@ class ModelOutcome(NamedTuple):
     Attributes:
         values: by tokenizer and metric id.
         comparisons: the verdict on every comparable pair.
-        models: by metric, its model in a few words, such as ``order 3``; the simplest one first.
+        models: by metric, its model in words, such as ``order 3``; the simplest first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
-        scored: by tokenizer, the bits of the scored documents under each of ``models``, in order; may be empty.
-            A study of validity draws documents and training text from them.
+        scored: by tokenizer, the bits of the scored documents under each of ``models``; may be empty.
         words: sentences for the report.
-        trainings: by tokenizer, the training of its models; may be empty.
+        trainings: by tokenizer; may be empty.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -123,8 +116,7 @@ class ModelOutcome(NamedTuple):
 class ModelMetric(Protocol):
     """A metric that trains models on the ids of each tokenizer, and scores them on other text.
 
-    A state consists of the same values as a text metric's, or it is not stored. It depends on the task alone, because a
-    run may read it from the store.
+    A state has the same kinds of values as a text metric's, or it is not stored. It depends on the task alone.
     """
 
     @property
@@ -132,7 +124,7 @@ class ModelMetric(Protocol):
         """The choice of training and scored documents."""
 
     def fit(self, task: ModelTask, progress: Progress, /) -> Any:
-        """Train the models of one tokenizer, score them, and return the state."""
+        """Train and score the models of one tokenizer, and return the state."""
 
     def finish_models(self, states: ModelStates, /) -> ModelOutcome:
-        """Return the values of all tokenizers on one corpus, and their comparisons."""
+        """Return the values and comparisons of all tokenizers on one corpus."""

@@ -1,4 +1,4 @@
-"""Memory and time of training transformers: estimates, and the refusal of what does not fit."""
+"""Estimated memory and time of training transformers, and refusals."""
 
 from __future__ import annotations
 
@@ -13,27 +13,19 @@ from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
 ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
 
 _BYTES_PER_TOKEN: Final = 3
-"""Assumed bytes of text per token before anything is encoded; a vocabulary of bytes has one."""
+"""Assumed bytes of text per token; one for a vocabulary of bytes."""
 
 _BYTE_IDS: Final = 256
 _SWEEP_SHARE: Final = 0.1
-"""The share of the training text for each learning rate of the search."""
 
 _OPERATIONS_PER_SECOND: Final = (6e9, 3e10)
-"""Floating-point operations of training in a second of CPU time, with compilation and scoring: the suite
-``validity_cpu`` did 3e10 on two cores, ``validity``, whose vocabularies are smaller, 1.8e10, and busy cores half of
-it."""
+"""Of training per second of CPU time, busy and idle."""
 
 
 class ModelCost(NamedTuple):
-    """The estimated cost of training the models of one tokenizer, before anything is encoded.
+    """The estimated cost of training the models of one tokenizer: bytes of one training, operations of all.
 
-    Attributes:
-        family, corpus, tokenizer: the models; the family may be the study of measured sizes.
-        n_ids: the size of the vocabulary.
-        memory: bytes of one training, without the library.
-        operations: floating-point operations of all trainings, with the search for the learning rate.
-        advice: for less memory.
+    ``family`` may be the study of measured sizes; ``advice`` is for less memory.
     """
 
     family: str
@@ -45,10 +37,7 @@ class ModelCost(NamedTuple):
     advice: str = ADVICE_OF_FAMILY
 
     def sentence(self, room: int | None) -> str:
-        """Return the cost as a line for people, with advice if it needs more memory than there is.
-
-        Args:
-            room: bytes of memory that a process may take; ``None`` if that is unknown.
+        """Return the cost as a line, with advice if ``room`` bytes of memory are too few.
 
         >>> cost = ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)
         >>> print(cost.sentence(None))
@@ -78,9 +67,7 @@ def _minutes(operations: float) -> str:
 
 
 def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None, advice: str) -> None:
-    """Refuse a training before it begins if it needs more memory than the run allows.
-
-    ``room`` is ``limits: memory:`` of the run, in bytes; ``None`` without a limit.
+    """Refuse a training that needs more memory than ``room`` bytes.
 
     Raises:
         InputError: it needs more.
@@ -96,7 +83,7 @@ def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | 
 
 
 def in_all(costs: Sequence[ModelCost]) -> str:
-    """Return a line on the time of all models and the assumptions of the costs.
+    """Return the time of all models and the assumptions of the costs.
 
     >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
     models in all: 3.3 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
@@ -107,7 +94,7 @@ def in_all(costs: Sequence[ModelCost]) -> str:
 
 @runtime_checkable
 class TrainsBodies(Protocol):
-    """The options of a family that trains transformers with several seeds and learning rates."""
+    """The options of a family that trains transformers."""
 
     @property
     def body(self) -> Body:
@@ -122,7 +109,7 @@ class TrainsBodies(Protocol):
 
 
 def foresee(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield lines on the cost of the transformers of families, as far as it is known before a run."""
+    """Yield the known costs of transformers before a run."""
     yield from cost_lines(plan, list(_costs_of_families(plan, prepared)))
 
 
@@ -160,15 +147,14 @@ def training_bytes(plan: Plan, texts: ModelTexts, corpus: str) -> float:
 
 
 class TrainingCost(NamedTuple):
-    """The memory and the work of the trainings of one model: bytes of one, operations of all."""
+    """Bytes of one model's training, and operations of all."""
 
     memory: int
     operations: float
-    """Floating-point operations of all trainings."""
 
 
 def training_cost(body: Body, seeds: int, rates: Sequence[float], n_ids: int, n_bytes: float) -> TrainingCost:
-    """Return the cost of the trainings of a transformer, with the search for the learning rate."""
+    """Return the cost of a transformer's trainings, with the search."""
     size = 1 if n_ids <= _BYTE_IDS else _BYTES_PER_TOKEN
     window = max(1, body.context_bytes // size)
     trainings = seeds + (_SWEEP_SHARE * len(rates) if len(rates) > 1 else 0.0)
@@ -177,7 +163,7 @@ def training_cost(body: Body, seeds: int, rates: Sequence[float], n_ids: int, n_
 
 
 def memory_room(config: Config) -> int | None:
-    """Return the bytes that a process may use: the limit, or the memory of the machine; ``None`` if unknown."""
+    """Return the limit of a process, or the memory of the machine, in bytes."""
     if config.limits.memory:
         return config.limits.memory
     try:

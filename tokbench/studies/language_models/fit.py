@@ -1,4 +1,4 @@
-"""Metrics of models: small language models trained on the ids of a tokenizer, a job for each tokenizer and corpus."""
+"""Metrics of small language models: a job for each tokenizer and corpus."""
 
 from __future__ import annotations
 
@@ -59,35 +59,33 @@ from tokbench.studies.language_models.trained_ids import count_trained_ids
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
-"""The prefix of its steps."""
 
 _TRAINING, _SCORED = "training part", "scored part"
 
 _LARGEST: Final = 1 << 21
-"""Larger vocabularies come from a formula: all their ids count as ids that can be emitted."""
+"""Larger vocabularies come from a formula: all their ids count."""
 
 _CHECKPOINT: Final = "model checkpoint"
-"""The kind of stored work."""
 
 _BASELINE: Final = "no training text"
 _PUBLISHED: Final = "published, training text unknown"
 
 
 class LostText(NamedTuple):
-    """The numbers of the scored documents that a tokenizer loses text of."""
+    """The numbers of lossy scored documents."""
 
     documents: tuple[int, ...]
 
 
 class FittedModels(NamedTuple):
-    """The state of the metric for one tokenizer, and its training tokens by id."""
+    """The state of the metric for one tokenizer."""
 
     state: Any
     trained_ids: TrainedIds
 
 
 class StoredCheckpoints:
-    """Parts of a training in the store of this process's environment, by name.
+    """Parts of a training in the store, by name.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -119,22 +117,14 @@ class StoredCheckpoints:
 
 
 def checkpoints_of(key: Key | None) -> Checkpoints:
-    """Return where the parts of a training are saved: in the store by a key, or, without one, in this process."""
+    """Return parts of a training in the store, or, without a key, in memory."""
     store = open_store_if_usable() if key is not None else None
     return StoredCheckpoints(store, key) if store and key else {}
 
 
 @dataclass(frozen=True)
 class FitModels(Job):
-    """Train the models of one tokenizer; the answer is a :class:`FittedModels`, a :class:`LostText`, or the failure.
-
-    Attributes:
-        family, options: the metric family.
-        name: the tokenizer.
-        corpus: the corpus that is scored.
-        checkpoints: the key of the training in the store; ``None`` if nothing is stored.
-        room: bytes of memory that a process may use; ``None`` without a limit.
-    """
+    """Train the models of one tokenizer; the answer is a :class:`FittedModels`, a :class:`LostText`, or the failure."""
 
     family: str
     options: Options
@@ -182,7 +172,7 @@ def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
 
 
 def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
-    """Return the numbers of the documents that are lossy or have an unknown token."""
+    """Return the numbers of lossy documents, or with an unknown token."""
     lost = np.array([back != text for back, text in zip(decode_batch(tokenizer, encoded), texts, strict=True)])
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
     if unk_id is not None:
@@ -193,8 +183,7 @@ def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded)
 def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
     """Return how many ids a tokenizer can emit: without special tokens, the unknown token, and ids without bytes.
 
-    Otherwise a vocabulary padded to a round number pays for its padding. Ids that have bytes but no text count, and so
-    do the ``known`` ids, which it has emitted.
+    ``known`` ids, which it has emitted, count in any case.
 
     >>> import tokbench
     >>> emitted_ids(tokbench.load("utf8_bytes"))
@@ -213,7 +202,7 @@ def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
 def fit_models(context: StudyContext) -> Outcome:
     """Measure every family of models on each of its corpora, without tokenizers that ended a process.
 
-    The detail of the outcome has, for each entry of the block, the bits of the scored documents by tokenizer.
+    The detail of the outcome has the bits of the scored documents.
     """
     outcome = Outcome(block=[], detail=[])
     for family, options in context.plan.metrics:

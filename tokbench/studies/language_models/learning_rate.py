@@ -1,4 +1,4 @@
-"""Trainings of a small transformer with several seeds, at the best learning rate on a tenth of the text."""
+"""Trainings of a transformer with several seeds, at the best learning rate."""
 
 from __future__ import annotations
 
@@ -14,19 +14,14 @@ from tokbench.studies.language_models.transformer_model import train_curve, trai
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
-"""A sweep trains on one such part of the documents, and scores another."""
 
 _BEYOND: Final = 3
-"""The most rates that a sweep adds while the best one is at an end."""
 
 
 class SeedCurves(NamedTuple):
-    """The trainings of one tokenizer.
+    """The trainings of one tokenizer at the highest ``learning_rate``, with the curve of each seed.
 
-    Attributes:
-        learning_rate: the highest one of each training.
-        tried: bits per byte by learning rate on a tenth of the text, lowest rate first; empty without a search.
-        curves: the points of each seed.
+    ``tried`` are bits per byte by rising learning rate on a tenth of the text.
     """
 
     learning_rate: float
@@ -46,18 +41,7 @@ def train_seeds(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> SeedCurves:
-    """Find the learning rate with seed 0, and train with each seed.
-
-    Args:
-        training: the documents that train, with ids below ``n_ids``.
-        scored: the documents that are scored.
-        n_ids: how many ids the tokenizer can emit.
-        body: the model.
-        seeds: of the trainings.
-        rates: the learning rates to try; a single one is not tried.
-        shares: rising shares of the training text, the last one 1.
-        saved: see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
-        progress: called with a step, such as "training transformers, seed 1 of 3", and the progress.
+    """Find the learning rate with seed 0, and train with each seed; ``shares`` of the training text rise to 1.
 
     Raises:
         InputError: see :func:`sweep`.
@@ -103,10 +87,9 @@ def sweep(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> dict[float, float]:
-    """Return bits per byte by learning rate, lowest rate first: trained and scored on a tenth of the documents each.
+    """Return bits per byte by two or more learning rates, lowest first, from a tenth of the documents each.
 
-    While the best rate is at an end, the next one beyond it is tried, too, at most three. ``rates`` are two or more;
-    the seed is for the parameters and for the documents.
+    While the best rate is at an end, the next one beyond it is tried, too, at most three.
 
     Raises:
         InputError: there are fewer than two training documents.
@@ -137,7 +120,7 @@ def sweep(
 
 
 def _beyond(by_rate: Mapping[float, float]) -> float | None:
-    """Return the next learning rate if the best one is at an end; ``None`` if not, or if it would exceed 1.
+    """Return the next learning rate up to 1 if the best one is at an end.
 
     >>> _beyond({0.01: 3.0, 0.02: 2.5}), _beyond({0.01: 2.5, 0.02: 3.0}), _beyond({0.01: 3.0, 0.02: 2.5, 0.04: 2.6})
     (0.04, 0.005, None)

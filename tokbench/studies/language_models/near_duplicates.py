@@ -1,8 +1,6 @@
 """Near-duplicates: documents most of which occurs in earlier documents.
 
-A model that is scored on its training text looks too good, and more so with long tokens. Lee and others 2022,
-"Deduplicating training data makes language models better", show how much of common corpora is repeated. The rule is
-fixed, so that two runs can be compared.
+See Lee and others 2022, "Deduplicating training data makes language models better".
 """
 
 from __future__ import annotations
@@ -22,18 +20,16 @@ SAMPLED: Final = 8
 """One of so many windows is looked at."""
 
 _STRETCH: Final = 1 << 20
-"""Characters of documents whose windows are hashed at once."""
 
 _BASE: Final = 0x9E3779B97F4A7C15
-"""An odd number, so that it has an inverse modulo 2**64."""
+"""Odd, so it has an inverse modulo 2**64."""
 
 
 def near_duplicates(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return bool[d], which documents are near-duplicates of earlier ones.
 
-    A document is a near-duplicate if at least half of its windows of 32 bytes of UTF-8 occur in earlier documents. Only
-    windows whose 64-bit hash is divisible by 8 are looked at. A document that has none, because it is short, is a
-    near-duplicate if it equals an earlier short document.
+    At least half of its windows of 32 bytes of UTF-8 occur in earlier documents, counting windows whose 64-bit hash is
+    divisible by 8; or it is short, has none, and equals an earlier short document.
 
     >>> verse = "The rain fell on the roof all night, and nobody slept until the morning came. "
     >>> near_duplicates([verse * 2, "something else", verse + "New!", "something else", "Not the rain."]).tolist()
@@ -85,7 +81,7 @@ def _windows(texts: Sequence[str], first: int) -> tuple[NDArray[np.uint64], NDAr
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread each hash over all 64 bits with splitmix64 (Steele, Lea and Flood 2014)."""
+    """Spread each hash over 64 bits with splitmix64 (Steele, Lea and Flood 2014)."""
     hashes ^= hashes >> np.uint64(30)
     hashes *= np.uint64(0xBF58476D1CE4E5B9)
     hashes ^= hashes >> np.uint64(27)

@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney: the n-gram model whose bits per byte are compared, for all orders in one pass.
+"""Interpolated modified Kneser-Ney models of all orders in one pass.
 
 Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3, with the discounts
 of equation (26). Heafield and others 2013, "Scalable modified Kneser-Ney language model estimation", for the beginning
@@ -13,10 +13,9 @@ history and h' the same without its first token::
     p_0        = 1 / (V + 1) for V ids that can be emitted, and EOS
 
 c is the raw count at the top order. Below it, it is the number of different tokens that precede the n-gram; n-grams
-that begin with BOS keep their raw count. So all orders share everything but the raw counts of the top order.
+that begin with BOS keep their raw count.
 
-The number of an n-gram is its rank in the training text, sorted by the number of its first n - 1 tokens and then by its
-last token.
+The number of an n-gram is its rank, sorted by the number of its first n - 1 tokens and then by its last token.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from tokbench.plugin import Encoded
 ORDERS: Final = 6
 
 _FEW: Final = (0.5, 1.0, 1.5)
-"""The discounts where counts are too few to estimate them, as in KenLM."""
+"""As in KenLM, where counts are too few for estimates."""
 
 _ABSENT: Final = -1
 
@@ -43,7 +42,7 @@ Floats = NDArray[np.float64]
 
 
 class _Stream(NamedTuple):
-    """Documents, each between BOS and EOS: int64[n] tokens, and the place of each in its document, BOS at 0."""
+    """Documents between BOS and EOS: int64[n] tokens, and the place of each in its document from 0."""
 
     tokens: Ints
     depth: Ints
@@ -68,7 +67,7 @@ class _Order:
 
     Attributes:
         keys: int64[m], sorted: the number of the first n - 1 tokens times ``base``, plus the last token.
-        raw: int64[m], how often each occurs; 0 for BOS alone.
+        raw: int64[m], counts; 0 for BOS alone.
         suffix: int64[m], the number of each without its first token; 0 at order 1.
         begins: bool[m], whether each begins with BOS.
         base: more than any token.
@@ -81,7 +80,7 @@ class _Order:
     base: int
 
     def find(self, history: Ints, tokens: Ints) -> Ints:
-        """Return int64[n], the number of each n-gram from the number of its first n - 1 tokens; -1 if there is none."""
+        """Return int64[n], the number of each n-gram from the number of its first n - 1 tokens, or -1."""
         if not len(self.keys):
             return np.full(len(tokens), _ABSENT)
         keys = np.where(history == _ABSENT, _ABSENT, history * self.base + tokens)
@@ -108,7 +107,6 @@ def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
 
 
 def _ranked(keys: Ints) -> tuple[Ints, Ints]:
-    """Return the sorted different keys, and each key's rank; one integer of key and place sorts ten times as fast."""
     bits = max(len(keys) - 1, 1).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > 63:  # noqa: PLR2004 - a sign takes the 64th bit
         different, ranks = np.unique(keys, return_inverse=True)
@@ -122,7 +120,7 @@ def _ranked(keys: Ints) -> tuple[Ints, Ints]:
 
 
 class _Smoothed:
-    """An order with raw counts, or counts of preceding tokens; ``histories`` n-grams in the order below."""
+    """An order with raw counts, or counts of preceding tokens."""
 
     def __init__(self, order: _Order, counts: Ints, histories: int) -> None:
         self._discounts = discounts(np.bincount(np.minimum(counts, 5), minlength=6))
@@ -165,11 +163,11 @@ def discounts(frequencies: Ints) -> Floats:
 def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:
     """Train on documents and return the bits that other documents cost, for every order up to the highest.
 
-    ``n_ids`` is how many ids the tokenizer can emit. The result is float64[highest, d]: -log2 of the probability of
-    each scored document, EOS included, by the model of each order.
+    float64[highest, d]: -log2 of the probability of each scored document, EOS included. The tokenizer can emit
+    ``n_ids``.
 
     Raises:
-        ValueError: there is no training text.
+        ValueError: the training text is empty.
 
     One document "a a b", of which the unigrams are p(a) = 5/12 and p(b) = p(EOS) = 7/24. With two orders p(a | BOS) =
     17/24, p(b | a) = 19/48 and p(EOS | b) = 31/48:
@@ -181,7 +179,7 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
     >>> round(5 / 12 * 7 / 24 * 7 / 24, 6), round(17 / 24 * 19 / 48 * 31 / 48, 6)
     (0.035446, 0.18108)
     """
-    if len(training.offsets) < 2:  # noqa: PLR2004 - one offset is no document
+    if len(training.offsets) < 2:  # noqa: PLR2004 - one offset means zero documents
         raise ValueError("there is no training text")
     eos = int(max(training.ids.max(initial=0), scored.ids.max(initial=0))) + 1
     base = eos + 2
@@ -229,7 +227,6 @@ def _levels(training: _Stream, base: int, highest: int) -> Iterator[_Level]:
 
 
 def _following(ngrams: Ints, first: NDArray[np.bool_]) -> Ints:
-    """Return int64[n], the history of each token at the next order: the n-gram that ends before it."""
     history = np.concatenate([[_ABSENT], ngrams[:-1]])
     history[first] = _ABSENT
     return history

@@ -1,4 +1,4 @@
-"""Registers the study of language models, and its families of bits per byte."""
+"""Registers the study of language models and its families."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lacks(metric: Any) -> str:
 
 
 def foresee(plan: Plan, _: Options, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield lines on the memory and the time that models take."""
+    """Yield the memory and time of models."""
     from tokbench.studies.language_models.costs import foresee as costs
 
     yield from costs(plan, prepared)

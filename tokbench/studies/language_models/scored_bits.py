@@ -1,7 +1,7 @@
-"""The bits that documents cost under several models, with errors from the documents and from the training text.
+"""The bits that documents cost under several models, with errors from documents and training text.
 
-The error from the documents is a jackknife over groups. For the error from the training text, each of its disjoint
-parts trains a model. Both are independent, so that their squares add up.
+The former is a jackknife over groups; for the latter, each of several disjoint parts trains a model. The squares of
+both add up.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from tokbench.plugin import leave_out, spread, student_t, too_few
 from tokbench.studies.language_models.block import BitsComparison, Verdict
 
 GROUPS: Final = 256
-"""Jackknife groups of scored documents."""
 
 TRAINING_PARTS: Final = 5
-"""Disjoint parts of the training text."""
 
 LEAST_DIFFERENCE: Final = 0.02
 """The smallest difference that counts, in bits per byte."""
@@ -30,18 +28,10 @@ LEAST_DIFFERENCE: Final = 0.02
 _NORMAL: Final = NormalDist().inv_cdf(0.975)
 
 _ERRORS: Final = 2.0
-"""The fewest standard errors of a difference that counts."""
 
 
 class Uncertain(NamedTuple):
-    """Bits per byte with a standard error.
-
-    Attributes:
-        value: bits per byte.
-        error: the standard error; ``None`` if unknown.
-        freedom: the degrees of freedom of the error.
-        reason: why there is no error; else empty.
-    """
+    """Bits per byte with a standard error and its degrees of freedom, or the reason why there is none."""
 
     value: float
     error: float | None = None
@@ -49,7 +39,7 @@ class Uncertain(NamedTuple):
     reason: str = ""
 
     def ends(self) -> tuple[float | None, float | None]:
-        """Return the ends of Student's 95 % interval; ``None`` for both without an error.
+        """Return the ends of Student's 95 % interval, if there is an error.
 
         >>> [round(end, 3) for end in Uncertain(2.0, 0.1, 10).ends()], Uncertain(2.0).ends()
         ([1.777, 2.223], (None, None))
@@ -62,25 +52,23 @@ class Uncertain(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScoredBits:
-    """The bits that scored documents cost a tokenizer, under each of several models."""
+    """The bits of scored documents under several models."""
 
     bits: NDArray[np.float64]
-    """float64[m, g], by model of all the training text and group of documents."""
+    """float64[m, g], by model and group of documents."""
 
     n_bytes: NDArray[np.float64]
-    """float64[g], the UTF-8 bytes of each group."""
 
     parts: NDArray[np.float64]
-    """float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text."""
+    """float64[p, m], bits per byte by part of the training text and model."""
 
     documents: int
-    """Scored documents."""
 
     @classmethod
     def of(
         cls, bits: NDArray[np.float64], parts: Sequence[NDArray[np.float64]], n_bytes: NDArray[np.int64]
     ) -> ScoredBits:
-        """Put the bits of documents together, float64[m, d] by model and document; document k is in group k modulo 256.
+        """Put the bits of documents together, float64[m, d]; document k is in group k modulo 256.
 
         ``parts`` are the same for each part of the training text, ``n_bytes`` is int64[d].
 
@@ -102,7 +90,6 @@ class ScoredBits:
         return self._uncertain(self.bits[model], self.parts[:, model] if len(self.parts) else np.empty(0))
 
     def minus(self, other: ScoredBits) -> list[Uncertain]:
-        """Return for each model the difference from another tokenizer, paired by documents and training parts."""
         parts = self.parts - other.parts
         differences = self.bits - other.bits
         return [
@@ -128,12 +115,12 @@ class ScoredBits:
 def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
     """Return what several models say of two tokenizers, and ``True`` if the second one is better.
 
-    One is ``better`` if they differ under every model, in one direction, by at least 0.02 bits per byte and by more
-    than two standard errors; an error from few documents or trainings counts for less (Student's t). It ``depends`` on
-    the model if they differ under one of them by as much; as chance has a try with each model, two errors become more
-    there (Bonferroni): 2.53 with four models. They are ``level`` if they differ under none.
+    ``better``: they differ under every model, in one direction, by at least 0.02 bits per byte and by more than two
+    standard errors, more for few documents or trainings (Student's t). ``depends``: they differ under one of them by as
+    much, and by more standard errors, as each model is a test (Bonferroni): 2.53 with four models. ``level``: they
+    differ under none.
 
-    ``differences`` are bits per byte of the first less the second's, for each model that decides.
+    ``differences`` are bits per byte of the first less the second's.
 
     >>> bits_verdict([Uncertain(-0.05, 0.01, 9), Uncertain(-0.03, 0.01, 9)])
     ('better', False)
@@ -176,9 +163,7 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:
-    """Return whether a difference counts, and exceeds a number of standard errors.
-
-    An error from few documents or trainings needs more, by Student's t: with one degree of freedom 6.5 times as many.
+    """Return whether a difference counts, and exceeds a number of standard errors, 6.5 times as many at one degree.
 
     >>> one, other = Uncertain(-0.1, 0.03, 1), Uncertain(-0.1, 0.03, 30)
     >>> _apart(one, 2.0), _apart(other, 2.0)

@@ -1,4 +1,4 @@
-"""The section on bits per byte: small models by tokenizer, as charts, a table, and verdicts on every pair."""
+"""The section on bits per byte: charts, a table, and verdicts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ from tokbench.studies.language_models.charts import bits_charts, by_block
 from tokbench.studies.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
 
 _WHOLE: Final = 10
-"""From so many training tokens an id on, decimals are not shown."""
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
 
@@ -52,7 +51,6 @@ TRAINED_IDS_COLUMNS: Final = (
     *("training tokens an id", "held-out tokens never trained"),
     *("bytes per token, training", "bytes per token, held out"),
 )
-"""How well the training text covers the ids of a tokenizer."""
 _NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
@@ -238,7 +236,7 @@ def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -
 
 
 def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
-    """Return whether a learning rate is the lowest or the highest of the search.
+    """Return whether a learning rate is the lowest or highest tried.
 
     >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
     (True, False)
@@ -250,8 +248,7 @@ def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
 def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
     """Return the search for a learning rate in words; empty without one.
 
-    ``chosen`` is the learning rate of the training; ``tried`` has, by learning rate, bits per byte on a tenth of the
-    text.
+    ``tried`` has, by learning rate, bits per byte on a tenth of the text.
 
     >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
     bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
@@ -266,7 +263,7 @@ def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
 
 
 def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield bits per byte over amounts of text and over models, by corpus."""
+    """Yield the charts by corpus."""
     for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
         charts = bits_charts(tables, bits)
         for drawing in charts.drawings:

@@ -1,8 +1,4 @@
-"""The two parts of a text for metrics of models: the documents that train, and the scored documents.
-
-A hash of the text chooses both, whatever the tokenizer, the order of files and the number of workers. Near-duplicates
-are left out within each part and between the two.
-"""
+"""The training and the scored documents of a text, chosen by a hash of it, without near-duplicates."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ from tokbench.studies.language_models.near_duplicates import near_duplicates
 
 
 class PartSize(NamedTuple):
-    """The size of a part of a text: documents, their UTF-8 bytes, and the near-duplicates left out."""
+    """Documents, UTF-8 bytes, and near-duplicates left out."""
 
     documents: int
     n_bytes: int
@@ -28,13 +24,7 @@ class PartSize(NamedTuple):
 
 
 class PartSizes(NamedTuple):
-    """The summary of both parts, without their text.
-
-    Attributes:
-        training, scored: the sizes.
-        marks: uint64[d], the fingerprints of the scored documents, of their whole text.
-        origins: the places of the scored documents.
-    """
+    """The summary of both parts; ``marks`` are uint64[d], fingerprints of the scored documents' whole text."""
 
     training: PartSize
     scored: PartSize
@@ -43,7 +33,7 @@ class PartSizes(NamedTuple):
 
 
 class TextParts(NamedTuple):
-    """The documents of both parts, in the order of their hashes; training documents may be cut into pieces."""
+    """The documents of both parts, in the order of their hashes."""
 
     training: Sequence[str]
     scored: Sequence[str]
@@ -63,12 +53,8 @@ def text_parts(
 ) -> TextParts:
     """Read two corpora, which may be one, and choose the documents of both parts.
 
-    Args:
-        training: the corpus that trains, without its holdout.
-        scored: the corpus whose evaluated documents are scored. If it is the same and has no holdout, the share
-            ``texts.holdout`` is scored, and the rest trains.
-        texts: the bounds of both parts.
-        remedy: the advice of the error, besides more documents.
+    If one corpus is both and has no holdout, the share ``texts.holdout`` is scored, and the rest trains. ``remedy`` is
+    advice of the error.
 
     Raises:
         InputError: no document is left in a part, or the text cannot be read.
@@ -107,7 +93,7 @@ def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_
 
 
 class _Smallest:
-    """The documents with the smallest hashes that fit into a number of bytes, at least one, in bounded memory."""
+    """The documents with the smallest hashes in so many bytes, at least one, in bounded memory."""
 
     def __init__(self, most: int, most_document: int | None = None) -> None:
         self._most = most
@@ -136,7 +122,7 @@ class _Smallest:
 
 
 def cut_document(text: str, most: int) -> str:
-    r"""Return the beginning of a document in so many bytes; it ends with a line if one ends in its second half.
+    r"""Return the beginning of a document in so many bytes, ending with a line if that is at least half.
 
     >>> cut_document("one\ntwo\nthree", 9), cut_document("eins zwei", 6), cut_document("né", 2), cut_document("né", 3)
     ('one\ntwo\n', 'eins z', 'n', 'né')
@@ -150,7 +136,7 @@ def cut_document(text: str, most: int) -> str:
 
 
 def cut_pieces(text: str, most: int) -> list[str]:
-    r"""Cut a document into pieces of a limited number of bytes, after lines where possible; 0 leaves it whole.
+    r"""Cut a document into pieces of so many bytes, after lines where possible; 0 leaves it whole.
 
     >>> cut_pieces("one\ntwo\nthree", 9), cut_pieces("ninety", 4), cut_pieces("one", 0)
     (['one\ntwo\n', 'three'], ['nine', 'ty'], ['one'])

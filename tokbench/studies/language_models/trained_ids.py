@@ -1,8 +1,4 @@
-"""The amounts of training text that the ids of a tokenizer have.
-
-A model hardly learns a rare id, so the bits per byte of a large vocabulary on little text describe the text, not the
-tokenizer.
-"""
+"""The amounts of training text for the ids of a tokenizer: a model hardly learns rare ids."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from tokbench.studies.language_models.contract import EncodedPart
 
 
 def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) -> TrainedIds:
-    """Count the tokens of both parts of a text, which have one or more; ``n_ids`` are the ids that can be emitted.
+    """Count the tokens of both parts of a text, one or more each.
 
     >>> from tokbench.plugin import Encoded
     >>> texts = [np.array(ids, dtype=np.uint32) for ids in ([1, 1, 2, 1, 2, 1], [1, 3, 2, 3])]

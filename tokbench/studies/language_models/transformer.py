@@ -1,4 +1,4 @@
-"""The family ``transformer``: bits per byte of small transformers, trained on the ids of each tokenizer."""
+"""The family ``transformer``: bits per byte of small transformers."""
 
 from __future__ import annotations
 
@@ -97,15 +97,10 @@ class TrainedModels:
 
     Attributes:
         n_ids: how many ids the tokenizer can emit.
-        window: tokens of a window.
-        learning_rate: the highest one.
         rates: bits per byte by learning rate, on a tenth of the text.
-        seen: int64[p], UTF-8 bytes of training text up to each point; the mean over seeds.
-        flops: int64[p], of one training up to each point; the mean over seeds.
-        seconds: of wall time of all trainings.
+        seen, flops: int64[p], UTF-8 bytes of text and operations up to each point; means over seeds.
         bits: float64[s, p, g], by seed, point and jackknife group.
-        n_bytes: float64[g], the UTF-8 bytes of each group.
-        documents: the number of scored documents.
+        n_bytes: float64[g], of each group.
     """
 
     n_ids: int
@@ -120,10 +115,7 @@ class TrainedModels:
     documents: int
 
     def at(self, *places: float) -> ScoredBits:
-        """Return the bits at places between points (1.5: half-way from the second to the third), means over seeds.
-
-        The seeds count as parts of the training text.
-        """
+        """Return the mean bits at places between points, such as 1.5."""
         bits = np.stack([self._between(place) for place in places], axis=1)  # by seed, place and group
         by_seed = bits.sum(axis=2) / self.n_bytes.sum()
         return ScoredBits(bits.mean(axis=0), self.n_bytes, by_seed, self.documents)
@@ -134,7 +126,7 @@ class TrainedModels:
         return np.asarray(self.bits[:, low] + (place - low) * (self.bits[:, high] - self.bits[:, low]))
 
     def place_of(self, flops: float) -> float | None:
-        """Return the place of a budget between the points, linear in its logarithm; ``None`` outside of them."""
+        """Return the place of a budget between the points, linear in its logarithm, if inside."""
         logs = np.log(self.flops.astype(np.float64))
         wanted = math.log(flops)
         if not logs[0] <= wanted <= logs[-1] + 1e-12:
@@ -143,7 +135,6 @@ class TrainedModels:
 
     @property
     def quarter(self) -> int | None:
-        """The number of the point at a quarter of the text; ``None`` if no document ends near there."""
         shares = self.seen / self.seen[-1]
         near = int(np.abs(np.log2(shares) + 2).argmin())
         return near if 0.2 <= shares[near] <= 0.3 else None  # noqa: PLR2004 - a fifth more or less is still a quarter
@@ -154,7 +145,7 @@ class TrainedModels:
 
 
 class TransformerBits:
-    """Trains transformers of one body with several seeds, and scores documents with them."""
+    """Transformers of one body with several seeds."""
 
     def __init__(self, options: TransformerOptions) -> None:
         self._options = options
@@ -185,7 +176,6 @@ class TransformerBits:
         return _state(task, trained, window)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
-        """Return bits per byte at equal text and at equal computing, with verdicts; a quarter of the text has none."""
         trained: Mapping[str, TrainedModels] = states.states
         budget = min((int(state.flops[-1]) for state in trained.values()), default=0)
         places = {name: state.place_of(budget) for name, state in trained.items()}

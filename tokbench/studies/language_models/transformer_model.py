@@ -1,21 +1,15 @@
-"""A small transformer whose bits per byte are compared: the same body and the same bytes of text for every tokenizer.
+"""A small transformer whose bits per byte are compared: the same body and bytes of text for every tokenizer.
 
-The body is a decoder with RMS norms before each part (Zhang and Sennrich 2019) and on queries and keys (Henry and
-others 2020), rotary positions (Su and others 2021), a GELU of four times the width, and one table for the embedding and
-the output (Press and Wolf 2017). A document is BOS w_1 ... w_n EOS, as for the n-gram model: BOS is never predicted,
-EOS is predicted once, and no token sees another document.
+It is a decoder with RMS norms before each part (Zhang and Sennrich 2019) and on queries and keys (Henry and others
+2020), rotary positions (Su and others 2021), a GELU of four times the width, and tied embeddings (Press and Wolf 2017).
+A document is BOS w_1 ... w_n EOS; BOS is never predicted, and no token sees another document.
 
-The training text, the context and the text of one step are equal in bytes. So all tokenizers take about the same number
-of steps, and longer tokens have shorter windows. The learning rate differs: the best one for 1,000 ids is bad for
-50,000. :mod:`~tokbench.studies.language_models.learning_rate` finds it on a tenth of the training text.
+The training text, the context and the text of one step are equal in bytes. One training gives models of several amounts
+of text: before each amount a copy is cooled down, its constant learning rate falling to 0 over the last fifth of the
+text (Hu and others 2024; Hägele and others 2024).
 
-A training on a CPU has one thread, so its numbers do not depend on the number of cores.
-
-One training gives models of several amounts of text: the learning rate stays constant, and before each amount is
-reached a copy is cooled down, its learning rate falling to 0 over the last fifth of the text (Hu and others 2024;
-Hägele and others 2024 found such models as good as with a cosine of their own).
-
-JAX and optax are needed (the extra ``lm``). The same seed gives the same number on the same machine.
+JAX and optax are needed (the extra ``lm``). On a CPU there is one thread; the same seed gives the same number on the
+same machine.
 """
 
 from __future__ import annotations
@@ -57,8 +51,7 @@ _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.125
 _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
-"""Longer gradients are shortened to this, so that seeds agree: on 300 kB of text in pieces of Unigram with 1,024 ids,
-seeds differ by .11 bits per byte, and by .34 without it."""
+"""Makes seeds agree: they differ by .11 bits per byte, and by .34 without it (300 kB, Unigram of 1,024 ids)."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3  # both of mallopt(3)
@@ -68,7 +61,7 @@ Floats = NDArray[np.float64]
 
 
 def window_of(part: EncodedPart, context_bytes: int) -> int:
-    """Return the tokens of a window with a mean number of bytes of this text, 2 or more.
+    """Return the tokens of a window with a mean number of bytes, 2 or more.
 
     >>> from tokbench.tokenizers.contract import Encoded
     >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))
@@ -79,7 +72,7 @@ def window_of(part: EncodedPart, context_bytes: int) -> int:
 
 
 Parameters = dict[str, Any]
-"""The arrays of a model: ``embedding`` [n_ids + 2, width], ``last`` [width], and the arrays of each layer."""
+"""Arrays: ``embedding`` [n_ids + 2, width], ``last`` [width], and each layer's."""
 
 
 def initial(n_ids: int, body: Body, seed: int) -> Parameters:
@@ -110,7 +103,7 @@ def _norm(x: Any, scale: Any) -> Any:
 
 
 def _rotated(x: Any) -> Any:
-    """Rotate pairs of numbers by an angle that grows with the position; ``x`` is [batch, window, heads, size]."""
+    """Rotate pairs of numbers by position; ``x`` is [batch, window, heads, size]."""
     half = x.shape[-1] // 2
     angles = jnp.arange(x.shape[1])[:, None] / 10_000 ** (jnp.arange(half) / half)
     sine, cosine = jnp.sin(angles)[None, :, None, :], jnp.cos(angles)[None, :, None, :]
@@ -119,7 +112,6 @@ def _rotated(x: Any) -> Any:
 
 
 def _hidden(parameters: Parameters, inputs: Any, document: Any, heads: int) -> Any:
-    """Return the body's output for windows: [batch, window, width]."""
     batch, window = inputs.shape
     x = _norm(parameters["embedding"][inputs], 1.0)
     seen = jnp.tril(jnp.ones((window, window), dtype=bool))[None] & (document[:, :, None] == document[:, None, :])
@@ -150,7 +142,7 @@ def _in_parts(hidden: Any, targets: Any, n_outputs: int) -> tuple[Any, Any]:
 
 
 def _parts(tokens: int, n_outputs: int) -> int:
-    """Return in how many parts tokens are scored, so that the logits of one fit into memory.
+    """Return in how many parts tokens are scored, to bound memory.
 
     >>> _parts(1024, 4097), _parts(1024, 200_001)
     (2, 49)
@@ -160,7 +152,6 @@ def _parts(tokens: int, n_outputs: int) -> int:
 
 @jax.custom_vjp
 def _sum_of_nats(hidden: Any, table: Any, targets: Any) -> Any:
-    """Return the sum of -ln p of the targets; the gradients are computed with it, so that no logits are kept."""
     return _sum_and_gradients(hidden, table, targets)[0]
 
 
@@ -234,11 +225,10 @@ def train_curve(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> list[Point]:
-    """Train on documents, and score models of several amounts of them.
+    """Train on documents, and score a model for each share of them that adds a document.
 
-    The seed draws the parameters and the order of the documents, which is the same for every tokenizer. The models of a
-    share have learned from the first documents in this order, as many as fit into that share of the bytes, each
-    document once.
+    The order of the documents is the same for every tokenizer. The models of a share have learned once from the first
+    documents that fit into that share of the bytes.
 
     Args:
         training: the documents that train, with ids below ``n_ids``.
@@ -248,15 +238,11 @@ def train_curve(
         learning_rate: the highest one, reached after an eighth of the steps.
         seed: of the parameters and of the order.
         shares: rising shares of the training text, the last one 1.
-        saved: finished points, which are not computed again. Names contain the learning rate and the seed; the caller
-            separates all else.
+        saved: finished points, by learning rate and seed; the caller separates all else.
         progress: called with the finished steps and all steps.
 
-    Returns:
-        a point for each share that has a document more than the share before.
-
     Raises:
-        ValueError: there is no training text, or it has an id that is not below ``n_ids``.
+        ValueError: the training text is empty, or has an id that is not below ``n_ids``.
     """
     ids = training.encoded.ids
     if not len(ids) or int(ids.max()) >= n_ids:
@@ -322,12 +308,11 @@ class _Training:
         return state
 
     def _show(self, at: int, computed: Any) -> None:
-        """Wait for what JAX computes lazily, and report progress, so that the time limit counts for each step."""
+        """Waits for JAX's lazy results, so that the time limit counts for each step."""
         jax.block_until_ready(computed)
         self._progress(self._name, at, len(self._steps))
 
     def _cooled(self, state: _State, start: int, stop: int) -> Parameters:
-        """Return the parameters after steps whose rate falls to 0; the state does not change."""
         cooled = _State(*jax.tree.map(jnp.copy, tuple(state)))
         for at in range(start, stop):
             falling = (stop - at) / (stop - start)
@@ -398,11 +383,7 @@ def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def training_memory() -> Iterator[None]:
-    """Keep the memory of a step for the next step, and free all of it after the trainings.
-
-    A step with 16,384 ids takes more than 32 MB, which the C library would otherwise request from the system in each
-    step: a quarter of the time. Compiling takes hundreds of megabytes, which would add up over trainings.
-    """
+    """Keep the memory of a step for the next step, a quarter faster, and free all of it after the trainings."""
     with suppress(OSError, AttributeError, TypeError):  # only the C library of Linux can be asked
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_MMAP_THRESHOLD, 1 << 30)

@@ -1,4 +1,4 @@
-"""Sentences on bits per byte: how the models learned, which tokenizer is better, and what the numbers do not show."""
+"""Sentences on bits per byte: training, verdicts, and limits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Final
 from tokbench.studies.language_models.block import BitsComparison, BitsPerByte
 
 _MOST_SENTENCES: Final = 5
-"""With more tokenizers that are worse than others, only the unbeaten ones are named."""
 
 
 def explanation(study: BitsPerByte) -> str:
-    """Return the text before the numbers: training and scored text, and when one tokenizer is called better."""
+    """Return the text before the numbers."""
     source = "the same corpus" if study.train == study.corpus else study.train
     model = study.words.model if study.words else "a small language model"
     errors = study.words.errors if study.words else "take documents and training text into account together"
@@ -129,7 +128,7 @@ def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
 
 
 def differences(study: BitsPerByte, pair: BitsComparison) -> str:
-    """Return bits per byte of the first tokenizer less the second's, by model."""
+    """Return bits per byte of the first less the second, by model."""
     numbers = zip(study.models, pair.differences, pair.errors, strict=True)
     return "; ".join(
         f"{model} {difference:+.3f}" + (f" ± {error:.3f}" if error is not None else "")

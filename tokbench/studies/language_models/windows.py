@@ -1,4 +1,4 @@
-"""Documents as windows of one length, for a model that sees one window at a time.
+"""Documents as windows of one length.
 
 A document is BOS w_1 ... w_n EOS. BOS is never predicted; each token and EOS is predicted once.
 """
@@ -17,13 +17,7 @@ Ints = NDArray[np.int64]
 
 
 class Windows(NamedTuple):
-    """Text as windows of one length.
-
-    Attributes:
-        inputs: int32[n, w].
-        targets: int32[n, w], the token after each input; -1 where nothing is predicted.
-        document: int32[n, w], the number of the document of each input; -1 where there is none.
-    """
+    """Text as windows: int32[n, w] each, -1 in ``targets`` where nothing is predicted, and in ``document`` for none."""
 
     inputs: NDArray[np.int32]
     targets: NDArray[np.int32]
@@ -31,9 +25,7 @@ class Windows(NamedTuple):
 
 
 def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
-    """Cut consecutive documents into windows of some tokens; each token and each EOS is predicted once.
-
-    The ids are below ``n_ids``, which is the id of EOS; BOS has the next one.
+    """Cut consecutive documents into windows; ids are below ``n_ids``, which is EOS, and BOS is the next one.
 
     >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
     >>> windows = training_windows(text, n_ids=10, window=4)  # 11 5 6 10, 11 7 10
@@ -55,8 +47,7 @@ def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
 def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
     """Cut each document by itself into windows that overlap by half; each token is predicted once.
 
-    After the first window of a document only the second half is predicted, so that a token has at least half a window
-    before it, or all of its document.
+    So a token has at least half a window before it, or all of its document.
 
     >>> text = Encoded(np.array([1, 2, 3, 4, 5], dtype=np.uint32), np.array([0, 5]))
     >>> windows = scoring_windows(text, n_ids=10, window=4)
@@ -83,7 +74,6 @@ def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
 
 
 def _stream(text: Encoded, n_ids: int) -> tuple[Ints, Ints]:
-    """Return int64[n] each: documents between BOS and EOS, and the number of the document of each token."""
     lengths = np.diff(text.offsets).astype(np.int64) + 2
     ends = np.cumsum(lengths)
     stream = np.full(int(ends[-1]), n_ids + 1, dtype=np.int64)
@@ -128,7 +118,7 @@ def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:
 
 
 def renumbered(*parts: EncodedPart) -> list[EncodedPart]:
-    """Number the ids of some texts from 0 on, in their order; a tokenizer may have gaps, such as special tokens.
+    """Number the ids of some texts from 0 on, in their order, without gaps.
 
     >>> texts = [Encoded(np.array(ids, dtype=np.uint32), np.array([0, 2])) for ids in ([7, 3], [9, 7])]
     >>> one, two = (EncodedPart(text, np.array([2])) for text in texts)

@@ -1,1 +1,1 @@
-"""The study of probes: questions to a tokenizer, shown with its tokens."""
+"""The study of probes: questions to a tokenizer."""

@@ -1,4 +1,4 @@
-"""The probes of a run: each asks one tokenizer in a worker, and all run in parallel."""
+"""The probes of a run, in parallel jobs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FROM_BEST: Final = (RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY, Roun
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer, and by label the round trip of the lossy texts of the probe, without the own texts."""
+    """An answer, and by label the round trip of lossy texts of the probe."""
 
     answer: Answer
     lossy: dict[str, RoundTrip]
@@ -46,7 +46,7 @@ class CheckedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Ask(Job):
-    """Ask a tokenizer a probe of a family, by its number from 0; yield a :class:`CheckedAnswer` or a failure."""
+    """Ask a tokenizer a probe of a family, by its number from 0."""
 
     family: str
     options: Options
@@ -94,7 +94,7 @@ def _kept(job: Ask) -> Kept:
 
 
 def run(context: StudyContext, _: Options) -> Outcome:
-    """Put every probe to every tokenizer that is ready; a tokenizer that ends a process gets no further probe."""
+    """Put every probe to every ready tokenizer, until it ends a process."""
     planned = [
         _PlannedProbe(family.name, options, number, probe)
         for family, options in context.plan.metrics

@@ -1,4 +1,4 @@
-"""The probes of ``results.json``: their texts, and their tokens by tokenizer."""
+"""The probes of ``results.json``."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ProbeAnswerInfo:
     """The answer of one tokenizer to a probe.
 
     Attributes:
-        tokens: for each text of the probe ``(id, text)`` of its tokens.
-        own: further texts, chosen for this tokenizer.
-        reason: why there is no answer; else empty.
-        lossy: by label the round trip of the lossy texts of the probe; ``None`` if that was not checked.
+        tokens: by text of the probe ``(id, text)`` of its tokens.
+        own: further texts for this tokenizer.
+        reason: why it has no tokens.
+        lossy: by label the round trip of lossy texts, if checked.
     """
 
     tokens: list[list[tuple[int, str]]] = field(default_factory=list)
@@ -43,13 +43,13 @@ class ProbeAnswerInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeInfo:
-    """One probe: its texts, and the answers of all tokenizers.
+    """One probe: its texts, and all answers.
 
     Attributes:
         probe: its name.
         title, explanation: what it shows, and why it matters.
-        metrics: the ids of its metrics.
-        texts: ``(label, text)`` of its texts.
+        metrics: metric ids.
+        texts: ``(label, text)`` of each.
         answers: by tokenizer.
     """
 

@@ -1,4 +1,4 @@
-"""The probe of chat templates: the tokens that they put around a message."""
+"""The probe of chat templates: their tokens around a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of formats: the same data as YAML, JSON and XML; addresses; emoji."""
+"""Probes of formats: YAML, JSON and XML; addresses; emoji."""
 
 from __future__ import annotations
 

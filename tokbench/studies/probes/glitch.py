@@ -1,4 +1,4 @@
-"""The probe of glitch tokens: strings that are published as tokens that a model hardly ever met in training."""
+"""The probe of glitch tokens, which a model hardly ever met in training."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ _CL100K: Final = (
 results/reports in cohere-ai/magikarp."""
 
 _LLAMA2: Final = ("Mediabestanden", "Portály", "Расподела")
-"""Llama 2's, from the same reports: those at the beginning of a word, whose space the model puts before a text."""
+"""Llama 2's word-initial ones, from the same reports; the model puts a space before a text."""
 
 _LONG: Final = (".DefaultCellStyle",)
-"""A name of one library that is a single token; no report says that models fail at it."""
 
 _GLITCHES: Final = (*_GPT2, *_CL100K, *_LLAMA2)
 _DIFFERENT: Final = 8
-"""A token with fewer different characters, such as a line of hyphens, is not shown among the longest."""
 _SHOWN: Final = 4
 
 
 def _measure(encoded: EncodedShard) -> Values:
-    """Return the share of glitch tokens that are one id, and the length of the longest token.
+    """Return the share of glitch tokens that are one id, and the longest token's length.
 
     >>> import tokbench
     >>> GLITCH.ask(tokbench.load("utf8_bytes")).values["probe_glitch"].value
@@ -53,7 +51,7 @@ def _measure(encoded: EncodedShard) -> Values:
 
 
 def longest_tokens(tokenizer: Tokenizer, count: int) -> list[str]:
-    """Return the longest tokens by characters that have many different ones and whose text encodes to this one id.
+    """Return the longest tokens with many different characters whose text encodes to this id.
 
     >>> import tokbench
     >>> longest_tokens(tokbench.train("regex_bpe", ["incomprehensibly " * 9], 271, store=False), 1)

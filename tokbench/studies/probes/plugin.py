@@ -1,4 +1,4 @@
-"""Registers the study of probes: classic questions to a tokenizer, and questions about special tokens."""
+"""Registers the study of probes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from tokbench.studies.probes.spelling import CASE, SPACES, SPELLING
 from tokbench.studies.probes.typed import TYPED
 
 CLASSIC: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI, GLITCH)
-"""In the order of a report."""
 
 FAMILIES: Final = (
     MetricFamily(
@@ -51,7 +50,7 @@ FAMILIES: Final = (
 
 
 def lacks(probes: Sequence[Probe]) -> str:
-    """Return the first reason why a probe of a family cannot run; empty if all can."""
+    """Return why a probe of a family cannot run; empty if all can."""
     return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
 
 

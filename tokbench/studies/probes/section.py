@@ -1,4 +1,4 @@
-"""The section on probes: their texts, and the tokens of each tokenizer."""
+"""The section on probes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SAME: Final = str.maketrans({"␣": " ", "⏎": "\n"})
 
 
 def probes_document(tables: CellTables) -> Section | None:
-    """Return the section; ``None`` without probes. A probe whose answers have no text appears in metric tables only."""
+    """Return the section; ``None`` without probes. Answers without text appear in metric tables only."""
     shown = [probe for probe in (tables.results.studies.get(PROBES) or []) if probe.texts or not _answered(probe)]
     nodes: list[Node] = [Paragraph(_LEGEND), Rich([], plain=[Paragraph("Tokens are set apart by ¦.")])]
     nodes += [node for probe in shown for node in _probe(tables, probe)]

@@ -22,14 +22,13 @@ _WORDS: Final = ("strawberry", "lollipop", "responsibilities")
 
 _WORD: Final = re.compile(rb" ?([A-Za-z][a-z]+)")
 _LETTERS: Final = 4
-"""A token with fewer different letters, such as aaaaaaaa, does not count as a word."""
 
 LARGEST: Final = 1 << 21
-"""Larger vocabularies come from a formula, not from training, so they contain no words."""
+"""Larger vocabularies come from a formula and contain no words."""
 
 
 def _label(text: str) -> str:
-    """Return a text with visible spaces at its ends and visible line ends.
+    """Return a text with visible outer spaces and line ends.
 
     >>> print(_label(" hat"), _label("It is "))
     ␣hat It is␣
@@ -78,10 +77,9 @@ def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotA
 
 
 def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
-    """Return the longest tokens that are words of ASCII letters, with their leading space if they have one.
+    """Return the longest tokens that are words of ASCII letters, perhaps with a leading space.
 
-    Tokens that differ only in the case of the first letter or in the space count once. A token counts only if its text
-    encodes to this one id.
+    Variants in the first letter's case or the space count once. A word's text must encode to this one id.
 
     >>> import tokbench
     >>> longest_words(tokbench.load("utf8_bytes"), 3)

@@ -1,4 +1,4 @@
-"""The common part of all probes: fixed texts, and values computed from their tokens."""
+"""The common part of probes: fixed texts, and values of their tokens."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from tokbench.plugin import (
 )
 
 Values = Mapping[str, Measured | NotApplicable]
-"""By metric id."""
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
-"""A metric of token positions needs one of these capabilities."""
 
 _PROBES: Final = "probes"
 
@@ -73,7 +71,7 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
 
 
 def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Return the ids of a text with all special tokens allowed, or of ordinary text if the tokenizer cannot do that.
+    """Return the ids of a text with special tokens allowed, if the tokenizer can do that.
 
     >>> import tokbench
     >>> encode_with_all_special(tokbench.load("utf8_bytes"), "<s>")
@@ -85,7 +83,7 @@ def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
 
 
 def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
-    """Return a text with its tokens; bytes that are not UTF-8 become escapes."""
+    """Return a text with its tokens."""
     ids = map(int, tokenizer.encode(text))
     return Segmented(label, text, [(token, token_text(tokenizer, token)) for token in ids])
 

@@ -1,4 +1,4 @@
-"""The probe of special tokens that a user types: what text becomes that spells their names."""
+"""The probe of special tokens that a user types."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _text(marker: str) -> str:
 
 
 def _measure(encoded: EncodedShard) -> Values:
-    """Return the shares of markers that become text, become control ids, or are lost.
+    """Return the shares of markers that become text or control ids, or are lost.
 
     >>> import tokbench
     >>> values = TYPED.ask(tokbench.load("utf8_bytes")).values

@@ -1,4 +1,4 @@
-"""The options of the study: the texts to show as tokens, and how many documents of each group."""
+"""The options of the study: texts, and documents of each group."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ from tokbench.plugin import (
 KEY: Final = "show"
 
 MOST_SHOWN: Final = 32
-"""The most texts that a configuration may name."""
 
 LONGEST_SHOWN: Final = 4_000
-"""Characters of such a text at most."""
 
 _SHAPES = "a text is 'text', {name: …, text: …} or {file: path}"
 
@@ -43,7 +41,7 @@ class ShownTextEntry(Options):
 
 
 class ShowOptions(Options):
-    """The key ``show``: a list of texts, or a mapping of these keys."""
+    """The key ``show``: a list of texts, or these keys."""
 
     documents: int = Field(
         default=1, ge=0, le=MOST_EXCERPTS, description="documents of each group, chosen by hash; 0 shows none"
@@ -64,10 +62,9 @@ class ShowOptions(Options):
 
 
 class NamedTexts(NamedTuple):
-    """The texts that a configuration names, and the problems with them."""
+    """The texts of a configuration, and problems."""
 
     texts: dict[str, str]
-    """By label."""
     problems: list[Problem]
 
 

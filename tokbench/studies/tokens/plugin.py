@@ -1,4 +1,4 @@
-"""Registers the study that shows texts as tokens, and the metric of worst documents."""
+"""Registers the study that shows texts as tokens, and ``worst_documents``."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def run(context: StudyContext, options: ShowOptions) -> Outcome:
 
 
 def check(plan: Plan, options: ShowOptions) -> Iterator[StudyProblem]:
-    """Yield the problems with the texts, which may be in files of their own."""
+    """Yield the problems with the texts."""
     plan.problems += named_texts(plan.config, options).problems
     yield from ()
 
 
 def merge(parts: Sequence[NamedRun]) -> ShownTexts:
-    """Return the texts that one run over all documents would have shown."""
+    """Return the texts of one run over all documents."""
     from tokbench.studies.tokens.shown import merge_shown
 
     return merge_shown([part.results for part in parts])

@@ -1,4 +1,4 @@
-"""The section on tokens: texts cut by the tokenizers of the run, and the worst documents of each."""
+"""The section on tokens."""
 
 from __future__ import annotations
 
@@ -35,16 +35,12 @@ from tokbench.plugin import (
 )
 
 _MOST_TOKENS: Final = 1_000_000
-"""The most tokens of a page, over all texts and tokenizers: about two and a half megabytes, packed."""
 
 _FIRST_TOKENIZERS: Final = 3
-"""The tokenizers of a new page."""
 
 _FIRST_TEXTS: Final = 6
-"""Texts of a page without its script."""
 
 _MOST_EXCERPTS: Final = 24
-"""Documents with an excerpt in plain text."""
 
 _HEADING: Final = 80
 
@@ -157,19 +153,16 @@ class TextView:
     """A text of the section."""
 
     kind: str
-    """The heading of its kind of texts, such as the name of their corpus."""
     heading: str
-    """Its name, with visible controls."""
     shown: SegmentedText
     worst: bool = False
-    """Whether it is one of the worst documents of a tokenizer, and has the tokenizers that it needs."""
+    """A worst document has the tokenizers that it needs."""
 
     @property
     def tokens(self) -> int:
         return sum(len(segmentation.ids) for segmentation in self.shown.segmentations)
 
     def lines(self, names: Sequence[str] = ()) -> list[SegmentationView]:
-        """Return the lines of some tokenizers, or of all; differences are between these."""
         segmentations = [line for line in self.shown.segmentations if not names or line.tokenizer in names]
         shown = replace(self.shown, segmentations=segmentations)
         return SegmentationView.of_all(shown)
@@ -183,7 +176,6 @@ class TokenViews:
 
     @cached_property
     def texts(self) -> list[TextView]:
-        """The texts of the configuration, and excerpts of documents."""
         return [_view(text) for text in shown_texts(self.results).texts]
 
     @cached_property
@@ -193,25 +185,22 @@ class TokenViews:
 
     @cached_property
     def first_names(self) -> list[str]:
-        """The tokenizers of a new page: the first that are not baselines, from which everything differs."""
+        """The first that are not baselines, from which everything differs."""
         competing = [name for name in self.names if not self.results.tokenizers[name].baseline]
         return (competing or self.names)[:_FIRST_TOKENIZERS]
 
     @cached_property
     def first_texts(self) -> list[TextView]:
-        """The texts of a page without its script: the named ones, then one of each corpus, or the first."""
         kinds = {view.kind: view for view in reversed(self.page) if not view.worst and view.shown.corpus}
         named = [view for view in self.page if not view.shown.corpus]
         return [*named, *reversed(kinds.values())][:_FIRST_TEXTS] or self.page[:1]
 
     @cached_property
     def page(self) -> list[TextView]:
-        """As many texts as a page has room for."""
         return list(_within([*self.texts, *map(_worst_view, shown_texts(self.results).worst)], _MOST_TOKENS))
 
     @cached_property
     def left_out(self) -> str:
-        """A sentence on what is not shown; empty if everything is."""
         places = {(text.corpus, text.group) for text in shown_texts(self.results).texts if text.corpus}
         groups = sum(len(info.groups) for info in self.results.corpora.values())
         said = [f"Excerpts are of {len(places):,} of {groups:,} groups."] if places and len(places) < groups else []
@@ -223,9 +212,8 @@ class TokenViews:
     def data(self) -> str:
         """The texts of the page for its script, as JSON: of each token the id and the number of bytes.
 
-        ``shown`` has the characters that are escaped. A row has the tokenizer, its head, remarks, ids, lengths, and by
-        number what the title of a token says beyond id and bytes; tokens that cannot be aligned with the text have
-        text, title, line ends, and 1 for bytes that are not whole characters.
+        A row has the tokenizer, head, remarks, ids, lengths, and by number additions to titles; tokens that cannot be
+        aligned have text, title, line ends, and 1 for bytes that are not whole characters.
         """
         characters = sorted({char for view in self.page for char in view.shown.text})
         written = {char: visible(char, spaces=True) for char in characters}

@@ -1,7 +1,4 @@
-"""The texts that a run shows as tokens: named texts, excerpts of documents, and the worst documents.
-
-Each tokenizer cuts its texts in a worker, after the text metrics.
-"""
+"""The texts that a run shows as tokens."""
 
 from __future__ import annotations
 
@@ -31,30 +28,24 @@ from tokbench.plugin import (
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128
-"""The most groups that show documents, over all corpora."""
+"""Groups with documents, over all corpora."""
 
 MOST_CUTS: Final = 40 * MOST_GROUPS
-"""The most groups x tokenizers: with more tokenizers fewer groups show documents."""
 
 MOST_WORST: Final = 3
-"""Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
+"""By each of two measures, in different groups."""
 
 _LEAST_TIMES: Final = 1.1
-"""The least multiple of the best tokenizer's tokens at which a document is worst in comparison."""
 
 _CANDIDATES: Final = 6
-"""Documents of a tokenizer and corpus that are cut to find the worst in comparison with the best tokenizer."""
 
 _MOST_DEATHS: Final = 8
-"""The most processes that a tokenizer may end over the texts to show."""
 
 _SEGMENTATIONS: Final = "segmentations"
 
 _Cut = Callable[[str, str], Segmentation]
-"""By tokenizer name and text."""
 
 Worst = Mapping[tuple[str, str, str], Sequence[DocumentExample]]
-"""By tokenizer, corpus and group, the documents with the most tokens per byte."""
 
 
 class _WorstPlace(NamedTuple):
@@ -65,10 +56,7 @@ class _WorstPlace(NamedTuple):
 
 
 def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
-    """Let every tokenizer that is ready cut the texts to show, except after it has ended a process.
-
-    A tokenizer that fails or dies on a text has the reason instead of tokens there.
-    """
+    """Let every ready tokenizer cut the texts to show; a failure replaces the tokens of its text."""
     plan = context.plan
     named = named_texts(plan.config, options).texts
     texts = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in named.items()]
@@ -93,11 +81,7 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
 
 
 def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
-    """Yield some excerpts of each group, without tokens yet, by corpus and group.
-
-    If there are more groups than a report shows, every corpus has the same share, or all its groups if they are fewer.
-    They are at most :data:`MOST_GROUPS`, and fewer for more than 40 tokenizers, see :data:`MOST_CUTS`.
-    """
+    """Yield some excerpts of each group, without tokens, by corpus and group; above :data:`MOST_GROUPS` fewer."""
     groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
     turns = [place for turn in zip_longest(*groups) for place in turn if place]
     most = min(MOST_GROUPS, max(1, MOST_CUTS // max(1, len(plan.tokenizers))))
@@ -149,7 +133,7 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 
 
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
-    """Texts that end a process are found by halves; each costs only itself, up to eight processes for a tokenizer."""
+    """Texts that end a process are found by halves, up to eight processes for a tokenizer."""
     cut: dict[str, dict[str, Segmentation]] = {name: {} for name in wanted}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
     deaths: Counter[str] = Counter()
@@ -238,10 +222,7 @@ def _place(document: WorstDocument) -> tuple[str, str, str, int]:
 
 
 def merge_shown(parts: Sequence[Results]) -> ShownTexts:
-    """Return the texts of runs over parts of a corpus, in order, as one run over all of it would have chosen them.
-
-    The documents that are worst in comparison with the best tokenizer come only from documents that the parts show.
-    """
+    """Return the texts of runs over parts of a corpus, in order, as one run would have chosen them."""
     blocks = [part.studies.get(SHOWN_TEXTS) or ShownTexts(texts=[], worst=[]) for part in parts]
     named = [text for text in blocks[0].texts if not text.corpus]
     documents: dict[tuple[str, str], list[SegmentedText]] = {}

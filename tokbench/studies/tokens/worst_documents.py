@@ -1,4 +1,4 @@
-"""The family ``worst_documents``: the documents with the most tokens per byte, with their text."""
+"""The family ``worst_documents``: the documents with the most tokens per byte."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from tokbench.plugin import (
 )
 
 LEAST_BYTES: Final = 32
-"""Bytes of the smallest document that counts: one emoji by itself says little of a text."""
+"""One emoji says little of a text."""
 
 _KEPT: Final = 3
 
 _WINDOW: Final = 160
-"""Bytes of the part of a long document that is shown, the one with the most tokens."""
 
 
 def _order(example: DocumentExample) -> tuple[float, int]:
@@ -34,7 +33,7 @@ def _order(example: DocumentExample) -> tuple[float, int]:
 
 
 class WorstState(NamedTuple):
-    """The documents that need the most tokens per byte, and the number of documents that count."""
+    """The documents with the most tokens per byte, and the number that count."""
 
     documents: int
     worst: tuple[DocumentExample, ...]

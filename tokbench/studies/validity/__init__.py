@@ -1,1 +1,1 @@
-"""The study of validity: which metrics predict the ranking of tokenizers by bits per byte."""
+"""The study of validity: which metrics predict bits per byte."""

@@ -1,4 +1,4 @@
-"""The study of validity: which metrics rank the tokenizers of a run as the bits per byte of models do."""
+"""Correlates metrics with bits per byte."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LEVEL = 0.05
 def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -> Outcome:
     """Run the study of every family of models and corpus, and of every table of scores.
 
-    Only values of the whole corpus count. Speeds do not, nor numbers that use only a part of the documents.
+    Values must be of the whole corpus and all documents. Speeds do not count.
     """
     models = context.outcome("language_models")
     if models is None and not scores.tables:
@@ -70,10 +70,8 @@ class _Correlations(NamedTuple):
     rows: list[RankCorrelation]
 
     rho: Mapping[tuple[str, str], RankInterval]
-    """By metric and model, Spearman's rho with its intervals."""
 
     drawn: Mapping[tuple[str, str], NDArray[np.float64]]
-    """By metric and model, rho in each draw of documents, training text and tokenizers."""
 
 
 class _Study:
@@ -118,9 +116,9 @@ class _Study:
                 for kind, of in kinds.items()
                 if (some := [tokenizer for tokenizer in chosen if tokenizer in of])
             }
-            # Baselines may be compared with several kinds, and are no kind of their own beside them.
+            # Baselines may be compared with several kinds, and do not form a kind.
             split = {k: own for k, own in split.items() if not any(set(own) < set(other) for other in split.values())}
-            once = {tuple(own): kind for kind, own in split.items()}  # a kind with baselines alone is that of another
+            once = {tuple(own): kind for kind, own in split.items()}  # a kind with only baselines belongs to another
             ordered = sorted(once, key=lambda own: -len(own))
             for own in ordered:
                 yield name if own == ordered[0] else f"{name} ({once[own]})", list(own)

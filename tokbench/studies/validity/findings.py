@@ -1,4 +1,4 @@
-"""Sentences on validity: which metrics rank tokenizers as bits per byte do, each with its interval."""
+"""Sentences on validity, each with its interval."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ _AS: Final = "ranks tokenizers as"
 
 @dataclass(frozen=True, slots=True)
 class ValidityNames:
-    """The names of metrics and of models in the sentences and tables of a study."""
+    """The names of metrics and models in a study."""
 
     tables: CellTables
-    """For the names of metrics."""
     models: dict[str, str]
-    """By metric of bits per byte, the name of its model."""
     whose: str = ""
-    """The model, where ``models`` names its budgets; empty where each is another model."""
+    """The model, where ``models`` names its budgets."""
 
     @classmethod
     def of(cls, tables: CellTables, study: Validity) -> ValidityNames:
@@ -37,11 +35,11 @@ class ValidityNames:
         return cls(tables, {model: tables.label(model) for model in study.models})
 
     def model(self, name: str) -> str:
-        """Return a model in a sentence, such as "order 3", or "a small transformer at equal text"."""
+        """Return a model for a sentence, such as "a small transformer at equal text"."""
         return f"{self.whose} at {self.models[name]}" if self.whose else self.models[name]
 
     def with_intervals(self, correlations: Sequence[RankCorrelation], *, do: bool) -> str:
-        """Return the models of one metric's correlations, each with its interval; ``do`` says "order 3 does"."""
+        """Return the models of one metric's correlations with intervals; ``do`` says "order 3 does"."""
         numbers = listed(
             [f"{self.models[correlation.model]} ({with_interval(correlation)})" for correlation in correlations]
         )
@@ -54,7 +52,7 @@ class ValidityNames:
 
 
 def signed(value: float) -> str:
-    """Return a correlation in two digits, without the zero before the point.
+    """Return two digits, without the zero before the point.
 
     >>> signed(0.934), signed(-0.5), signed(1.0), signed(-0.001)
     ('.93', '-.50', '1.00', '.00')
@@ -84,7 +82,7 @@ def lies_apart(number: RankCorrelation | RankDifference) -> bool:
 
 
 def findings(study: Validity, classes: Sequence[ValidityClass], names: ValidityNames) -> list[str]:
-    """Return the findings on some classes of a study, each a sentence."""
+    """Return the findings, each a sentence."""
     return [
         sentence
         for members in classes
@@ -138,7 +136,7 @@ class _Findings:
             )
 
     def _compared(self) -> Iterator[str]:
-        """Models count as metrics only in hypotheses: their bits agree with one another more than any metric does."""
+        """Models are metrics only in hypotheses: they agree with one another more than any metric."""
         models = {*self.study.models}
         shown = [
             difference

@@ -1,4 +1,4 @@
-"""The options of the study of validity: classes of tokenizers, and hypotheses written before the run."""
+"""The options of the study of validity."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pydantic import Field, model_validator
 from tokbench.plugin import LocalPath, Options
 
 ALL_TOKENIZERS = "all"
-"""The class that every study has: all comparable tokenizers."""
 
 SCORES = "scores"
-"""All models of a table of scores, where a hypothesis names a family of models."""
+"""All models of a table of scores, where a hypothesis names a family."""
 
 _Correlation = Annotated[float, Field(gt=-1, lt=1)]
 

@@ -1,4 +1,4 @@
-"""Registers the study of validity, which compares with bits per byte of language models or a table of scores."""
+"""Registers the study of validity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MODELS = "language_models"
 
 
 def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
-    """Yield unknown tokenizers, metrics and classes, mistakes in scores, and that there is nothing to predict."""
+    """Yield unknown names, and mistakes in scores."""
     modelled = {
         family.name: [metric.id for metric in family.values] for family, _ in plan.metrics if family.study == _MODELS
     }
@@ -60,7 +60,7 @@ def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
 
 
 def scores_of(plan: Plan, study: ValidityStudy) -> ReadScores:
-    """Read the table of scores of a run, if it has one."""
+    """Read the table of scores, if any."""
     from tokbench.studies.validity.scores import ReadScores, read_scores
 
     if study.scores is None:

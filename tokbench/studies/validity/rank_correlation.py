@@ -1,17 +1,15 @@
 """Rank correlations of metrics with bits per byte over tokenizers, with intervals.
 
-Documents, training text (or seeds) and tokenizers are drawn. The first two move the bits per byte of all tokenizers
-together, so they are resampled together (:func:`draw_bits`). The tokenizers of a run are not a random sample; an
-interval over them says what other tokenizers of the kind would show, and is much wider.
+Documents and training text (or seeds) move all tokenizers together, so they are resampled together (:func:`draw_bits`).
+The tokenizers of a run are not a random sample: the interval over them, for other tokenizers of the kind, is much
+wider.
 
-The interval over tokenizers uses Fisher's z with the standard error of Bonett and Wright 2000, "Sample size
-requirements for estimating Pearson, Kendall and Spearman correlations", and for Kendall's tau the one of Fieller,
-Hartley and Pearson 1957, "Tests for rank correlation coefficients", plus the variance of z over the draws of documents
-and training text. In simulations of 6, 8, 12 and 25 tokenizers and true correlations of 0 to .94, it covers the true
-rho in 93 to 98 % of 1,500 samples, and tau in 91 to 96 % (nearly all with 6 tokenizers in near-perfect order). The
-percentile bootstrap covers 77 to 99 %, and has no width in perfect order, so single correlations do not use it.
+It uses Fisher's z with the standard error of Bonett and Wright 2000, "Sample size requirements for estimating Pearson,
+Kendall and Spearman correlations", and for Kendall's tau the one of Fieller, Hartley and Pearson 1957, "Tests for rank
+correlation coefficients", plus the variance of z over the draws of documents and training text. In simulations of 6 to
+25 tokenizers and true correlations of 0 to .94, it covers the true rho in 93 to 98 %, and tau in 91 to 96 %.
 
-The correlation is with measured bits: it is not corrected for their noise, which lowers it.
+Correlations are not corrected for the noise of measured bits, which lowers them.
 """
 
 from __future__ import annotations
@@ -26,13 +24,12 @@ from numpy.typing import NDArray
 from tokbench.studies.language_models.scored_bits import ScoredBits
 
 LEAST_TOKENIZERS: Final = 5
-"""With fewer tokenizers there is no correlation."""
+"""The fewest tokenizers of a correlation."""
 
 DRAWS: Final = 2000
 
 _SEED: Final = 20_000
 _CHUNK: Final = 64
-"""Draws that are computed at once."""
 
 _Z: Final = 1.959963984540054
 _ENDS: Final = (2.5, 97.5)
@@ -57,7 +54,7 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
     Args:
         x: float64[..., m, n], by metric and tokenizer.
         y: float64[..., k, n], by model and tokenizer.
-        counts: float64[..., n], how often the sample contains each tokenizer.
+        counts: float64[..., n], of each tokenizer in the sample.
 
     >>> pair = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
     >>> round(pair.rho.item(), 3), round(pair.tau.item(), 3)
@@ -90,9 +87,9 @@ def _flat(signs: Numbers, size: int) -> Numbers:
 def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
     """Return float64[draws, k, n], bits per byte by draw, model and tokenizer; the first draw is the data themselves.
 
-    A draw takes as many jackknife groups of documents as there are, with replacement. It takes as many training parts,
-    too, and adds the difference between their mean and the mean of all parts, times sqrt(p / (p - 1)), which makes the
-    variance unbiased. All tokenizers and models have the same draws; all states must have the same documents.
+    A draw has as many jackknife groups of documents as there are, with replacement, and as many training parts; it adds
+    the difference between their mean and the mean of all parts, times sqrt(p / (p - 1)), which makes the variance
+    unbiased. All tokenizers, on the same documents, and models have the same draws.
 
     >>> states = [ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8])) for _ in range(2)]
     >>> draw_bits(states, 3)[0].tolist()
@@ -121,8 +118,8 @@ class RankInterval(NamedTuple):
 
     Attributes:
         value: the correlation of the tokenizers as they are.
-        low, high: the 95 % interval for other documents, other training text and other tokenizers.
-        fixed_low, fixed_high: the 95 % interval for other documents and training text, with these tokenizers.
+        low, high: the 95 % interval for other documents, training text and tokenizers.
+        fixed_low, fixed_high: the 95 % interval with these tokenizers.
         z, error: Fisher's z of the value, and its standard error.
     """
 
@@ -144,9 +141,7 @@ class RankInterval(NamedTuple):
 
 
 def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
-    """Return Spearman's rho of the first draw, with its intervals.
-
-    ``draws`` is float64[b], by draw of documents and training text; :data:`LEAST_TOKENIZERS` or more tokenizers.
+    """Return Spearman's rho of the first draw, with its intervals, from float64[b] draws.
 
     >>> interval = rho_interval(np.ones(5), 7)
     >>> interval.value, round(interval.low, 2), interval.high
@@ -169,7 +164,7 @@ def tau_interval(draws: Numbers, tokenizers: int) -> RankInterval:
 
 
 def _fisher(value: float, step: float) -> float:
-    """Return Fisher's z; perfect order counts as half a swap of neighbours less, because its z is infinite."""
+    """Return Fisher's z; perfect order, where it is infinite, counts half a swap of neighbours less."""
     return math.atanh(max(min(value, 1 - step), step - 1))
 
 
@@ -185,16 +180,13 @@ def _interval(draws: Numbers, z: float, variance: float, step: float) -> RankInt
 
 
 def drawn_correlations(fixed: Numbers, moving: Numbers, bits: Numbers, counts: Numbers) -> Pair:
-    """Return the correlations of every metric with every model in every draw.
+    """Return the correlations of every metric with every model in every draw, float64[b, m + l, k].
 
     Args:
         fixed: float64[m, n], metrics that no draw moves, by tokenizer.
-        moving: float64[b, l, n], metrics that have draws of their own.
+        moving: float64[b, l, n], metrics with their own draws.
         bits: float64[b, k, n], bits per byte by draw, model and tokenizer.
-        counts: float64[b, n], how often each draw takes each tokenizer.
-
-    Returns:
-        float64[b, m + l, k] each.
+        counts: float64[b, n], of each tokenizer in each draw.
 
     >>> bits = np.array([[[1.0, 2, 3]], [[1.0, 3, 2]]])
     >>> drawn_correlations(np.array([[1.0, 2, 3]]), bits, bits, np.ones((2, 3))).rho[:, :, 0].tolist()
@@ -209,7 +201,7 @@ def drawn_correlations(fixed: Numbers, moving: Numbers, bits: Numbers, counts: N
 
 
 def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
-    """Return float64[draws, n], how often each tokenizer is taken; the first draw takes each once.
+    """Return float64[draws, n], the count of each tokenizer; 1 in the first draw.
 
     >>> draw_tokenizers(3, 2).sum(axis=1).tolist()
     [3.0, 3.0]
@@ -223,9 +215,8 @@ def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
 def difference(one: RankInterval, other: RankInterval, draws: Numbers) -> tuple[float, float, float]:
     """Return how much larger one correlation is than another over the same tokenizers, and its 95 % interval.
 
-    The interval follows Zou 2007, "Toward using confidence intervals to compare correlations": from the two intervals
-    and the covariance of the two correlations. ``draws`` is float64[b, 2], both in each draw of documents, training
-    text and tokenizers; draws with NaN are left out.
+    Zou 2007, "Toward using confidence intervals to compare correlations": from the two intervals and the covariance of
+    the two correlations in ``draws``, float64[b, 2]; draws with NaN are left out.
 
     >>> one = RankInterval(0.9, 0.6, 0.95, 0.9, 0.9, 1.5, 0.3)
     >>> other = RankInterval(0.1, -0.5, 0.6, 0.1, 0.1, 0.1, 0.3)

@@ -1,4 +1,4 @@
-"""The small chart of a metric against bits per byte: a point for each tokenizer."""
+"""The small chart of a metric against bits per byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_TICKS: Final = 4
 
 
 class RankPoint(NamedTuple):
-    """A tokenizer, with the metric in its unit as x and bits per byte, or the score, as y."""
+    """A tokenizer; y is bits per byte or the score."""
 
     name: str
     x: float
@@ -23,7 +23,7 @@ class RankPoint(NamedTuple):
 def rank_scatter(
     title: str, heading: str, points: Sequence[RankPoint], x_title: str, unit: str = "bits per byte"
 ) -> Drawing:
-    """Return the chart of a metric across and bits per byte, or scores, upwards; one or more points.
+    """Return the chart of one or more tokenizers.
 
     >>> drawing = rank_scatter("t", "order 3", [RankPoint("a", 1.0, 3.0), RankPoint("b", 2.0, 2.5)], "bytes per token")
     >>> [line for line in drawing.lines if "circle" in line]

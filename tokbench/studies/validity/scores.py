@@ -1,4 +1,4 @@
-"""Scores of tokenizers, measured elsewhere: a table of the user as targets of the study of validity."""
+"""Scores from a table of the user, as targets of the study."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from tokbench.studies.validity.rank_correlation import DRAWS, LEAST_TOKENIZERS
 from tokbench.studies.validity.targets import Target
 
 UNNAMED: Final = "score"
-"""The model of rows without one."""
 
 _REQUIRED: Final = ("tokenizer", "score", "better")
 _KNOWN: Final = (*_REQUIRED, "model", "source", "low", "high")
 _BETTER: Final = ("higher", "lower")
 _ERRORS_OF_INTERVAL: Final = 2 * 1.959963984540054
-"""Standard errors between the ends of an interval of 95 %."""
 _SEED: Final = 30_000
 
 
@@ -42,7 +40,6 @@ class ReadScores:
 
     tables: list[ExternalScores] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    """All mistakes, each with the file and the line."""
 
 
 class _ScoreRow(NamedTuple):
@@ -55,10 +52,9 @@ class _ScoreRow(NamedTuple):
 
 
 def read_scores(path: Path, tokenizers: Collection[str], *, some: bool = False) -> ReadScores:
-    """Read a table of scores, and check all of it.
+    """Read a table of scores, CSV in UTF-8 with a header, and check all of it.
 
-    The file is CSV in UTF-8, and its first line names the columns. Without ``tokenizers`` every name is allowed; with
-    ``some`` the run leaves tokenizers out, so that others in the table are allowed, too.
+    Unknown tokenizers are allowed without ``tokenizers`` or with ``some``: the run leaves others out.
     """
     try:
         lines = list(_numbered(path))
@@ -176,7 +172,7 @@ def _table(path: Path, of_model: list[_ScoreRow]) -> ExternalScores:
 
 
 def scores_target(table: ExternalScores, corpus: str) -> Target:
-    """Return the scores of one model as a target; where a score has an interval, draws take it into account.
+    """Return the scores of one model as a target; draws use the intervals of scores.
 
     >>> score = ExternalScore(score=2.0)
     >>> table = ExternalScores(file="s.csv", model="m", source="", better="higher", scores={"a": score})

@@ -1,4 +1,4 @@
-"""The parts of the section on validity about scores from elsewhere."""
+"""The section on validity: parts on scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section on validity: which metrics rank tokenizers as bits per byte do, in hypotheses, sentences and tables."""
+"""The section on validity: hypotheses, sentences and tables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ from tokbench.studies.validity.rank_scatter import RankPoint, rank_scatter
 from tokbench.studies.validity.scores_section import SCORES_LIMITS, scores_explanation, scores_nodes
 
 _CLAIMED: Final = "H"
-"""Marks a correlation of a hypothesis."""
 _MOST_CHARTS: Final = 12
 _HYPOTHESIS_COLUMNS: Final = (
     *(Column("class"), Column("claim")),
@@ -210,7 +209,7 @@ class _Place(NamedTuple):
 
 
 def validity_charts(tables: CellTables, study: Validity) -> list[Drawing]:
-    """Return charts of a metric against bits per byte: of the hypotheses, and of two other correlations."""
+    """Return charts of the hypotheses, and of two other correlations."""
     drawings = (_chart(tables, study, place) for place in _places(study))
     return [drawing for drawing in drawings if drawing]
 

@@ -1,4 +1,4 @@
-"""Targets of the study of validity: numbers of models for each tokenizer, which the metrics predict."""
+"""Targets of the study of validity, which the metrics predict."""
 
 from __future__ import annotations
 
@@ -21,16 +21,13 @@ class Target:
     """The family of metrics that trains the models, or ``scores``."""
     models: list[str]
     deciding: list[str]
-    """The models that must agree on a verdict."""
     names: list[str]
     draws: Numbers
     """float64[draws, k, n], by draw, model and tokenizer; the first draw is the data themselves."""
     trained: bool
-    """Training text or seeds are drawn, too."""
     kinds: Mapping[str, set[str]]
-    """By training text, the tokenizers that may be compared with one another."""
+    """Comparable tokenizers by training text."""
     trained_ids: Mapping[str, TrainedIds]
-    """By tokenizer, how well the models' training text covers its ids; empty if unknown."""
     scores: ExternalScores | None = None
 
     @property
@@ -39,14 +36,13 @@ class Target:
         return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
 
     def starved(self, least: float) -> list[str]:
-        """Return the tokenizers with fewer training tokens an id on average."""
         return [
             name for name in self.names if name in self.trained_ids and self.trained_ids[name].tokens_per_id < least
         ]
 
 
 def bits_target(bits_per_byte: BitsPerByte, scored: Mapping[str, ScoredBits]) -> Target:
-    """Return the bits per byte of one family of models on one corpus as a target; one or more tokenizers."""
+    """Return the bits per byte of one family of models on one corpus as a target."""
     names = list(scored)
     return Target(
         corpus=bits_per_byte.corpus,

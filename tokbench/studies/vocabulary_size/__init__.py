@@ -1,1 +1,1 @@
-"""The study of vocabulary sizes: the compression and cost of each size, and a recommendation."""
+"""The study of vocabulary sizes: compression, cost and a recommendation."""

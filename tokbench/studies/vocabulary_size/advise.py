@@ -14,34 +14,29 @@ from tokbench.studies.vocabulary_size.plateau import least_costs, plateau
 from tokbench.studies.vocabulary_size.recommend import SizeCandidate, allowed_rare, beaten, recommend
 
 UNSPLIT: Final = 0.01
-"""The least share of tokens that span words at which a vocabulary counts as not split."""
+"""The least share of tokens that span words."""
 
 _NO_SPLIT: Final = "it has no split, so that its tokens span words, and many are phrases of its training text"
 _ALL_RARE: Final = "each of its sizes has too many ids that training holds fewer than 100 times"
 
 Chosen = tuple[str, int]
-"""A line and a size."""
 
 Worst = Mapping[Chosen, tuple[str, str, float]]
-"""By line and size, the worst-compressed group: corpus, group, bytes per token."""
+"""The worst-compressed corpus and group, and its bytes per token."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The lines of a study over all corpora together, and what decides whether they may be recommended."""
+    """The lines of a study over all corpora."""
 
     lines: Mapping[str, MixedLine]
-    """By name, the lines that may be recommended or shown."""
     left_out: Mapping[str, str]
-    """By name of each other line, the reason."""
     worst: Worst
     spans: Mapping[str, float] = field(default_factory=dict)
-    """By line, the share of tokens that span words; a missing line has none."""
     trained_bytes: Mapping[str, float] = field(default_factory=dict)
     """By line of this run, the size of its training text."""
 
     def choices(self) -> list[SizeChoice]:
-        """Return the sizes of all lines whose worst group is known."""
         known = []
         for choice in (choice for line in self.lines.values() for choice in line.choices):
             if worst := self.worst.get((choice.line, choice.vocab_size)):
@@ -53,7 +48,7 @@ class Candidates:
 def recommendation(
     mixture: Mixture, candidates: Candidates, model: Model | None, law: ScalingLaw | None
 ) -> SizeRecommendation:
-    """Return the recommended sizes, with every candidate; nothing is recommended without a model."""
+    """Return the recommended sizes, and all candidates; none are recommended without a model."""
     choices = candidates.choices()
     advice = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(candidates.left_out))
     if not choices:
@@ -138,7 +133,7 @@ def _ranges(mixture: Mixture, candidates: Candidates, model: Model, largest: Map
 
 
 def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> str:
-    """Return that a line costs more than another one on most of the text.
+    """Return that a line costs more than another on most of the text.
 
     >>> _loses({"prose": 1.1, "code": 0.9}, {"prose": 1.0, "code": 1.0}, "mine")
     'a byte of text costs more than with mine on most of the text (prose 10 % more, code 10 % less)'

@@ -1,4 +1,4 @@
-"""The recommended vocabulary sizes, in sentences, with the cost and compression of the sizes around one of them."""
+"""The recommended vocabulary sizes, in sentences and a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
 from tokbench.studies.vocabulary_size.section_measured import measured_advice
 
 _BESIDE: Final = 2
-"""The sizes that the table shows on either side of the recommended one."""
 
 _GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
 _NOT_MEASURED: Final = (
@@ -32,20 +31,12 @@ _NO_MODEL: Final = (
 )
 
 _LIMIT: Final = 0.05
-"""The published limit of ids that are too rare."""
 
 
 class SizeOption(NamedTuple):
-    """A row of the table of sizes.
+    """A row of the table of sizes, in words; tokens and cost are beyond the recommended size's.
 
-    Attributes:
-        line, size: the candidate.
-        basis: the way of choosing that recommends it; empty for a neighbour.
-        ratio: bytes per token of all corpora together.
-        tokens: the tokens beyond the recommended size's, in words.
-        cost: the FLOPs per byte beyond the recommended size's, in words; empty without a model.
-        share: the share of embedding and output layer in the model, in words; empty without a model.
-        rare: the share of ids too rare to be trained, in words; empty if unknown.
+    ``share`` is of embedding and output layer in the model, ``rare`` of ids too rare to be trained.
     """
 
     line: str
@@ -63,9 +54,7 @@ class SizeAnswer:
     """The answer of a study of vocabulary sizes."""
 
     sentences: Sequence[str]
-    """The recommended size, the bases, and cautions."""
     options: Sequence[SizeOption]
-    """The recommended size, its neighbours, and the sizes of other bases."""
 
 
 def size_answer(results: Results) -> SizeAnswer | None:

@@ -1,4 +1,4 @@
-"""The answer of a study of vocabulary sizes: sentences, the chart of costs, and tables."""
+"""The answer of a study of vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; 
 
 
 def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
-    """Return the answer for every format; ``styles`` has by line the number of its colour and dashes."""
+    """Return the answer; ``styles`` has by line the number of its colour and dashes."""
     cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
     advice = study.recommendation
     if advice and (chart := cost_chart(advice, dict(styles))):

@@ -1,10 +1,9 @@
 """The measured vocabulary size with the fewest bits per byte, with an interval.
 
-Documents and seeds are drawn with replacement, and each draw has its best size. The documents of a draw are the same
-for every size, amount of text and body. Seeds are drawn for each size by itself. A bootstrap of few varies too little,
-so deviations from their mean are stretched by the root of n / (n - 1) (Rao and Wu 1988, "Resampling inference with
-complex survey data"), and further by the ratio of Student's t to the normal distribution, with the degrees of freedom
-of the three sizes around the best one.
+Documents and seeds are drawn with replacement: documents the same for every size, amount and body, seeds for each size
+by itself. Deviations from the mean of few are stretched by the root of n / (n - 1) (Rao and Wu 1988, "Resampling
+inference with complex survey data"), and by the ratio of Student's t to the normal distribution, with the degrees of
+freedom of the three sizes around the best one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ _ENDS: Final = (0.025, 0.975)
 _NORMAL: Final = NormalDist().inv_cdf(0.975)
 _AROUND: Final = 3
 _FEWEST: Final = 2
-"""The fewest seeds of an interval, and sizes of a comparison."""
 
 Floats = NDArray[np.float64]
 Verdict = Literal["grows", "shrinks", "undecided", "unknown"]
@@ -41,7 +39,7 @@ class SizeBits:
     Attributes:
         sizes: int64[s], rising.
         bits: float64[s, r, d], by size, seed and document.
-        n_bytes: float64[d], the UTF-8 bytes of each document.
+        n_bytes: float64[d], UTF-8, of each document.
     """
 
     sizes: NDArray[np.int64]
@@ -55,19 +53,18 @@ class SizeBits:
 
     @property
     def shortcoming(self) -> str:
-        """Why there is no interval; empty if there is one."""
         if self.bits.shape[1] < _FEWEST:
             return "one seed shows nothing of other seeds"
         return too_few(len(self.n_bytes)) if len(self.n_bytes) < LEAST_UNITS else ""
 
     def scored(self, at: int) -> ScoredBits:
-        """Return the bits of one size, by its number; its seeds count as parts of the training text."""
+        """Return the bits of one size, with seeds as parts of the training text."""
         by_seed = self.bits[at][:, None]  # [r, 1, d]
         return ScoredBits.of(by_seed.mean(axis=0), list(by_seed), self.n_bytes.astype(np.int64))
 
     @cached_property
     def drawn(self) -> Floats:
-        """float64[B, s], bits per byte of each size in each draw; the same draws for every amount and body."""
+        """float64[B, s], bits per byte by draw and size."""
         sizes, seeds, documents = self.bits.shape
         random = np.random.default_rng(0)
         weights = _weights(random.multinomial(documents, np.full(documents, 1 / documents), DRAWS))
@@ -78,7 +75,7 @@ class SizeBits:
 
 
 def _weights(counts: NDArray[np.int64]) -> Floats:
-    """Return how often each was drawn, with deviations from once stretched by the root of n / (n - 1).
+    """Return counts, with deviations from 1 stretched by the root of n / (n - 1).
 
     >>> _weights(np.array([2, 0])).round(3).tolist(), _weights(np.array([4])).tolist()
     ([2.414, -0.414], [1.0])
@@ -89,16 +86,13 @@ def _weights(counts: NDArray[np.int64]) -> Floats:
 
 
 class BestSize(NamedTuple):
-    """The best of the measured sizes.
+    """The best of the measured sizes, and its 95 % interval in measured sizes.
 
     Attributes:
-        size: the size with the fewest bits per byte.
-        low, high: its 95 % interval, in measured sizes; ``None`` without one.
-        level: the sizes that tie with it, and itself: those that
-            :func:`~tokbench.studies.language_models.scored_bits.bits_verdict` does not call worse, and those that
-            are best in 2.5 % of the draws.
-        edge: ``smallest`` or ``largest`` if it is the first or last measured size, so that the best one may be beyond.
-        reason: why there is no interval; else empty.
+        level: itself and its ties: not worse by :func:`~tokbench.studies.language_models.scored_bits.bits_verdict`, or
+            best in 2.5 % of the draws.
+        edge: ``smallest`` or ``largest`` if it is the first or last measured size; else empty.
+        reason: why it has no interval; else empty.
     """
 
     size: int
@@ -135,7 +129,7 @@ def best_size(measured: SizeBits) -> BestSize:
 
 
 def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
-    """Return where bits per byte are lowest, between sizes: log2 of the size, for each row of float64[n, s].
+    """Return for each row of float64[n, s] log2 of the size where bits per byte are lowest.
 
     It is the minimum of the parabola, in the logarithm of the size, through the best measured size and its two
     neighbours, or the first or the last size itself.
@@ -160,12 +154,9 @@ def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
 
 
 class Move(NamedTuple):
-    """The change of the best size from one setting to another.
+    """The change of the best size from one setting to another, in doublings, with its 95 % interval.
 
-    Attributes:
-        doublings: of the size; negative if it shrinks.
-        low, high: the ends of the 95 % interval; ``None`` without one.
-        verdict: ``grows`` or ``shrinks`` if 0 is outside the interval, else ``undecided``; ``unknown`` without one.
+    ``verdict`` is ``grows`` or ``shrinks`` if 0 is outside the interval, else ``undecided``; ``unknown`` without one.
     """
 
     doublings: float
@@ -175,7 +166,7 @@ class Move(NamedTuple):
 
 
 def move(before: SizeBits, after: SizeBits) -> Move:
-    """Return how the best size moves between two settings with the same scored documents.
+    """Return the move of the best size between settings with the same scored documents.
 
     >>> sizes, n_bytes = np.array([256, 1024, 4096]), np.full(40, 100.0)
     >>> def bits(*values):
@@ -195,9 +186,9 @@ def move(before: SizeBits, after: SizeBits) -> Move:
 
 
 def at_flops(flops: Sequence[float], bits: Floats, budget: float) -> Floats | None:
-    """Return float64[d], the bits at a budget between two measured ones; ``None`` outside of them.
+    """Return float64[d], the bits at a budget between measured ones, if inside, linear in the logarithm of FLOPs.
 
-    ``flops`` rise; ``bits`` are float64[amounts, d], and fall evenly with the logarithm of the FLOPs between amounts.
+    ``bits`` are float64[amounts, d] at rising ``flops``.
 
     >>> at_flops([100.0, 400.0], np.array([[4.0], [2.0]]), 200.0).tolist()
     [3.0]

@@ -1,4 +1,4 @@
-"""The block ``vocabulary_size`` of ``results.json``: lines over sizes, the cost of each size, and a recommendation."""
+"""The block ``vocabulary_size`` of ``results.json``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ class SizeLine:
     Attributes:
         line: its name.
         kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
-        tokenizers: the tokenizers it consists of.
+        tokenizers: its tokenizers.
         trained: whether this run trained them.
         smallest, largest: its range of sizes.
-        reason: why it cannot be cut; else empty.
-        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with a token of two
-            spaces, if there is any.
+        reason: why it cannot be cut.
+        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with two.
         spans: the share of tokens that span words, among the first half of the merges or of the ids.
     """
 
@@ -47,8 +46,8 @@ class SizeRow:
         compression_ratio, ci_low, ci_high: bytes per token, with its 95 % interval.
         entropy: of the tokens, bits.
         used: the number of ids that occur.
-        gain: bytes per token gained for 1,000 further tokens since the previous size.
-        fertility, fertility_low, fertility_high: tokens per word; ``None`` where words have no common unit.
+        gain: bytes per token gained per 1,000 tokens since the previous size.
+        fertility, fertility_low, fertility_high: tokens per word, if words have a common unit.
         unit: the definition of a word.
     """
 
@@ -75,12 +74,12 @@ class PackedCurve:
 
     Attributes:
         line, corpus, group: the place.
-        bytes, words: of the text; ``words`` is ``None`` where they have no common unit.
+        bytes, words: of the text; ``words`` need a common unit.
         unit: the definition of a word.
         base: the smallest size, without merges.
         units: the tokens at that size.
         saved: int64 little-endian, the tokens that each further merge saves.
-        entropy: float64 little-endian, bits, at every size; empty unless the configuration asks for all points.
+        entropy: float64 little-endian, bits, at every size, if all points are configured.
     """
 
     line: str
@@ -101,7 +100,7 @@ class SizeLoss:
 
     Attributes:
         line, corpus: the place.
-        lost: the largest share of characters lost; ``None`` if unknown.
+        lost: the largest share of characters lost, if known.
     """
 
     line: str
@@ -115,7 +114,7 @@ class SizeInSample:
 
     Attributes:
         line, corpus: the place.
-        share: the share of the documents, 0 to 1.
+        share: of documents, 0 to 1.
     """
 
     line: str
@@ -136,9 +135,9 @@ class SizeCost:
         context_bytes: bytes of text that fit the context.
         logits_per_token: numbers of the output layer for a token.
         training_flops: FLOPs of the training, if its length is known.
-        unseen, never, few, some, enough: ids by their expected count in the training text, likewise.
+        unseen, never, few, some, enough: ids by expected count in the training text, likewise.
         bound: occurrences from which on an id counts as trained.
-        training_tokens: tokens of the training text at this size.
+        training_tokens: of the training text.
     """
 
     line: str
@@ -170,14 +169,13 @@ class SizeChoice:
 
     Attributes:
         line, vocab_size: the candidate.
-        compression_ratio: bytes per token of text mixed of the corpora by their weights.
-        by_corpus: bytes per token of each corpus.
+        compression_ratio: bytes per token of the weighted mix of corpora.
+        by_corpus: bytes per token.
         worst_corpus, worst_group, worst_ratio: the worst-compressed group, and its bytes per token.
-        flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer
-            in the model; ``None`` without a model.
+        flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer;
+            ``None`` without a model.
         unseen: ids that occur in no corpus with a weight.
-        too_rare: the share of ids expected fewer than 100 times in training; ``None`` if the text is too small to
-            show it, or the length of the training is unknown.
+        too_rare: the share of ids expected fewer than 100 times in training, if known.
         more, more_low, more_high: tokens beyond the recommended size's, as a share of them, with the paired 95 %
             interval.
     """
@@ -203,13 +201,12 @@ class SizeBasis:
     """The size that one way of choosing recommends.
 
     Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured``, which is by
-            bits per byte of small transformers.
-        line: the line; empty for the law.
-        smallest, largest: the range of sizes, or twice the same; for ``measured`` the 95 % interval, or the best size
-            without one.
-        best: the best size, only for ``measured``.
-        body, amount: the transformer and its UTF-8 bytes of training text, only for ``measured``.
+        basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured`` by small
+            transformers.
+        line: empty for the law.
+        smallest, largest: the range of sizes, such as the 95 % interval of ``measured``.
+        best: the best size of ``measured``.
+        body, amount: the transformer of ``measured``, and UTF-8 bytes of its training text.
     """
 
     basis: str
@@ -228,49 +225,49 @@ class SizeBeside:
     vocab_size: int
     """The size."""
     tokens: float
-    """Its tokens of a text beyond the end's, as a share of them."""
+    """Further tokens, as a share."""
     cost: float
-    """Its FLOPs of a byte of text beyond the end's, as a share of them."""
+    """Further FLOPs of a byte of text, as a share."""
     times: float | None = None
-    """The mean occurrences in training of the ids between the end of the range and this size, if known."""
+    """Mean occurrences in training of the ids between the end and this size, if known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRange:
-    """The sizes of a line with nearly the least cost of a byte of text, over all corpora together."""
+    """The sizes of a line with nearly the least cost of a byte of text, over all corpora."""
 
     line: str
     """The line."""
     smallest: int
-    """The smallest size that costs at most 2 % more FLOPs per byte than the best."""
+    """The smallest size that costs at most 2 % more than the best."""
     largest: int
     """The largest such size."""
     best: int
-    """The size that costs least."""
+    """The cheapest size."""
     flops_per_byte: float
-    """The FLOPs of a byte of text at that size."""
+    """At that size."""
     open_below: bool = False
-    """The range begins with the smallest size of the line."""
+    """It begins with the smallest size of the line."""
     open_above: bool = False
-    """The range ends with the largest size of the line."""
+    """It ends with the largest size of the line."""
     capped: bool = False
-    """The range ends because larger sizes have too many rare ids."""
+    """Larger sizes have too many rare ids."""
     by_corpus: dict[str, float] = field(default_factory=dict)
-    """By corpus, the least cost there beyond the best line's, as a share of it."""
+    """By corpus, the least cost beyond the best line's, as a share of it."""
     refused: str = ""
-    """Why the line is shown and not recommended; else empty."""
+    """Why the line is not recommended."""
     below: SizeBeside | None = None
-    """A size of the line that is smaller than the range."""
+    """A smaller size of the line."""
     above: SizeBeside | None = None
-    """A size of the line that is larger than the range."""
+    """A larger size of the line."""
     training_bytes: float | None = None
-    """The line's training text in this run, in bytes."""
+    """Of the line in this run."""
     enough_bytes: float | None = None
-    """The bytes of text that would decide the size, about; ``None`` if the text is enough, or unknown."""
+    """The bytes of text that would decide the size, if more are needed."""
     sizes: list[int] = field(default_factory=list)
-    """Some sizes of the line, for charts."""
+    """For charts."""
     costs: list[float] = field(default_factory=list)
-    """FLOPs of a byte of text at each of them."""
+    """FLOPs of a byte of text at each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,18 +276,17 @@ class SizeRecommendation:
 
     Attributes:
         weights: the share of each corpus in the text; they add up to 1.
-        weighted: whether the configuration has the weights; otherwise all corpora count alike.
-        choices: the candidates: sizes of lossless lines that were measured on every corpus with a weight.
+        weighted: whether the weights are configured, not equal by default.
+        choices: the candidates: sizes of lossless lines on every corpus with a weight.
         front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
-        take: ``(line, size)`` of the recommendation; ``None`` without a model or without a candidate.
-        ranges: by line, the sizes with nearly the least cost, the cheapest line first; the answer is the range of the
-            line in ``take``. Empty without a model.
+        take: ``(line, size)`` of the recommendation; ``None`` without a model or candidate.
+        ranges: by line, the sizes with nearly the least cost, the cheapest line first.
         bases: the size by each way of choosing.
         allowed_rare: the largest share of too rare ids of a recommendation, if known.
         left_out: by line that is not a candidate, the reason.
         missing: the corpora without numbers.
         trained_on: whether every candidate was trained on some of the text.
-        no_interval: why ``more`` has no interval; else empty.
+        no_interval: why ``more`` has no interval.
     """
 
     weights: dict[str, float]
@@ -308,7 +304,7 @@ class SizeRecommendation:
 
     @property
     def range(self) -> SizeRange | None:
-        """The range of the recommended line; ``None`` without one."""
+        """Of the recommended line."""
         return next((sizes for sizes in self.ranges if self.take and sizes.line == self.take[0]), None)
 
 
@@ -319,8 +315,8 @@ class ScalingOptimum:
     Attributes:
         approach: ``isoflops``, ``derivative`` or ``loss``.
         vocab_size: the size.
-        caution: why this is an extrapolation; else empty.
-        budget: its training FLOPs; ``None`` for a compute-optimal training.
+        caution: why this is an extrapolation.
+        budget: its training FLOPs, if not compute-optimal.
     """
 
     approach: str
@@ -335,8 +331,8 @@ class ScalingLaw:
 
     Attributes:
         source: the publication.
-        validity: the range in which the law was measured.
-        optima: the optimal size by each approach.
+        validity: its measured range.
+        optima: by each approach.
     """
 
     source: str
@@ -349,19 +345,19 @@ class VocabularySizes:
     """The results of a run on vocabulary sizes.
 
     Attributes:
-        sizes: the sizes of the configuration.
+        sizes: of the configuration.
         points: ``sizes``, or ``all`` for every size.
         lines: the lines over sizes.
-        rows: the numbers of each size of a line on one group.
+        rows: one for each size, line and group.
         curves: every size of a line on one group.
         losses: by lossy line and corpus.
-        in_sample: the shares of corpora that lines were trained on, if any.
-        costs: of each size to the model; empty without a model.
+        in_sample: the shares of corpora that lines were trained on.
+        costs: of each size to the model.
         failures: what could not be measured, in words.
-        model: the model of the configuration, and ``parameters_without_vocabulary``.
-        recommendation: the recommended size over all corpora together; ``None`` without a corpus that counts.
-        law: the optimal sizes by the published law; ``None`` without a model.
-        measured: bits per byte of a small transformer at several sizes, if the configuration asks for them.
+        model: its options, and ``parameters_without_vocabulary``.
+        recommendation: over all corpora together.
+        law: the optimal sizes for the model.
+        measured: bits per byte of a small transformer, if configured.
     """
 
     sizes: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The cost of a token and of a byte of text in a model: operations, cache, context, logits."""
+"""The cost of a token and of a byte in a model."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
 from tokbench.studies.vocabulary_size.options import BYTES, Model
 
 TRAINING_FACTOR: Final = 3
-"""Training costs three forward passes: the backward pass does each product twice (Kaplan et al. 2020, section 2.1)."""
+"""Three forward passes: the backward pass does each product twice (Kaplan et al. 2020, section 2.1)."""
 
 LOGIT_BYTES: Final = BYTES["fp32"]
-"""Bytes of a logit: in fp32, in which cross-entropy is commonly computed."""
 
 
 class Flops(NamedTuple):
     """Floating-point operations of one token's forward pass; a multiplication and an addition are two.
 
-    Attributes:
-        projections: queries, keys, values and output, in all layers.
-        attention: scores and weighted sums over earlier tokens, half the context on average.
-        feed_forward: of all layers.
-        output: float64 by vocabulary size, the product with the output layer.
+    ``output`` is float64 by vocabulary size, the rest is of all layers.
     """
 
     projections: float
@@ -38,11 +33,11 @@ class Flops(NamedTuple):
 
 
 def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
-    """Return the FLOPs of the forward pass of one token when the context is full, as it is in training.
+    """Return the FLOPs of the forward pass of one token in training, with a full context.
 
     2 for each weight of a product, and 2 x layers x context x attention width for attention: both its products see
-    context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural Language Models", table 1). The
-    embedding is free; norms, biases and softmax are not counted.
+    context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural Language Models", table 1). Embedding,
+    norms, biases and softmax are not counted.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
     >>> flops = forward_flops(gpt2, [8192, 50257])
@@ -60,10 +55,7 @@ def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
 
 
 def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Return float64[s], the forward FLOPs of a byte of text: FLOPs of a token / bytes per token.
-
-    This is the trade-off of a larger vocabulary in one number: longer tokens against a wider output layer. The context
-    is full at every size. Training costs 3 times as much.
+    """Return float64[s], the forward FLOPs of a byte of text at full context: FLOPs of a token / bytes per token.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
     >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
@@ -73,9 +65,7 @@ def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
 
 
 def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
-    """Return the tokens of training at each size, or bytes of training / bytes per token; ``None`` if neither is known.
-
-    An option in tokens is the same at each size, so that longer tokens mean more text; in bytes it is the same text.
+    """Return the tokens of training at each size, or its bytes / bytes per token, if known.
 
     >>> training_tokens(Model(width=8, layers=1, context=8, training_bytes=1e12), [4.0, 5.0]).tolist()
     [250000000000.0, 200000000000.0]
@@ -87,7 +77,7 @@ def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.floa
 
 
 def training_flops(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
-    """Return the FLOPs of the training at each size: 3 x forward FLOPs x tokens; ``None`` if the model has none.
+    """Return the training FLOPs at each size: 3 x forward FLOPs x tokens, if known.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, tied=True, training_tokens=1e10)
     >>> training_flops(gpt2, [50257], [4.4]).tolist()
@@ -100,7 +90,7 @@ def training_flops(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
 def kv_cache_per_token(model: Model) -> float:
     """Return the bytes of keys and values of one token: 2 x layers x kv width x bytes of ``cache_precision``.
 
-    Heads that share keys and values make it smaller (Ainslie et al. 2023, "GQA").
+    Shared heads make it smaller (Ainslie et al. 2023, "GQA").
 
     >>> kv_cache_per_token(Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8)) / 1024
     128.0
@@ -118,7 +108,7 @@ def kv_cache_per_byte(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.fl
 
 
 def context_bytes(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Return the bytes of text that fit into the context: float64, context x bytes per token.
+    """Return the bytes of text in the context: float64, context x bytes per token.
 
     >>> context_bytes(Model(width=768, layers=12, context=1024), [1.0, 4.5]).tolist()
     [1024.0, 4608.0]

@@ -1,4 +1,4 @@
-"""The chart of the cost of a byte of text over vocabulary sizes, with the recommended sizes shaded."""
+"""The chart of the cost of a byte over sizes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
 _WIDTH, _HEIGHT = 960, 400
 _FRAME: Final = Box(56.0, 14.0, 800.0, 350.0)
 _MOST: Final = 0.5
-"""The highest cost beyond the least in the chart, as a share of it."""
 
 _SHADE: Final = 0.14
 
 
 def cost_chart(recommendation: SizeRecommendation, styles: dict[str, int]) -> Drawing | None:
-    """Return the cost beyond the least over sizes, a line for each vocabulary; ``None`` if no size is recommended."""
+    """Return the chart; ``None`` without a recommendation."""
     taken = recommendation.range
     lines = {sizes.line: _beyond(sizes, taken.flops_per_byte) for sizes in recommendation.ranges} if taken else {}
     lines = {line: points for line, points in lines.items() if points}

@@ -1,4 +1,4 @@
-"""From rows to the cost of each size for a model, and its ids that can be trained."""
+"""The cost of each size for a model."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, optimal_s
 from tokbench.studies.vocabulary_size.trainable import trainable
 
 _FLOPS_PER_PARAMETER = 6
-"""FLOPs of training for a parameter and a token, as the law counts them."""
+"""FLOPs of training per parameter and token in the law."""
 
 
 def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> list[SizeCost]:
-    """Return the costs of a line's sizes to a model, on a whole corpus."""
+    """Return the costs of a line's sizes on a whole corpus."""
     sizes = [row.vocab_size for row in rows]
     ratio = [row.compression_ratio for row in rows]
     flops = forward_flops(model, sizes)
@@ -73,7 +73,7 @@ def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
 
 
 def describe_model(model: Model) -> dict[str, object]:
-    """Return the options of the model, and its parameters without vocabulary."""
+    """Return the model's options, and its parameters without vocabulary."""
     return {
         **model.model_dump(mode="json", exclude_none=True),
         "parameters_without_vocabulary": model.parameters_without_vocabulary,

@@ -1,4 +1,4 @@
-"""The tables of vocabulary sizes in CSV: ``curve.csv`` of every size, and ``sizes.csv`` of measured ones."""
+"""The CSV tables: ``curve.csv`` of every size, and ``sizes.csv`` of measured ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIZE_COLUMNS = (
 
 
 def curve_csv(results: Results) -> str:
-    """Return the rows; with ``points: all``, sizes that are not in the configuration have fewer columns."""
+    """Return the rows; with ``points: all``, further sizes have fewer columns."""
     from tokbench.studies.vocabulary_size.size_lines import SizeLines  # not with the list of formats
 
     return csv_text(CURVE_COLUMNS, _rows(SizeLines(results), plugin.Report(results).tables))

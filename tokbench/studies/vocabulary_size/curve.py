@@ -1,4 +1,4 @@
-"""The family ``curve``: counts each id, from which the tokens at every vocabulary size follow."""
+"""The family ``curve``: counts ids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CountTokens(SummedMetric):
         return TokenCounts.of(encoded)
 
     def finish(self, state: TokenCounts) -> Mapping[str, Measured | NotApplicable]:
-        """Return no values: the run computes them from the merges of the tokenizer."""
+        """The run computes values from the merges."""
         del state
         return {}
 

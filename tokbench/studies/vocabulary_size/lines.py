@@ -1,4 +1,4 @@
-"""From merges and counts of ids to lines over vocabulary sizes, and to the curve of every size."""
+"""From merges and counts of ids to lines over vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,16 @@ from tokbench.plugin import (
 )
 
 _SPANS: Final = re.compile(rb"\S\s+\S")
-"""A token that spans words."""
 
 
 class Built(NamedTuple):
     """The structure of a vocabulary.
 
     Attributes:
-        order: its merges; ``None`` if it cannot be cut.
+        order: its merges, if it can be cut.
         size: ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
-        reason: why it cannot be cut; else empty.
-        spaces: the longest run of spaces that is one token, or 0.
-        spaces_from: the smallest size at which two spaces are one token, if any and if it can be cut.
-        spans: the share of tokens that span words, among the first half of the merges, or else of the ids.
+        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with two.
+        spans: the share of tokens that span words, in the first half of the merges, or else of the ids.
     """
 
     order: MergeOrder | None
@@ -67,7 +64,7 @@ def _built(tokenizer: Tokenizer) -> Built:
 
 
 def _spans(tokens: Sequence[bytes]) -> float:
-    """Return the share of tokens that span words in the first half; superwords come in the second.
+    """Return the share of tokens that span words in the first half.
 
     >>> _spans([b"of", b"of the", b"the", b" of", b"that is", b"it is"])
     0.3333333333333333
@@ -97,9 +94,8 @@ class Line:
 
     Attributes:
         sizes: int64[s], rising.
-        tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
-        curve: of every size; ``None`` if the vocabulary cannot be cut.
-        counts_by_size: for each size the count of each id; empty if there is a curve.
+        tokens: float64[s, BUCKETS], by jackknife group of documents.
+        counts_by_size: for each size the count of each id; empty with a curve.
     """
 
     sizes: NDArray[np.int64]
@@ -108,24 +104,22 @@ class Line:
     counts_by_size: tuple[NDArray[np.int64], ...] = ()
 
     def at(self, size: int) -> int:
-        """Return the index of a size in ``sizes``."""
         return int(np.searchsorted(self.sizes, size))
 
     def counts(self, k: int) -> NDArray[np.int64]:
-        """Return the count of each id at index ``k``."""
         if self.curve is None:
             return self.counts_by_size[k]
         return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
 
 
 def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Return the sizes to cut a vocabulary at, rising: the wanted ones that it has, and its own."""
+    """Return the wanted sizes that a vocabulary has, and its own, rising."""
     first, last = order.base, order.base + len(order)
     return np.unique([*(size for size in sizes if first <= size <= last), last]).astype(np.int64)
 
 
 def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int64]) -> list[Line]:
-    """Return the lines of several texts, each encoded once, under one vocabulary cut at each size."""
+    """Return the lines of several texts under one vocabulary."""
     curves = [Curve(order, state.total()) for state in states]
     tokens = np.zeros((len(states), len(sizes), BUCKETS))
     for k, size in enumerate(sizes.tolist()):

@@ -1,4 +1,4 @@
-"""Bits per byte at several vocabulary sizes: a small transformer is trained at each, a job for each size and body."""
+"""Bits per byte at several vocabulary sizes, from a job for each size and body."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ from tokbench.studies.vocabulary_size.scaling import optimal_sizes
 _TRAINING, _SCORED = "training part", "scored part"
 
 _KIND: Final = "measured sizes"
-"""The kind of stored work."""
 
 _STEP: Final = "measuring sizes"
 
@@ -61,12 +60,7 @@ Equal = Literal["bytes", "FLOPs"]
 
 
 class Trained(NamedTuple):
-    """The models of one seed, after each amount of text.
-
-    Attributes:
-        n_bytes, tokens, flops, seconds: of the training so far, by amount.
-        bits: float64[amounts, d], the bits of each scored document.
-    """
+    """The models of one seed: of the training so far by amount, and float64[amounts, d] bits of documents."""
 
     n_bytes: list[int]
     tokens: list[int]
@@ -76,14 +70,7 @@ class Trained(NamedTuple):
 
 
 class SizeModels(NamedTuple):
-    """The models of one size and body.
-
-    Attributes:
-        learning_rate: the chosen one.
-        seeds: the models of each seed.
-        n_bytes: int64[d], the bytes of each scored document.
-        tried: learning rates with their bits per byte on a tenth of the text; empty without a search.
-    """
+    """The models of one size and body by seed, with the learning rates tried; ``n_bytes`` are int64[d]."""
 
     learning_rate: float
     seeds: list[Trained]
@@ -95,15 +82,7 @@ class SizeModels(NamedTuple):
 class MeasureSize(Job):
     """Train a transformer at one size; the answer is a :class:`SizeModels`, a :class:`LostText`, or the failure.
 
-    Attributes:
-        name: the tokenizer.
-        line, size: the place.
-        merges: the kept merges; ``None`` if the tokenizer is not cut.
-        shape: the name of the body's shape.
-        body: the transformer.
-        seeds, shares, rates: see :class:`tokbench.studies.vocabulary_size.options.MeasuredStudy`.
-        checkpoints: the key of the training in the store; ``None`` if nothing is stored.
-        room: bytes of memory that a process may use; ``None`` without a limit.
+    ``merges`` are kept, if the tokenizer is cut; ``room`` is bytes of memory.
     """
 
     name: str
@@ -124,7 +103,6 @@ class MeasureSize(Job):
 
     @property
     def place(self) -> str:
-        """The size and the body, in words."""
         return f"{self.line} at size {self.size:,}, body {self.shape}"
 
     def run(self, context: JobContext) -> Iterator[SizeModels | LostText | Failure]:
@@ -188,7 +166,7 @@ class MeasureSize(Job):
 def measured_sizes(
     context: StudyContext, options: MeasuredStudy, vocabulary_sizes: VocabularySizes, built: Mapping[str, Built]
 ) -> MeasuredSizes | Failure:
-    """Train a small transformer at the sizes of the configuration, and find the best size."""
+    """Train a transformer at the configured sizes, and find the best one."""
     plan = context.plan
     corpus = options.corpus or plan.corpora_with(STUDIED)[0]
     train = options.train or corpus

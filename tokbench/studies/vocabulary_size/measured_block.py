@@ -1,4 +1,4 @@
-"""The measured sizes of ``results.json``: bits per byte of models at several vocabulary sizes, and the best size."""
+"""The measured sizes of ``results.json``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 FEWEST_TOKENS: Final = 50
-"""With fewer training tokens for an id, bits per byte of a size describe the small text, not the size."""
+"""With fewer training tokens for an id, the text is too small."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class TrainedSize:
         bits_per_byte: of the scored documents.
         tokens, flops: tokens predicted in training, and its floating-point operations.
         learning_rate: the highest one, chosen on a tenth of the text.
-        seconds: wall time of the training.
+        seconds: wall time.
     """
 
     line: str
@@ -43,7 +43,7 @@ class TriedRates:
 
     Attributes:
         line, vocab_size, body: the place.
-        bits_per_byte: by learning rate, the lowest first, on a tenth of the training text.
+        bits_per_byte: by learning rate, rising, on a tenth of the training text.
     """
 
     line: str
@@ -58,19 +58,19 @@ class BestMeasuredSize:
 
     Attributes:
         line, body: the place.
-        equal: ``bytes`` or ``FLOPs``: what is the same for all sizes.
+        equal: ``bytes`` or ``FLOPs``, the same for all sizes.
         amount: UTF-8 bytes of training text, or FLOPs of training.
         flops: FLOPs of the training at the best size.
         sizes: the measured sizes.
         values: bits per byte at each size, the mean over seeds.
-        low, high: the ends of their 95 % intervals, from documents and seeds together; empty without intervals.
+        low, high: their 95 % intervals, from documents and seeds.
         best: the size with the fewest bits per byte.
-        best_low, best_high: its 95 % interval; ``None`` without one.
-        level: the sizes that tie with the best one, with itself.
-        edge: ``smallest`` or ``largest`` if the best one is the first or last measured size; else empty.
-        no_interval: why there is no interval; else empty.
+        best_low, best_high: its 95 % interval.
+        level: the best size and its ties.
+        edge: ``smallest`` or ``largest`` if the best one is the first or last measured size.
+        no_interval: why the interval is missing.
         law: the size by the published law, approach ``loss``, for this body and these FLOPs.
-        law_caution: why that is an extrapolation; else empty.
+        law_caution: why that is an extrapolation.
     """
 
     line: str
@@ -100,12 +100,12 @@ class SizeMove:
         line: the line.
         body, amount: of the first setting: the body, and bytes or FLOPs.
         to_body, to_amount: of the second one.
-        equal: ``bytes`` or ``FLOPs``: what is the same for all sizes of a setting.
+        equal: ``bytes`` or ``FLOPs``, the same for all sizes of a setting.
         doublings: of the size where bits per byte are lowest, by a parabola inside the measured sizes.
-        low, high: the ends of the 95 % interval; ``None`` without one.
+        low, high: the 95 % interval.
         verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one. If both best
-            sizes have the same :attr:`BestMeasuredSize.edge`, the direction is unknown, whatever the verdict.
-        law: doublings by the published law between the same settings.
+            sizes have the same :attr:`BestMeasuredSize.edge`, the direction is unknown.
+        law: doublings by the published law.
     """
 
     line: str
@@ -131,17 +131,17 @@ class MeasuredSizes:
     """Bits per byte of a small transformer, trained at several vocabulary sizes.
 
     Attributes:
-        corpus: the corpus whose documents are scored.
-        train: the corpus that trains; it may be the same.
+        corpus: the corpus that is scored.
+        train: the corpus that trains, perhaps the same.
         training_documents, training_bytes: the size of the training text.
         scored_documents, scored_bytes: the size of the scored text.
-        duplicates: near-duplicates left out of both.
+        duplicates: near-duplicates left out.
         bodies: by name, the parameters without the vocabulary; the smallest first.
         widths: by name.
         trained: every training.
         tried: the searches for learning rates.
-        best: the best size by line, body and amount.
-        moves: how the best size moves with more text or FLOPs, and with a larger body.
+        best: by line, body and amount.
+        moves: with more text or FLOPs, and with a larger body.
         failures: what could not be measured, in words.
     """
 
@@ -162,7 +162,7 @@ class MeasuredSizes:
 
     @property
     def decisive(self) -> list[BestMeasuredSize]:
-        """The best size of each line with its largest measured body, after the most text."""
+        """By line, with its largest body, after the most text."""
         by_line: dict[str, BestMeasuredSize] = {}
         for candidate in (candidate for candidate in self.best if candidate.equal == "bytes"):
             by_line[candidate.line] = max(
@@ -173,7 +173,7 @@ class MeasuredSizes:
         return list(by_line.values())
 
     def refusal(self, best: BestMeasuredSize) -> str:
-        """Return why no size is called best in a setting; empty if one is."""
+        """Return why no size is called best in a setting."""
         if best.edge:
             return (
                 f"{best.best:,} has the fewest bits per byte and is the {best.edge} size that was tried, so that the "
@@ -188,7 +188,7 @@ class MeasuredSizes:
         return ""
 
     def tokens_for_an_id(self, best: BestMeasuredSize) -> float | None:
-        """Return the training tokens for an id at the best size of a setting, if known."""
+        """Return the training tokens for an id at the best size, if known."""
         place = best.line, best.body, best.best
         rows = [row for row in self.trained if (row.line, row.body, row.vocab_size) == place]
         if not rows:

@@ -1,4 +1,4 @@
-"""Memory and time of the measured sizes of a study, before a run."""
+"""Estimated memory and time of measured sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From lines on each corpus to lines over all corpora together."""
+"""Mixes the lines of all corpora."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ class Mixture:
     """The text of a model, mixed of corpora."""
 
     weights: Mapping[str, float]
-    """The share of each corpus in the bytes of the text; they add up to 1, and each is above 0."""
+    """By corpus, the share of the bytes, above 0; they add up to 1."""
 
     texts: Mapping[str, TextTotals]
 
     @classmethod
     def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
-        """Mix corpora by weights, or all alike; a corpus without text is left out."""
         known = {name: text for name, text in texts.items() if text.n_bytes.sum()}
         raw = {name: given.get(name, 0.0) if given else 1.0 for name in known}
         total = sum(raw.values())
@@ -46,19 +45,14 @@ class Mixture:
         return {corpus: float(text.n_bytes.sum()) for corpus, text in self.texts.items()}
 
     def of_ids(self, counts: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Return the rate of each id in a byte of the mixed text, from its counts in each corpus."""
         shares = (self.weights[corpus] / self.n_bytes[corpus] * of_corpus for corpus, of_corpus in counts.items())
         return np.asarray(sum(shares), dtype=np.float64)
 
     def too_rare(self, per_byte: NDArray[np.float64], size: int, training_tokens: float) -> float | None:
         """Return the share of the ids of a size that occur fewer than 100 times in training.
 
-        A text shows the rates of ids that occur 10 times or more; where training is so long that rarer ids count, the
-        share is unknown. The text is as large as one in which each id would vary as much as it does here: where a small
-        corpus has a large weight, less than all corpora together (Kish 1965, "Survey Sampling", on the effective size
-        of a sample).
-
-        ``per_byte`` is the rate of each id in a byte of the mixed text; ids that do not occur may be left out.
+        It is unknown if ids count that occur fewer than 10 times in the text. The text is as large as one in which each
+        id would vary as much as here (Kish 1965, "Survey Sampling", on the effective size of a sample).
         """
         n_bytes = 1 / sum(weight**2 / self.n_bytes[corpus] for corpus, weight in self.weights.items())
         counts = np.rint(per_byte * n_bytes)
@@ -68,7 +62,7 @@ class Mixture:
         return 1 - np.count_nonzero(counts >= limit) / size
 
     def tokens_per_byte(self, tokens: Mapping[str, NDArray[np.float64]]) -> float:
-        """Return the tokens of a byte of the mixed text, from the tokens of each corpus by jackknife group."""
+        """Return the tokens of a byte of the mixed text, from tokens by corpus and jackknife group."""
         return sum(
             weight * float(tokens[name].sum()) / float(self.texts[name].n_bytes.sum())
             for name, weight in self.weights.items()
@@ -77,10 +71,10 @@ class Mixture:
     def more(
         self, one: Mapping[str, NDArray[np.float64]], two: Mapping[str, NDArray[np.float64]]
     ) -> tuple[float, float, float] | str:
-        """Return the tokens of the second beyond the first's as a share, with the ends of the 95 % interval.
+        """Return the tokens of the second beyond the first's as a share, with its 95 % interval, or why there is none.
 
         Corpora are strata: each has its own jackknife, and the variances are added (Cochran 1977, "Sampling
-        Techniques", section 5.3). If a corpus is too small for an interval, the reason is returned.
+        Techniques", section 5.3).
         """
         first, second = self.tokens_per_byte(one), self.tokens_per_byte(two)
         variance, freedom = 0.0, 10**6
@@ -109,12 +103,9 @@ class MixedLine:
     """A line over all corpora together.
 
     Attributes:
-        choices: its sizes, without their worst group.
-        tokens: by size and corpus float64[BUCKETS], the tokens of each jackknife group of documents.
+        tokens: by size and corpus float64[BUCKETS], by jackknife group.
         every: int64[s], every known size, rising.
-        per_byte: by corpus float64[s], the tokens of a byte at each of them.
-        mixed: float64[s], the same of the mixed text.
-        lines: by corpus.
+        per_byte, mixed: float64[s], the tokens of a byte at each, by corpus and mixed.
     """
 
     choices: Sequence[SizeChoice]
@@ -126,7 +117,7 @@ class MixedLine:
 
 
 def mix(name: str, lines: Mapping[str, Line], mixture: Mixture, model: Model | None) -> MixedLine:
-    """Return a line over all corpora together, from its lines on each of them."""
+    """Return a line over all corpora together."""
     lines = {corpus: lines[corpus] for corpus in mixture.weights}
     sizes = sorted(reduce(and_, (set(line.sizes.tolist()) for line in lines.values())))
     tokens = {size: {corpus: line.tokens[line.at(size)] for corpus, line in lines.items()} for size in sizes}

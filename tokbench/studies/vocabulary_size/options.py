@@ -1,4 +1,4 @@
-"""The options of the study of vocabulary sizes: the sizes, and a decoder-only transformer with its parameters."""
+"""The options of the study: sizes, and a decoder-only transformer."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "in
 """Bytes of one number, without the scales of quantized formats."""
 
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
-"""The roles of the families that the study uses."""
 
 
 class Model(Options):
     """The shape of a model whose vocabulary is to be chosen.
 
-    The count has the matrices and norms of a decoder with two norms in each layer and one at the end; it is exact for
-    GPT-2, Llama and Mistral. Additions of some models (norms of queries and keys, their biases, a second pair of norms)
-    are far below 0.1 % and not counted. Mixtures of experts are not supported.
+    The count has the matrices and norms of a decoder with two norms in each layer and one at the end, exact for GPT-2,
+    Llama and Mistral. Mixtures of experts are not supported.
 
-    GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024), to the parameter:
+    GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024):
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
     >>> int(gpt2.parameters(50257))
@@ -80,7 +78,7 @@ class Model(Options):
 
     @property
     def kv_width(self) -> int:
-        """Width of the keys of a token, and of its values; less than the queries' where heads share them.
+        """Width of a token's keys, and of its values; less where heads share them.
 
         >>> Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8).kv_width
         1024
@@ -105,7 +103,7 @@ class Model(Options):
 
     @property
     def parameters_without_vocabulary(self) -> int:
-        """Everything but embedding and output layer; with learned positions.
+        """With learned positions, without embedding and output layer.
 
         layers x (attention + feed-forward + 2 norms) + a norm + positions x width, and all biases.
 
@@ -129,7 +127,7 @@ class Model(Options):
         return vocab_sizes(vocab_size) * self.width
 
     def output_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """Parameters of the output layer: int64; 0 where it is tied to the embedding (Press and Wolf 2017).
+        """int64; 0 if tied to the embedding (Press and Wolf 2017).
 
         >>> Model(width=4096, layers=32, context=4096).output_parameters([32000, 128256]).tolist()
         [131072000, 525336576]
@@ -156,7 +154,7 @@ class Model(Options):
         return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
 
     def vocabulary_share(self, vocab_size: ArrayLike) -> NDArray[np.float64]:
-        """Share of embedding and output layer in all parameters: float64, 0 … 1.
+        """Of embedding and output layer in all parameters: float64, 0 … 1.
 
         >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
         >>> gpt2.vocabulary_share([8192, 50257]).round(3).tolist()
@@ -176,7 +174,6 @@ class Model(Options):
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
 )  # fmt: skip
-"""Rounded."""
 
 
 _NO_JAX: Final = (
@@ -227,7 +224,7 @@ def _shape(given: Any) -> Any:
 
 
 class MeasuredStudy(Options):
-    """Options of bits per byte at several sizes, measured with a small transformer."""
+    """Options of sizes measured with a small transformer."""
 
     sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)] = Field(
         description="sizes; a vocabulary of merges is cut to each, others are taken at the sizes they were trained at"

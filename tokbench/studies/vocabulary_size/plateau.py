@@ -1,4 +1,4 @@
-"""Finds the sizes with nearly the least cost of a byte of text, and compares smaller and larger ones."""
+"""Finds the sizes with nearly the least cost of a byte of text."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
 from tokbench.studies.vocabulary_size.options import Model
 
 NEAR: Final = 0.02
-"""Sizes are equally good if they cost at most this share more than the best."""
+"""Equally good sizes cost at most this share more than the best."""
 
 ENOUGH: Final = 100
-"""Bytes of training text for an id. With so many, the ends of a range differ by a twentieth from a run on far more
-text; with half as many by an eighth, or the vocabulary ends there. The README of this folder has the figures."""
+"""Bytes of training text for an id: the ends of a range then differ by a twentieth from much more text."""
 
 _POINTS: Final = 80
 
 _FARTHEST: Final = 1e6
-"""The largest size with extrapolated costs."""
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +30,7 @@ Floats = NDArray[np.float64]
 def plateau(
     name: str, line: MixedLine, mixture: Mixture, model: Model, most: int, trained_bytes: float | None
 ) -> SizeRange:
-    """Return the sizes of a line, up to ``most``, that cost at most 2 % more than the best.
-
-    ``trained_bytes`` is the size of the line's training text; ``None`` if this run did not train it.
-    """
+    """Return the sizes of a line, up to ``most``, that cost at most 2 % more than the best."""
     known = line.every <= most
     sizes, per_byte = line.every[known], line.mixed[known]
     costs = flops_per_byte(model, sizes, 1 / per_byte)
@@ -96,7 +91,7 @@ def _times(line: MixedLine, mixture: Mixture, model: Model, largest: int, above:
 
 
 def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supported: float) -> float:
-    """Beyond what the text supports, bytes per token grow with the logarithm of the size as over the last doubling."""
+    """Extrapolates bytes per token by the logarithm of the size, from the last supported doubling."""
     last = max(min(int(np.searchsorted(sizes, supported)), len(sizes) - 1), min(1, len(sizes) - 1))
     before = int(np.searchsorted(sizes, sizes[last] / 2))
     before = min(before, max(last - 1, 0))
@@ -109,7 +104,7 @@ def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supporte
 
 
 def least_costs(line: MixedLine, model: Model, most: int) -> Mapping[str, float]:
-    """Return the least cost of a line on each corpus, over the allowed sizes."""
+    """Return the least cost of a line on each corpus."""
     known = line.every <= most
     return {
         corpus: float(flops_per_byte(model, line.every[known], 1 / tokens[known]).min())

@@ -1,7 +1,4 @@
-"""Registers the study of vocabulary sizes, and the counts of ids that it uses.
-
-It needs the study of language models: small transformers measure some sizes.
-"""
+"""Registers the study of vocabulary sizes; needs ``language_models``."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ def run(context: StudyContext, options: VocabularyStudy) -> Outcome:
 
 
 def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
-    """Yield unknown corpora and tokenizers, and a study without a corpus."""
+    """Yield unknown names, and a study without a corpus."""
     for name in options.weights:
         if problem := plan.corpus_problem(name):
             yield StudyProblem(("weights", name), problem)
@@ -63,7 +60,7 @@ def _measured(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
 
 
 def foresee(plan: Plan, options: VocabularyStudy, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield lines on the memory and the time of measured sizes."""
+    """Yield the memory and time of measured sizes."""
     if options.measured is not None:
         from tokbench.studies.vocabulary_size.measured_costs import foresee as costs
 

@@ -1,4 +1,4 @@
-"""Published sizes, shown with a recommendation: sizes in practice, and findings on compute."""
+"""Published sizes: in practice, and by findings on compute."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ class Published(NamedTuple):
     """A row of published sizes."""
 
     what: str
-    """The model, or the finding."""
     sizes: str
-    """In words."""
     source: str
 
 
@@ -28,16 +26,13 @@ COMPUTE: Final = Published(
     'Limisiewicz et al. 2026, "Compute Optimal Tokenization", arXiv 2605.01188: 988 models of 50 million to 7 billion '
     "parameters",
 )
-"""The finding on the best length of a token."""
 
 PRACTISED: Final = (
     "In practice Llama 2 has 32,000, GPT-2 50,257 and Llama 3 128,256 tokens, and nanochat went from 65,536 to 32,768. "
     "With more compute the best tokens have fewer bytes, by 988 models (Limisiewicz et al. 2026)."
 )
-"""Both in two sentences."""
 
 LAW_WEIGHS: Final = (
     "It weighs the loss of a model on English text at a fixed budget of FLOPs, so it is no ceiling for a model that is "
     "trained on more text than such a budget calls for"
 )
-"""The beginning of a sentence on what the published law of sizes weighs."""

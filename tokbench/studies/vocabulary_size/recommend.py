@@ -13,19 +13,10 @@ TOLERANCE: Final = 0.05
 """In the compression of the worst group."""
 
 MOST_RARE: Final = 0.05
-"""The largest share of ids that may be too rare to be trained."""
 
 
 class SizeCandidate(NamedTuple):
-    """A vocabulary that may be recommended.
-
-    Attributes:
-        name: in the report.
-        vocab_size: the size.
-        flops_per_byte: the FLOPs of the model for a byte of text.
-        compression: bytes per token.
-        worst: bytes per token of the worst-compressed group.
-    """
+    """A candidate: FLOPs per byte of text, and bytes per token, of all and of the worst-compressed group."""
 
     name: str
     vocab_size: int
@@ -35,14 +26,14 @@ class SizeCandidate(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """The recommended candidate, and ``front``: the candidates that no other beats in everything, in input order."""
+    """The recommended candidate, and those that no other beats in everything, in input order."""
 
     candidate: SizeCandidate
     front: tuple[SizeCandidate, ...]
 
 
 def allowed_rare(shares: Sequence[float | None]) -> float | None:
-    """Return the largest share of too rare ids of a recommendation; ``None`` if no share is known.
+    """Return the largest share of too rare ids of a recommendation, if any share is known.
 
     It is 5 % (the rule of Gowda and May 2020), or 5 points beyond the least share if no candidate keeps that. An
     unknown share may be 0.
@@ -59,10 +50,10 @@ def allowed_rare(shares: Sequence[float | None]) -> float | None:
 def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:
     """Recommend a vocabulary of one name.
 
-    1. Of its candidates on the front of all, in FLOPs per byte (lower), bytes per token of all and of the worst group
-       (higher), those that cost at most 2 % more FLOPs per byte than the cheapest of that name.
+    1. On the front in FLOPs per byte, bytes per token of all and of the worst group, its candidates that cost at most
+       2 % more FLOPs per byte than its cheapest.
     2. Of these, those whose worst group has at least 95 % of the best worst group's bytes per token.
-    3. Of these the smallest, whose rows are trained best and weigh least.
+    3. Of these the smallest.
 
     Raises:
         InputError: no candidate of the name, or a number that is not above 0.
@@ -94,8 +85,7 @@ def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:
 def beaten(costs: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, str]:
     """Return by line another line that costs less on most of the text; nothing if every line has one.
 
-    A line costs less on a corpus if it costs at least 2 % less there. ``costs`` has, by line and corpus, the least cost
-    of a byte; ``weights`` add up to 1.
+    Less is at least 2 %. ``costs`` has, by line and corpus, the least cost of a byte; ``weights`` add up to 1.
 
     A line that is best on one corpus of three and loses on two is beaten:
 

@@ -1,4 +1,4 @@
-"""From lines to rows of a table: the numbers of each size on some text, with intervals."""
+"""The numbers of each size on some text, with intervals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,9 @@ from tokbench.studies.vocabulary_size.lines import Line, Place
 
 
 class TextTotals(NamedTuple):
-    """The documents, bytes and words of the text, the same for every tokenizer.
+    """The size of a text, the same for every tokenizer: float64[BUCKETS], UTF-8 bytes and words by jackknife group.
 
-    Attributes:
-        documents: how many.
-        n_bytes: float64[BUCKETS], UTF-8 bytes of each jackknife group.
-        words: float64[BUCKETS], words; ``None`` where groups have different units.
-        unit: the definition of a word.
+    ``words`` are ``None`` where groups have different units.
     """
 
     documents: int
@@ -32,7 +28,7 @@ class TextTotals(NamedTuple):
 
 
 def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
-    """Return a row for each size, without sizes that have no tokens of the text."""
+    """Return a row for each size with tokens of the text."""
     kept: list[SizeRow] = []
     for size in sizes:
         row = _row(place, line, text, size)

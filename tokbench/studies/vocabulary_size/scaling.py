@@ -1,8 +1,8 @@
-"""The compute-optimal vocabulary size by a published law, and the range in which the law was measured.
+"""The compute-optimal vocabulary size by a published law, and its measured range.
 
-Tao et al. 2024, arXiv 2407.13623 v3. Its published code has the constants (github.com/sail-sg/scaling-with-vocab,
-``optimal_Nv_predict.py``); the paper prints them rounded. N_nv are the parameters without the vocabulary, and N_v =
-vocab_size x width: the vocabulary counted once, tied or not. C are the FLOPs of the training.
+Tao et al. 2024, arXiv 2407.13623 v3, with the constants of its code (github.com/sail-sg/scaling-with-vocab,
+``optimal_Nv_predict.py``). N_nv are the parameters without the vocabulary, and N_v = vocab_size x width, counted once,
+tied or not. C are the training FLOPs.
 """
 
 from __future__ import annotations

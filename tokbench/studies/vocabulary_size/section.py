@@ -1,4 +1,4 @@
-"""The section on vocabulary sizes: charts and tables by corpus, measured sizes, and costs to the model."""
+"""The section on vocabulary sizes: charts and tables."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 
 
 def size_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield bits per byte at measured sizes, and compression over sizes by corpus, group and line."""
+    """Yield the charts of measured sizes and of compression."""
     sizes = SizeLines(tables.results)
     if sizes.study.measured:
         charts = MeasuredSizeCharts(sizes.study.measured)

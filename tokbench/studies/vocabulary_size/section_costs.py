@@ -1,4 +1,4 @@
-"""The costs of vocabulary sizes to a model: on a corpus, and by the published law."""
+"""The costs of vocabulary sizes to a model."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def number_cell(value: float | None, digits: int = 3, *, title: str = "", look: 
 
 
 def line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
-    """Return the name of a line with its marks, sorted by the name."""
+    """Return the name of a line with its marks."""
     mark = corpus.marks[line]
     return TextCell(line=[line, Raised(mark)] if mark else line, value=line)
 
 
 def cost_nodes(corpus: SizesOnCorpus) -> list[Node]:
-    """Return the cost of each size to the model on a corpus; nothing without a model."""
+    """Return the cost of each size to the model, if any."""
     if not corpus.costs:
         return []
     table = Table(
@@ -77,7 +77,7 @@ def _bytes_cell(n_bytes: float) -> TextCell:
 
 
 def model_nodes(study: VocabularySizes) -> list[Node]:
-    """Return the model and publications about its size; nothing without a model."""
+    """Return the model, and publications about its size."""
     if not study.model or not study.law:
         return []
     return [

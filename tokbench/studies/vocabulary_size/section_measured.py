@@ -1,4 +1,4 @@
-"""Bits per byte at several vocabulary sizes: charts, a table of the best sizes, and how they move, in words."""
+"""The section on measured sizes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ _STAR: Final = (
 )
 _AT_END: Final = " ↔"
 _SAME: Final = 0.005
-"""The least doublings of a move; fewer are shown as 0.00."""
 
 
 def measured_nodes(measured: MeasuredSizes) -> list[Node]:
@@ -151,16 +150,14 @@ class MeasuredSizeCharts:
 
     @cached_property
     def keys(self) -> list[tuple[str, Drawing]]:
-        """The amounts of text, each with its stroke."""
         return [(byte_size(amount), line_key(style)) for amount, style in self.styles.items()]
 
     @cached_property
     def by_place(self) -> dict[str, Drawing]:
-        """By line and body, bits per byte over sizes, a line for each amount of text."""
         panes: dict[tuple[str, str], list[BestMeasuredSize]] = {}
         for best in self._equal_bytes:
             panes.setdefault((best.line, best.body), []).append(best)
-        size = PANE if len(panes) > 1 else WIDE  # one stands alone in its row
+        size = PANE if len(panes) > 1 else WIDE  # a single one fills its row
         return {", ".join(place): self._chart(", ".join(place), some, size) for place, some in panes.items()}
 
     @property
@@ -169,7 +166,6 @@ class MeasuredSizeCharts:
 
     @cached_property
     def styles(self) -> Mapping[float, int]:
-        """By amount of text, the number of its colour."""
         return {amount: k for k, amount in enumerate(sorted({best.amount for best in self._equal_bytes}))}
 
     def _chart(self, place: str, some: Sequence[BestMeasuredSize], size: ProfileSize) -> Drawing:
@@ -195,10 +191,7 @@ class MeasuredSizeCharts:
 
 
 def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
-    """Yield sentences on the best measured size with the largest body and the most text.
-
-    ``taken`` is the line and size that is recommended for another reason.
-    """
+    """Yield sentences on the best measured size with the largest body and the most text, compared with ``taken``."""
     for best in measured.decisive:
         if reason := measured.refusal(best):
             yield f"What was measured gives no best size of {best.line}: {reason}."
@@ -212,7 +205,7 @@ def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = Non
 
 
 def _beside(best: BestMeasuredSize, size: int) -> str:
-    """Return how a size that is recommended for another reason compares with the best measured one.
+    """Return how a recommended size compares with the best measured one.
 
     >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[], best=2048,
     ...     best_low=1024, best_high=4096, law=1)
@@ -274,9 +267,9 @@ def _row(best: BestMeasuredSize, refusal: str) -> Row:
 
 
 def _moved(move: SizeMove, refusals: Sequence[str]) -> str:
-    """Return how the best size moves, compared with the law, in a few sentences.
+    """Return how the best size moves, compared with the law.
 
-    ``refusals`` say of both settings why no size is called best there; empty where one is.
+    ``refusals`` say of both settings why no size is called best there, or are empty.
 
     >>> def moved(*refusals, **interval):
     ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",

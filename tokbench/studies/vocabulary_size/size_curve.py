@@ -1,4 +1,4 @@
-"""The chart of compression over vocabulary sizes, one line for each vocabulary or group."""
+"""The chart of compression over vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,11 @@ from numpy.typing import NDArray
 from tokbench.plugin import Axis, Box, Drawing, Label, Tick, line_css, place
 
 _TOLERANCE: Final = 0.3
-"""The most pixels between a path and its curve, which the eye cannot see."""
 
 
 @dataclass(frozen=True)
 class SizeTrace:
-    """The tokens of one text at the sizes of one line.
-
-    Attributes:
-        line: the name of the line.
-        kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
-        sizes, tokens: int64[s], by rising size.
-        n_bytes, words: the size of the text; ``words`` is ``None`` where they have no common unit.
-        entropy: float64[s], bits; ``None`` if the run did not keep all of it.
-    """
+    """The tokens of one text at the sizes of one line: int64[s] sizes and tokens, float64[s] entropy in bits."""
 
     line: str
     kind: Literal["curve", "ladder", "point"]
@@ -43,13 +34,13 @@ class SizeTrace:
         return np.float64(self.n_bytes) / np.maximum(self.tokens, 1)
 
     def at(self, size: int) -> tuple[float, float]:
-        """Return the first known size that is not smaller, or else the largest, with its bytes per token."""
+        """Return the first known size from this on, or else the largest, and bytes per token."""
         k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
         return float(self.sizes[k]), float(self.ratio[k])
 
 
 class ChartSize(NamedTuple):
-    """The size of a chart and of its plane; a labelled one has names at the ends of lines and on its axes."""
+    """The size of a chart and of its plane."""
 
     width: int
     height: int
@@ -62,13 +53,7 @@ SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False
 
 
 class SizeMarks(NamedTuple):
-    """Places that a chart marks.
-
-    Attributes:
-        front: line and size of the candidates that no other beats in everything; each gets a ring.
-        take: line and size of the recommendation, which gets a star.
-        lines: by line, the marks after its name, such as ‡ for lossy ones.
-    """
+    """Places that a chart marks: rings of the front, the star of the recommendation, and marks after names."""
 
     front: Sequence[tuple[str, int]] = ()
     take: tuple[str, int] | None = None
@@ -81,11 +66,9 @@ class SizeSpan(NamedTuple):
     smallest: float
     largest: float
     ratios: tuple[float, float] | None = None
-    """The lowest and the highest bytes per token, where several charts share an axis."""
 
     @classmethod
     def shared(cls, smallest: float, largest: float, traces: Iterable[SizeTrace]) -> SizeSpan:
-        """Return the ranges of several charts together, which show these traces."""
         ratios = [trace.ratio for trace in traces]
         if not ratios:
             return cls(smallest, largest)
@@ -114,10 +97,7 @@ def size_chart(
     of: str = "",
     marks: SizeMarks = SizeMarks(),  # noqa: B008 - immutable
 ) -> Drawing | None:
-    """Return bytes per token over the logarithm of the size; ``None`` without a line.
-
-    ``title`` is the heading of a small chart; ``of`` follows the title in the text alternative.
-    """
+    """Return bytes per token over the logarithm of the size; ``None`` without a line."""
     if not traces:
         return None
     left, top, right, bottom = frame = chart.frame
@@ -187,7 +167,7 @@ def _path(plane: _Plane, trace: SizeTrace) -> str:
 
 
 def _needed(points: NDArray[np.float64]) -> list[int]:
-    """Return the points that a path needs, by the rule of Ramer (1972), Douglas and Peucker (1973)."""
+    """Return the points that a path needs: Ramer (1972), Douglas and Peucker (1973)."""
     kept, parts = {0, len(points) - 1}, [(0, len(points) - 1)]
     while parts:
         first, last = parts.pop()

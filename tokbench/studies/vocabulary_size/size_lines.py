@@ -1,4 +1,4 @@
-"""The lines over vocabulary sizes of a run by name, corpus and group."""
+"""The lines over vocabulary sizes of a run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,7 @@ from tokbench.studies.vocabulary_size.size_curve import SizeTrace
 
 
 class SizeLines:
-    """The block on vocabulary sizes, by key; empty without one.
-
-    Attributes:
-        study: the block of the results.
-        lines: in the order of the configuration.
-        corpora: the corpora with lines.
-        baselines: the lines that are baselines, such as bytes, which are never best.
-    """
+    """The block on vocabulary sizes, by key; empty without one."""
 
     def __init__(self, results: Results) -> None:
         self.study = results.studies.get(VOCABULARY_SIZES) or VocabularySizes()
@@ -40,24 +33,19 @@ class SizeLines:
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
     def groups(self, corpus: str) -> list[str]:
-        """Return the measured groups of a corpus, without the whole corpus."""
         return [g for g in dict.fromkeys(key[2] for key in self._rows if key[1] == corpus) if g != WHOLE]
 
     def rows(self, line: str, corpus: str, group: str) -> list[SizeRow]:
-        """Return the rows by rising size."""
         return self._rows.get((line, corpus, group), [])
 
     def row(self, line: str, corpus: str, group: str, size: int) -> SizeRow | None:
-        """Return a line at a size, if known."""
         return next((row for row in self.rows(line, corpus, group) if row.vocab_size == size), None)
 
     def ratio(self, line: str, corpus: str, group: str, size: int) -> float | None:
-        """Return bytes per token of a line at a size, if known."""
         row = self.row(line, corpus, group, size)
         return row.compression_ratio if row else None
 
     def trace(self, line: SizeLine, corpus: str, group: str) -> SizeTrace | None:
-        """Return a line on one group at every known size, if measured."""
         key = (line.line, corpus, group)
         if key not in self._traces:
             self._traces[key] = self._trace(line, key)
@@ -79,24 +67,20 @@ class SizeLines:
         return SizeTrace(line.line, line.kind, sizes, tokens, n_bytes, words)
 
     def lost(self, line: str, corpus: str) -> str:
-        """Return in words how much of a corpus a line loses; empty if nothing."""
         lost = self._losses.get((line, corpus))
         if lost is None:
             return ""
         return "its round trip was not measured" if lost.lost is None else f"{lost.lost:.2%} of the characters lost"
 
     def in_sample(self, line: str, corpus: str) -> float | None:
-        """Return the share of a corpus that a line was trained on; ``None`` if it is too small to matter."""
         share = self._in_sample.get((line, corpus))
         return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
-        """Return the lines of charts, which lose too little to show in the digits."""
         lost = {line: loss.lost or 0.0 for (line, place), loss in self._losses.items() if place == corpus}
         return [line for line in self.lines if lost.get(line.line, 0.0) < MUCH_LOST]
 
     def traces(self, corpus: str, group: str) -> Iterator[SizeTrace]:
-        """Yield the lines of charts, on one group."""
         for line in self.drawn(corpus):
             trace = self.trace(line, corpus, group)
             if trace is not None:

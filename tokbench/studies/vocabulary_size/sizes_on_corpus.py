@@ -1,4 +1,4 @@
-"""The lines over vocabulary sizes on one corpus: marks, the best at a size, and the charts."""
+"""The lines over vocabulary sizes on one corpus."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks,
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 _MOST_LINES = 16
-"""More vocabularies have no charts of their groups."""
 
 
 @dataclass(frozen=True)
@@ -24,43 +23,37 @@ class SizesOnCorpus:
 
     @cached_property
     def columns(self) -> list[int]:
-        """The sizes of the configuration at which a line is known."""
         known = {row.vocab_size for line in self.lines.lines for row in self.lines.rows(line.line, self.name, WHOLE)}
         return sorted(known.intersection(self.lines.study.sizes))
 
     @cached_property
     def marks(self) -> dict[str, str]:
-        """By line: † if it was trained on the text, ‡ if it is lossy."""
+        """By line: † if trained on the text, ‡ if lossy."""
         names = [line.line for line in self.lines.lines]
         trained = {name: IN_SAMPLE * bool(self.lines.in_sample(name, self.name)) for name in names}
         return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
 
     @cached_property
     def in_sample(self) -> str:
-        """The meaning of †, with the shares of the text that lines were trained on; empty without any."""
         shares = (self.lines.in_sample(line.line, self.name) for line in self.lines.lines)
         return in_sample_legend([share for share in shares if share])
 
     @cached_property
     def lost(self) -> dict[str, str]:
-        """By lossy line, how much it loses, in words."""
         lost = {line.line: self.lines.lost(line.line, self.name) for line in self.lines.lines}
         return {line: words for line, words in lost.items() if words}
 
     @cached_property
     def costs(self) -> list[SizeCost]:
-        """Of each size of each line to the model; empty without a model."""
         return [row for row in self.lines.study.costs if row.corpus == self.name]
 
     @cached_property
     def take(self) -> tuple[str, int] | None:
-        """The recommended line and size, if any."""
         recommended = self.lines.study.recommendation
         return recommended.take if recommended else None
 
     @cached_property
     def front(self) -> Sequence[tuple[str, int]]:
-        """Lines and sizes that no other beats in everything, of all corpora together."""
         recommended = self.lines.study.recommendation
         return recommended.front if recommended else ()
 
@@ -68,7 +61,7 @@ class SizesOnCorpus:
         return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
 
     def best_at(self, size: int, group: str) -> frozenset[str]:
-        """Return the best line at a size and its ties by interval; cut vocabularies have no paired comparison."""
+        """Return the best line at a size and its ties by unpaired intervals."""
         fair = [line for line in self.known_at(size) if not self.marks[line] and line not in self.lines.baselines]
         rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
         if not rows:
@@ -89,13 +82,11 @@ class SizesOnCorpus:
 
     @cached_property
     def charts_by_group(self) -> dict[str, Drawing]:
-        """By group, a small chart with all lines; empty if there is only one group."""
         charts = {group: list(self.lines.traces(self.name, group)) for group in self.lines.groups(self.name)}
         return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else {}
 
     @cached_property
     def charts_by_line(self) -> dict[str, Drawing]:
-        """By line with its mark, a small chart with all groups; empty if there is only one group."""
         groups = {group: k for k, group in enumerate(self.lines.groups(self.name))}
         lines = self.lines.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
         charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}

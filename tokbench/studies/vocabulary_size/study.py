@@ -1,4 +1,4 @@
-"""``study: vocabulary``: from the counts of ids to lines over sizes, their costs, and the recommended size."""
+"""``study: vocabulary``: from counts of ids to a recommended size."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 T = TypeVar("T")
 
 _LOST = {True: "text of {} may be lost", False: "text of {} is lost"}
-"""Why a line is not recommended, by whether its round trip is unknown."""
 
 
 def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome:
-    """Compute the compression and cost of each vocabulary size; the cells say which tokenizers trained on the text."""
+    """Compute the compression and cost of each vocabulary size."""
     plan = context.plan
     studied = {name for corpus in plan.corpora_with(STUDIED) for name in plan.names_on(corpus)}
     ready = [prepared for prepared in context.prepared if prepared.facts and prepared.name in studied]
@@ -94,16 +93,7 @@ def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
 
 @dataclass(frozen=True)
 class _Study:
-    """Reads an evaluation as lines over vocabulary sizes.
-
-    Attributes:
-        context: the run so far.
-        options: of the configuration.
-        names: the tokenizers that are ready.
-        seen: by tokenizer and corpus, the share of the documents that it was trained on.
-        mixed: by name, the lines measured on every corpus with a weight.
-        trained_bytes: by name of such a line, the size of its training text, if this run trained it.
-    """
+    """Reads an evaluation as lines over vocabulary sizes."""
 
     context: StudyContext
     options: VocabularyStudy
@@ -159,7 +149,7 @@ class _Study:
         ])  # fmt: skip
 
     def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
-        """The corpus that is smallest relative to its weight decides: the mixed text can have no more of the others."""
+        """The corpus that is smallest relative to its weight limits the mixed text."""
         sizes = [float(prepared.train_bytes)]
         for corpus in prepared.planned.train_on:
             if weight := self.mixture.weights.get(corpus):
@@ -316,7 +306,7 @@ class _Study:
         return worst
 
     def _worst(self, study: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
-        """A parallel corpus compares each group's tokens with mean bytes, so that bytes per character do not count."""
+        """A parallel corpus compares each group's tokens with mean bytes."""
         groups: dict[tuple[str, int], dict[str, float]] = {}
         of_text = {}
         for row in study.rows:

@@ -1,4 +1,4 @@
-"""Finds ids that are too rare to train, by their expected count in a training set."""
+"""Finds ids too rare to train."""
 
 from __future__ import annotations
 
@@ -11,30 +11,27 @@ from tokbench.plugin import InputError
 from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
 
 NEVER: Final = 1
-"""A less frequent id most likely keeps the initial values of its row."""
+"""A rarer id most likely keeps its initial values."""
 
 FEW: Final = 100
 """Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP): use the
 largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
 
 ENOUGH: Final = 1_000
-"""Ten times that: a convention, because there is no published threshold for language models."""
+"""Ten times that, a convention."""
 
 RULE_OF_THREE: Final = 3
 """An id that does not occur in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
 
 class Trainable(NamedTuple):
-    """The number of ids by expected count in a training set; the first five add up to the vocabulary.
+    """The number of ids by expected count in training, which add up to the vocabulary, and ``bound``.
 
-    Each is an array, of the shape that sizes and training tokens have together.
+    Each is an array, of the common shape of sizes and training tokens.
 
     Attributes:
-        unseen: not in the sample, so only ``bound`` is known; with special tokens.
-        never: in the sample, but expected less than once (the training set is smaller than the sample).
-        few: expected 1 … 99 times.
-        some: expected 100 … 999 times.
-        enough: expected 1,000 times or more.
+        unseen: not in the sample; with special tokens.
+        never, few, some, enough: expected less than once, 1 … 99 times, 100 … 999 times, 1,000 times or more.
         bound: the largest count to expect of one unseen id, by the rule of three.
     """
 
@@ -49,13 +46,12 @@ class Trainable(NamedTuple):
 def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLike) -> Trainable:
     """Classify the ids of one vocabulary, or of several sizes at once, by expected count in training.
 
-    Expected count = count / tokens of the sample x training tokens. The sample counts as drawn like the training text;
-    a token that occurs once or twice in it may well be ten times rarer or three times more frequent.
+    Expected count = count / tokens of the sample x training tokens.
 
     Args:
-        counts: int[..., v], the count of each id in the sample; with several sizes a row for each.
+        counts: int[..., v], the count of each id in the sample; a row for each size.
         vocab_size: int[...], the size of each row; counts beyond it must be 0.
-        training_tokens: float[...], tokens of training, for all rows or for each.
+        training_tokens: float[...], of all rows or of each.
 
     Raises:
         InputError: an empty sample, a negative count, or a count at or beyond the size.

@@ -14,8 +14,8 @@ Direction = Literal["lower", "higher"]
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
     """Return bool[n], ``True`` for points of float[n, k] that no other point dominates.
 
-    One dominates another if it is at least as good in everything and better in something; of equal points all are on
-    the front or none is. Time grows with n x the length of the front.
+    One dominates another if it is at least as good in everything and better in something. Time grows with n x the
+    length of the front.
 
     Raises:
         ValueError: another number of directions, or a number that is not finite.

@@ -1,8 +1,7 @@
 """Intervals and p-values: the jackknife over documents, and Student's t.
 
-Each interval is a cluster-robust 95 % interval (recommended by Miller 2024, "Adding Error Bars to Evals"). Riezler and
-Maxwell 2005, "On Some Pitfalls in Automatic Evaluation and Significance Testing for MT", say why a bootstrap test
-rejects too often. ``tests/metrics/test_coverage.py`` measures the coverage of the methods.
+Each interval is a cluster-robust 95 % interval (Miller 2024, "Adding Error Bars to Evals"; Riezler and Maxwell 2005,
+"On Some Pitfalls in Automatic Evaluation and Significance Testing for MT").
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _ROUGH_FREEDOM: Final = 8
 _LEAST_FREEDOM: Final = 4
 _LONGEST_REACH: Final = 1.5
 _LEAST_OF_STRATUM: Final = 3
-"""The fewest units of a stratum with its own mean; smaller strata are joined."""
+"""Smaller strata are joined."""
 
 _STRAIGHT: Final = 1e-6
 
@@ -40,8 +39,9 @@ class Interval(NamedTuple):
     low: float | None
     """In the unit of the value."""
     high: float | None
+    """Likewise."""
     reason: str = ""
-    """Why there is no interval, or why it is rough; empty also if nothing varies."""
+    """Why the interval is missing or rough."""
 
 
 class Spread(NamedTuple):
@@ -50,9 +50,11 @@ class Spread(NamedTuple):
     error: float
     """The standard error, in the unit of the value."""
     freedom: int
+    """The degrees of freedom."""
     skewness: float = 0.0
     """Of the value's own distribution, estimated from the units."""
     units: int = _ROUGH_UNITS
+    """How many."""
 
     @property
     def rough(self) -> str:
@@ -68,9 +70,9 @@ class Spread(NamedTuple):
     def around(self, value: float) -> tuple[float, float]:
         """Return the 95 % interval of a value that cannot be negative.
 
-        It spans two intervals: Student's, and Hall's, which allows for skewness (Hall 1992, "On the removal of skewness
-        by transformation"): a ratio is skewed if long documents differ from short ones. Hall's cube root leaves its
-        domain where the skewness is large, so it reaches at most 1.5 times as far as Student's.
+        It spans Student's, and Hall's, which allows for skewness (Hall 1992, "On the removal of skewness by
+        transformation"). Hall's cube root leaves its domain at large skewness, so it reaches at most 1.5 times as far
+        as Student's.
 
         >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3, 1.0)]
         [[1.796, 2.204], [1.796, 2.28], [1.796, 2.306]]
@@ -79,7 +81,7 @@ class Spread(NamedTuple):
         return max(0.0, low), high
 
     def ends(self, value: float) -> tuple[float, float]:
-        """Return the 95 % interval of a value that may be negative, such as a difference; see :meth:`around`.
+        """Return the 95 % interval of a value that may be negative; see :meth:`around`.
 
         >>> [round(end, 3) for end in Spread(0.1, 31).ends(0.1)]
         [-0.104, 0.304]
@@ -89,7 +91,7 @@ class Spread(NamedTuple):
         return value - self.error * below, value + self.error * above
 
     def p_value(self, difference: float) -> float:
-        """Return the p-value of a difference from 0: at most 0.05 just where 0 is outside the 95 % interval.
+        """Return the p-value of a difference from 0, consistent with the 95 % interval.
 
         >>> spread = Spread(0.1, 31, 0.3)
         >>> round(spread.p_value(spread.error * 2.039513), 4), round(spread.p_value(-spread.error * 2.796), 3)
@@ -101,7 +103,7 @@ class Spread(NamedTuple):
 
 
 def _reach(student: float, skewness: float) -> float:
-    """Return how many errors an interval reaches below the value, where Student's reaches so many."""
+    """Return the errors below the value, from Student's."""
     return min(_LONGEST_REACH * student, max(student, _unbent(student, skewness)))
 
 
@@ -162,9 +164,9 @@ def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> S
 def _within_strata(
     deviations: NDArray[np.float64], strata: NDArray[np.int64], documents: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return float64[g], the deviations from the mean of the stratum, scaled to the variance of its own sample."""
+    """Return float64[g], the deviations from the stratum's mean, scaled to its variance."""
     sizes = np.bincount(strata)
-    strata = np.where(sizes[strata] < _LEAST_OF_STRATUM, len(sizes), strata)  # those are taken together
+    strata = np.where(sizes[strata] < _LEAST_OF_STRATUM, len(sizes), strata)  # small strata join
     sizes = np.bincount(strata)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.bincount(strata, weights=deviations) / np.bincount(strata, weights=documents)
@@ -180,7 +182,7 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
     [5.5, nan, 4.5]
     """
     rest = below.sum() - below
-    # A single unit leaves nothing: the ratio of all stands for it, so that it is counted.
+    # A single unit leaves nothing: the ratio of all replaces it, so that it is counted.
     ratios = np.where(below > 0, above.sum() / (below.sum() or 1.0), np.nan)
     np.divide(above.sum() - above, rest, out=ratios, where=(below > 0) & (rest > 0))
     return ratios
@@ -189,9 +191,8 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
 def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
     """Return the 95 % interval of a value that cannot be negative, from its values with each unit left out.
 
-    It is :meth:`Spread.around` the value. There is none for fewer than 10 units, or where nothing varies, as when no
-    document is lossy. With fewer than 30 units, or fewer than 8 degrees of freedom, it is rough, and says so. NaN in
-    float64[g] ``left_out`` marks units without influence.
+    There is none for fewer than 10 units, or where nothing varies. With fewer than 30 units, or fewer than 8 degrees of
+    freedom, it is rough, and says so. NaN in float64[g] ``left_out`` marks units without influence.
 
     >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5])).reason
     'too few documents for an interval: 5, and it needs 10'
@@ -208,7 +209,7 @@ def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | N
 
 
 def too_few(units: int, documents: int = 0) -> str:
-    """Return why so few units have no interval; equal documents and translations share a unit.
+    """Return why so few units have no interval.
 
     >>> too_few(1, 40)
     'too few documents for an interval: 1 of 40, equal ones and translations counted once, and it needs 10'
@@ -218,7 +219,7 @@ def too_few(units: int, documents: int = 0) -> str:
 
 
 def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
-    """Return the 95 % interval of ``sum(above) / sum(below)``, from float64[g] by unit, each unit left out in turn.
+    """Return the 95 % interval of ``sum(above) / sum(below)``, from float64[g] by unit.
 
     >>> interval = jackknife(np.array([4.0, 5, 6] * 4), np.array([2.0] * 12))
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -234,8 +235,8 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
 def median_interval(values: NDArray[np.float64]) -> Interval:
     """Return the 95 % interval of the median of independent values, by the sign test.
 
-    In the order of n values it goes from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n)) / 2) (Conover
-    1999, "Practical Nonparametric Statistics", 3.2).
+    It goes from the k-th smallest to the k-th largest of n values, k = floor((n - 1.96 sqrt(n)) / 2) (Conover 1999,
+    "Practical Nonparametric Statistics", 3.2).
 
     >>> median_interval(np.arange(1.0, 21.0))[:2]
     (5.0, 16.0)

@@ -1,4 +1,4 @@
-"""The sampling units of a jackknife: single documents, or documents whose hashes end alike where there are many."""
+"""The sampling units of a jackknife: documents, or many whose hashes end alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_UNITS: Final = 256
-"""The most units of a stratum; of more documents, those whose hashes end alike are one unit."""
+"""Of each stratum."""
 
 _HASH_BITS: Final = 32
 _FEWEST_BITS: Final = 8
@@ -38,8 +38,7 @@ class SampleUnits:
     """The documents of a sample by hash and stratum; a jackknife leaves out one unit after the other.
 
     A unit is all documents of a stratum whose hashes have the same last bits: all 32 bits while a stratum has at most
-    256 units, so that a small corpus keeps single documents, and as many bits as fit otherwise. The order of joins does
-    not matter.
+    256 units, and as many bits as fit otherwise.
 
     >>> one = SampleUnits.of(np.array([7, 9, 7]))
     >>> one.units.keys.tolist(), one.units.documents.tolist(), one.places.tolist()
@@ -93,6 +92,7 @@ class SampleUnits:
         return Joined(fitting.units, fitting.places[at[0]], fitting.places[at[1]])
 
     def unstratified(self) -> Placed:
+        """Return the units without strata."""
         keys, places = np.unique(self.keys & _HASH, return_inverse=True)
         return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), self.bits), places)
 
@@ -115,7 +115,7 @@ class SampleUnits:
         return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), bits), places)
 
     def fitting(self) -> Placed:
-        """Return the units with the most bits of which no stratum has too many units."""
+        """Return the units with the most bits that fit."""
         if not self.crowded():
             return Placed(self, np.arange(len(self.keys)))
         best = self.with_bits(min(_FEWEST_BITS, self.bits))
@@ -137,8 +137,7 @@ class SampleUnits:
 def unit_keys(hashes: NDArray[np.int64], group_hash: int | None) -> NDArray[np.int64]:
     """Return int64[d], the unit key of each document from its stratum and 32-bit hash.
 
-    ``group_hash`` is the 32-bit hash of the group, a stratum; ``None`` for parallel groups, whose documents are
-    translations of one another and are left out together.
+    ``group_hash`` is the 32-bit hash of the stratum; ``None`` for parallel groups, whose translations are one unit.
 
     >>> unit_keys(np.array([3]), None).tolist(), unit_keys(np.array([3]), 0).tolist()
     ([3], [4294967299])

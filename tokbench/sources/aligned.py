@@ -1,4 +1,4 @@
-"""Short texts in many languages with shared names: the choice of languages and texts."""
+"""Short texts in many languages with shared names."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pydantic import Field
 from tokbench.plugin import Document, InputError, Options, did_you_mean
 
 Texts = Mapping[str, Mapping[str, str]]
-"""By language and key."""
 
 
 class AlignedOptions(Options):
-    """Options of a source of texts that exist in many languages."""
+    """Options of a source of texts in many languages."""
 
     locales: tuple[str, ...] = Field(
         default=(), description="the languages to take, such as [en, de, pt_BR]; default: all that are complete enough"
@@ -25,9 +24,7 @@ class AlignedOptions(Options):
 
 
 def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Document]:
-    """Yield the texts that all chosen languages have, one language after the other, each in the same order.
-
-    ``origin`` is for messages and documents.
+    """Yield the texts that all chosen languages have, by language, each in the same order.
 
     Raises:
         InputError: a language is missing, or the chosen ones have no text in common.

@@ -1,4 +1,4 @@
-"""Options that choose among the files of a pattern, by ending and by name."""
+"""Options that choose among files, by ending and by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokbench.sources.compressed import plain_name
 
 
 class FileChoice(Options):
-    """Options of a source that choose among the files that match its path."""
+    """Options that choose among the files that match a path."""
 
     endings: tuple[str, ...] = Field(
         default=(), description="endings of the files to take, such as [txt, md]; default: all"

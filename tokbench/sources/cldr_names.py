@@ -1,7 +1,4 @@
-"""The source ``cldr_names``: names of languages, countries and currencies in up to 300 languages, from Babel's wheel.
-
-They are names in menus, by Unicode's Common Locale Data Repository: a word or three each, no sentences.
-"""
+"""The source ``cldr_names``: names of languages, countries and currencies in 300 languages, from Babel's wheel."""
 
 from __future__ import annotations
 

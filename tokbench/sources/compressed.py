@@ -14,7 +14,6 @@ from tokbench.plugin import InputError, Problem
 
 _SUFFIXES: Final = frozenset({".gz", ".zst"})
 _BUFFER: Final = 1 << 16
-"""Bytes of a read; long lines then take a fifth of the time."""
 
 
 def plain_name(path: Path) -> Path:
@@ -31,8 +30,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file as a stream of bytes, decompressed if its name ends in ``.gz`` or ``.zst``.
 
     Raises:
-        InputError: at once or while reading: the file cannot be read, is damaged or cut off, or needs a library for
-            Zstandard.
+        InputError: at once or while reading: the file is unreadable, damaged or cut off, or needs a Zstandard library.
     """
     broken = (zlib.error, EOFError, gzip.BadGzipFile)
     try:
@@ -68,7 +66,7 @@ def _zstandard(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Frames(io.RawIOBase):
-    """Several Zstandard frames, decompressed; a file that is cut off is an error, unlike in the library."""
+    """Several Zstandard frames, decompressed; fails if a file is cut off, unlike the library."""
 
     def __init__(self, packed: IO[bytes]) -> None:
         self._packed = packed

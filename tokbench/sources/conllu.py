@@ -1,8 +1,7 @@
 """The source ``conllu``: treebanks of Universal Dependencies and other files in CoNLL-U.
 
-The format: https://universaldependencies.org/format.html. A document is a sentence, with ``# text`` as its text and ``#
-sent_id`` as its key. Its gold words are the surface tokens: a multiword token counts once (German ``am``, not ``an``
-and ``dem``), empty nodes are left out.
+The format: https://universaldependencies.org/format.html. A document is a sentence, with ``# sent_id`` as its key. Its
+gold words are the surface tokens: a multiword token counts once (German ``am``), empty nodes are left out.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class _Sentence:
     words: int = 0
     """Words so far, also inside multiword tokens."""
     inside: int = 0
-    """The last word of the current multiword token; words up to it are not surface."""
+    """The last word of the current multiword token."""
 
     def refuse(self, line: int, message: str) -> NoReturn:
         raise InputError([Problem(f"{self.path}:{line}", message)])

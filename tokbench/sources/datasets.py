@@ -13,7 +13,6 @@ from tokbench.sources.files import RowGroup
 from tokbench.sources.rows import RowOptions, row_document
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
-"""Files of save_to_disk in a folder, for one split and for several."""
 
 
 class DatasetsOptions(RowOptions):
@@ -70,7 +69,6 @@ class DatasetsSource:
             yield row_document(row, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows; the dataset is opened with the first row."""
         import datasets
 
         options = self._options

@@ -1,7 +1,7 @@
-"""The source ``django_messages``: Django's messages to the users of a site, from its wheel, in 98 languages.
+"""The source ``django_messages``: Django's messages, from its wheel, in 98 languages.
 
-They are short, have placeholders such as ``%(name)s``, and are translated by hand, one by one. Messages with plural
-forms, which languages count differently, are left out.
+They are short, have placeholders such as ``%(name)s``, and are translated by hand. Messages with plural forms are left
+out.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ _PLURAL: Final = "\0"
 
 
 def read_catalogue(data: bytes) -> dict[str, str]:
-    """Return the messages of a ``.mo`` file of gettext with their translations.
-
-    The format is in *The Format of GNU MO Files*, GNU gettext manual.
+    """Return the messages of a ``.mo`` file (*The Format of GNU MO Files*, GNU gettext manual) with their translations.
 
     Raises:
         ValueError: it is not such a file.

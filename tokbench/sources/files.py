@@ -33,10 +33,10 @@ from tokbench.sources.remote_files import fetch
 Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
-"""The first bytes of a file, which decide whether it is binary or text."""
+"""The first bytes of a file, which tell binary from text."""
 
 _PIECE: Final = 1 << 20
-"""Bytes of a read of a long line or a whole file, so that a limit applies before memory is used."""
+"""Bytes of a read, so that a limit applies before memory is used."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
@@ -47,15 +47,14 @@ class FoundFiles(NamedTuple):
     paths: list[Path]
     """Sorted, each once."""
     notes: tuple[str, ...]
-    """A sentence for the reader if symbolic links lead to them a second time."""
+    """A note if symbolic links lead to them a second time."""
 
 
 def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
     """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
-    An existing name is that file or folder, with ``[``, ``*`` and ``?`` in it. A file or folder with several names by
-    symbolic links is read once, by its own name if that matches; circular links do no harm. The message about missing
-    files ends with ``get``, the command that gets them.
+    An existing name with ``[``, ``*`` or ``?`` is that file or folder. A file or folder with several names by symbolic
+    links is read once. The error ends with ``get``, the command that gets the files.
 
     Raises:
         InputError: no file matches.
@@ -94,7 +93,7 @@ def _linked(pattern: Path, links: list[str]) -> Iterator[str]:
 
 
 def _matches(pattern: str, links: list[str]) -> Iterator[str]:
-    """Yield the matches of a glob pattern; add links to folders already searched to ``links``."""
+    """Yield the matches of a glob pattern; add links to searched folders to ``links``."""
     if pattern.startswith("**"):
         pattern = f"{os.curdir}{os.sep}{pattern}"
     if pattern.endswith(_DEEP.removesuffix(os.sep)):
@@ -129,21 +128,21 @@ def _folders(start: str, links: list[str]) -> Iterator[str]:
 
 
 MANY_FILES: Final = 300
-"""With more files, a file is not a group by default. Collections of languages have up to about 250."""
+"""With more files, a file is not a group by default."""
 
 ONE_GROUP: Final = "files"
-"""The group of all documents of very many files; not a language code."""
+"""Not a language code."""
 
 
 class GroupTemplate(NamedTuple):
-    """The template of groups for some files, and a note if it was not an option."""
+    """The template of groups, and a note if it was not an option."""
 
     template: str
     notes: tuple[str, ...] = ()
 
 
 def group_template(options: Options, template: str, files: int) -> GroupTemplate:
-    """Return the template of groups of the options, or by default one group for very many files.
+    """Return the template of groups, by default one group for very many files.
 
     >>> from tokbench.sources.text import TextOptions
     >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
@@ -172,8 +171,6 @@ def grouped_files(
 ) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all.
 
-    ``template`` is for the groups; the message about missing files ends with ``get``, the command that gets them.
-
     Raises:
         InputError: no file matches or is chosen, or a wanted group has no file.
     """
@@ -198,7 +195,7 @@ class CutText(NamedTuple):
     text: str
     """Without its line end."""
     end: str = ""
-    """The line ends up to the next document; LF at the end of a file without one."""
+    """The line ends up to the next document, or LF."""
 
 
 def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[CutText]:
@@ -206,11 +203,11 @@ def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator
 
     A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; a file may be
     larger than the memory. Paragraphs are separated by blank lines. A whole file keeps its line ends and byte order
-    mark. ``most`` are the bytes of the longest line, or of a whole file.
+    mark.
 
     Raises:
-        InputError: a line or the file is longer; or the file cannot be read, or is not UTF-8: the message has the
-            line and the column of the first bad byte, or says that the file is binary.
+        InputError: a line, or a whole file, has more than ``most`` bytes, or the file cannot be read, or is not UTF-8,
+            with line and column.
     """
     if how == "line":
         yield from _lines(path, most)
@@ -244,8 +241,7 @@ def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int
     """Yield the lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: a line has more than ``most`` bytes; or the file cannot be read, or is not UTF-8: the message has
-            the line and the column.
+        InputError: see :func:`read_documents`.
     """
     with opened(path) as file:
         number = 1
@@ -253,7 +249,7 @@ def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int
             is_cut = len(line) == _PIECE and not line.endswith(b"\n")
             whole = _long_line(file, line, f"{path}:{number}", most) if is_cut else line
             text = _decoded(path, whole, number)
-            del line, whole  # they need not wait beside the text
+            del line, whole  # they need not wait with the text
             yield number, text
             number += 1
 
@@ -306,9 +302,9 @@ def paragraphs(text: str) -> Iterator[CutText]:
 
 
 def file_names(path: Path) -> dict[str, object]:
-    """Return the names that a template may use of a file; ``.gz`` and ``.zst`` are not part of stem and suffix.
+    """Return the names for templates of a file; the stem has neither ``.gz`` nor ``.zst``.
 
-    Dots and underscores separate the parts of the stem; ``first`` and ``last`` are its ends.
+    Dots and underscores separate its parts; ``first`` and ``last`` are its ends.
 
     >>> file_names(Path("pud/en.conllu.gz"))
     {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud', 'first': 'en', 'last': 'en'}
@@ -322,7 +318,7 @@ def file_names(path: Path) -> dict[str, object]:
 
 
 def group_names(path: Path) -> dict[str, object]:
-    """Return the names for the group template of a file without fields; ``language`` is by the suffix, or the suffix.
+    """Return the names for the group template of a file; ``language`` is by the suffix, or the suffix.
 
     >>> group_names(Path("run.py"))["language"], group_names(Path("notes.txt"))["language"]
     ('python', 'txt')
@@ -333,9 +329,7 @@ def group_names(path: Path) -> dict[str, object]:
 
 
 def check_template(template: str, known: Collection[str] = ()) -> str:
-    """Return the template of a group, if it only inserts fields.
-
-    ``known`` are the allowed fields; empty if any field may exist.
+    """Return the template of a group, if it only inserts ``known`` fields, or any.
 
     Raises:
         ValueError: a field is unknown, reaches into an object, or is to be converted or padded.
@@ -393,7 +387,7 @@ class GroupedFileOptions(FileChoice):
 
 
 class GroupedFilesSource:
-    """The files of a source in the order of their names, each with its group; a source adds ``documents``.
+    """The files of a source in the order of their names, with groups; a source adds ``documents``.
 
     Raises:
         InputError: no file matches ``path``, or a wanted group has no file.
@@ -410,7 +404,7 @@ class GroupedFilesSource:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the files and their groups, for the reader of the results."""
+        """For the reader of the results."""
         return self._file_notes
 
     @property

@@ -13,12 +13,12 @@ class AlignmentError(Exception):
 
     def __init__(self, index: int, message: str) -> None:
         self.index = index
-        """The first form that is not in the text; the number of forms if text is left."""
+        """The first form that is not in the text, or the number of forms."""
         super().__init__(message)
 
 
 def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the place of each form in a text that consists of the forms, in order, and of white space between them.
+    """Return the place of each form in a text of these forms and white space.
 
     Raises:
         AlignmentError: the text does not consist of the forms.
@@ -49,7 +49,7 @@ def _skip_space(text: str, position: int) -> int:
 def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) -> Gold:
     """Return the gold words of a text from its written morphemes: a list of them, or a list for each word.
 
-    In a plain list a word ends where white space follows. A word without letter or digit is punctuation.
+    In a plain list words end at white space. A word without letter or digit is punctuation.
 
     Raises:
         AlignmentError: the text does not consist of the morphemes.

@@ -39,9 +39,6 @@ class SegmentedWord(NamedTuple):
 def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:
     """Return the boundaries of morphemes inside a word; ``None`` if they do not spell it.
 
-    Lists often have the dictionary form of a morpheme, such as ``accurate`` in ``inaccuracies``; boundaries are then
-    uncertain.
-
     >>> morpheme_places("unkindly", ["un", "kind", "ly"])
     (2, 6)
     >>> morpheme_places("inaccuracies", ["in", "accurate", "cy", "s"]) is None
@@ -60,7 +57,7 @@ def _unimorph(columns: list[str]) -> SegmentedWord:
 
 
 def _derivational(columns: list[str]) -> SegmentedWord:
-    """Read a word, a word derived from it, both parts of speech, the affix, and its kind."""
+    """Read a word, its derivation, both parts of speech, the affix, and its kind."""
     word, affix, kind = columns[1], columns[4].strip("-"), columns[5]
     if not affix or len(affix) >= len(word):
         return SegmentedWord(word, ())
@@ -96,10 +93,7 @@ _SHAPES: Final[dict[str, _Shape]] = {
 
 
 class MorphemesSource(GroupedFilesSource):
-    """The words of lists, each once in a file, in the order of the files' names.
-
-    Words that their morphemes do not spell, and repeated words, are left out; the notes count them.
-    """
+    """The words of lists, each once in a file, if their morphemes spell them; the notes count the rest."""
 
     def __init__(self, options: MorphemesOptions) -> None:
         super().__init__(options)
@@ -131,7 +125,7 @@ class MorphemesSource(GroupedFilesSource):
     def _words(
         self, path: Path, out: Counter[str], first: dict[str, SegmentedWord]
     ) -> Iterator[tuple[int, str, tuple[int, ...]]]:
-        """Yield line, word and places; count omissions in ``out``, with the first line of each reason."""
+        """Yield line, word and places; count omissions in ``out``, with their first lines."""
         seen: set[str] = set()
         for number, row in self._rows(path):
             places = morpheme_places(row.word, row.morphemes)

@@ -11,10 +11,9 @@ from tokbench.sources.files import file_names
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document, row_fields
 
 _ROWS: Final = 1024
-"""Rows in memory at once."""
 
 _BUFFER: Final = 1 << 20
-"""Bytes of a column in one read; by default Arrow reads whole columns."""
+"""Of a column; by default Arrow reads whole columns."""
 
 
 class ParquetOptions(RowFileOptions):
@@ -22,7 +21,7 @@ class ParquetOptions(RowFileOptions):
 
 
 class ParquetSource(RowFiles):
-    """The documents of Parquet files; only the columns of the options are read."""
+    """Parquet files; only the columns of the options are read."""
 
     def __init__(self, options: ParquetOptions) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Registers the corpus sources of this folder: each module and package that has a ``SPEC``."""
+"""Registers each source of this folder that has a ``SPEC``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source ``python``: the standard library of the running interpreter, real code on every machine."""
+"""The source ``python``: the standard library of the running interpreter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StdlibOptions(Options):
 
 
 class StdlibSource:
-    """A document for each source file of the standard library without tests; the group is ``python``."""
+    """A document for each source file, without tests; the group is ``python``."""
 
     licence = "PSF-2.0"
 

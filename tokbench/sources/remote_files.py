@@ -25,8 +25,8 @@ def _folder() -> Path:
 def fetch(address: str) -> list[Path]:
     """Copy the files of an address to this machine, in pieces, and return the copies, sorted by address.
 
-    A copy has the name and the folders of its file. An address is a URL that fsspec can read: ``s3://``, ``gs://``,
-    ``http://`` and others, also a glob pattern where the file system can list its files.
+    An address is a URL that fsspec can read: ``s3://``, ``gs://``, ``http://`` and others, also a glob pattern where
+    the file system can list its files.
 
     Raises:
         InputError: fsspec or what it needs for the address is not installed, no file matches, or a file cannot be read.
@@ -66,7 +66,7 @@ def _matching(system: Any, path: str) -> list[str]:
 
 
 def _parts(name: str) -> list[str]:
-    """Return the folders and the name of a file, without ``..`` and without a query.
+    """Return the folders and the name of a file, without ``..`` and query.
 
     >>> _parts("https://host/texts/../en.txt?version=2")
     ['host', 'texts', 'en.txt']

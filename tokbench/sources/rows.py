@@ -1,4 +1,4 @@
-"""Makes documents of rows with named fields, and finds files of rows: for ``jsonl``, ``parquet`` and ``datasets``."""
+"""Makes documents of rows with named fields."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RowFiles:
         self._files = options.chosen(matched, options.path)
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
-        """Sentences about the files and their groups, for the reader of the results."""
+        """For the reader of the results."""
         self.licence = options.licence
 
     @property
@@ -69,7 +69,7 @@ class RowFiles:
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
-    """Return the fields to read: of the options, and of the group template.
+    """Return the fields of the options, and of the group template.
 
     >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
     ['text', 'id', 'lang', 'stem']
@@ -84,8 +84,7 @@ def row_document(
 ) -> Document:
     """Return the document of a row.
 
-    ``names`` are further names for the template of the group. ``number``, from 1, is the key if the options name none.
-    ``place`` is the origin, such as a file; errors name ``place:number``.
+    ``number``, from 1, is the key if the options name none; errors name ``place:number``.
 
     Raises:
         InputError: a field is missing, or has the wrong type.

@@ -49,10 +49,9 @@ class TextSource(GroupedFilesSource):
 
 
 def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:
-    """Return by file what files that are translations of one another have in common.
+    """Return by file what translations have in common; nothing if that is all of the name.
 
-    Files are translations if they have the same name except for the parts of the group, or if every group has a single
-    file. Nothing is returned if the names are equal, or if neither holds.
+    Files are translations if they have the same name except for the parts of the group, or if every group has one file.
 
     >>> shared_keys([(Path("ch1.de"), "de"), (Path("ch1.en"), "en")], "{suffix}")
     {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}

@@ -1,9 +1,8 @@
 """The source ``sample``: texts written for tokbench.
 
 ``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of 12 programming
-languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that tools do not read them as the project's code).
-``hostile.jsonl``: texts that break careless tokenizers. ``conversations.jsonl``: conversations with an assistant, with
-tools, code, thoughts and emoji, as the JSON of their messages, and so not a part of ``all``, which is text.
+languages, with ``.txt`` last, so that tools do not read them as the project's code. ``hostile.jsonl``: texts that break
+careless tokenizers. ``conversations.jsonl``: JSON messages with an assistant, which are not a part of ``all``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class SampleOptions(Options):
 
 
 class SampleSource:
-    """The shipped texts: languages by ISO 639-1 code, programs by programming language, ``hostile`` texts by kind."""
+    """The shipped texts, in groups by ISO 639-1 code, programming language, or kind."""
 
     licence = "CC0-1.0"
 

@@ -1,1 +1,1 @@
-"""The playground: a local page that shows text as tokens while one types, and opens finished runs."""
+"""The playground: a local page that shows text as tokens, and opens runs."""

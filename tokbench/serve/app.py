@@ -1,4 +1,4 @@
-"""The routes of the playground: the page, its questions about tokenizers, and finished runs."""
+"""The routes of the playground."""
 
 from __future__ import annotations
 
@@ -41,11 +41,9 @@ MOST_TOKENIZERS: Final = 12
 """The most tokenizers of one request, and processes."""
 
 LONGEST_TEXT: Final = 1_000_000
-"""Bytes."""
 
 _MOST_LOOKUPS: Final = 3
 _PATIENCE: Final = 60.0
-"""The most seconds of a look-up or a report."""
 
 _FILES: Final = "/api/files"
 _JSON: Final = "application/json"
@@ -62,7 +60,7 @@ _PAGE: Final = {
     "runs.js": ("serve/page/runs.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("serve/page/icon.svg", "image/svg+xml"),
 }
-"""The files of the page by path, with their types; only these are served from disk."""
+"""By path, with types; only these are served from disk."""
 
 _META_POLICY: Final = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
@@ -100,11 +98,9 @@ class Playground:
     catalogue: TokenizerCatalogue
     processes: TokenizerProcesses
     lookups: TokenizerProcesses
-    """Processes for slow requests, such as recovering merges, so that columns do not wait."""
+    """For slow requests, such as recovering merges."""
     runs: tuple[Path, ...]
-    """Each a ``results.json``."""
     reader: IsolatedProcess
-    """Reads and renders the runs."""
     rules: Rules
     described: dict[Path, tuple[int, dict[str, object]]] = field(default_factory=dict)
     """The facts about each run, with the modification time of its results."""
@@ -180,7 +176,7 @@ class Playground:
         )
 
     async def segment(self, request: Request) -> Response:
-        """Cut a text with some tokenizers: a line of JSON about the text, then one for each tokenizer when ready."""
+        """Cut a text: a line of JSON about it, then one for each tokenizer when ready."""
         asked = await _asked(request, SegmentRequest)
         parts = tuple(prompt(asked.template, asked.text, asked.system))
         whole = "".join(part.text for part in parts)
@@ -243,7 +239,7 @@ class Playground:
         return JSONResponse({"tokenizer": name})
 
     async def list_runs(self, _: Request) -> Response:
-        """List the finished runs, a line of JSON for each, and offer their saved tokenizers."""
+        """List the finished runs as lines of JSON, and offer their saved tokenizers."""
 
         async def lines() -> AsyncIterator[bytes]:
             for number, path in enumerate(self.runs):
@@ -317,7 +313,7 @@ async def _asked(request: Request, model: type[T]) -> T:
 
 
 def _check_type(request: Request, kind: str) -> None:
-    """A form of another page can send some content types without asking first."""
+    """A form of another page can send some content types."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != kind:
         raise Refusal(415, "the content type is not right", f"send Content-Type: {kind}")
 
@@ -336,7 +332,7 @@ def _refused(error: Exception, names: Sequence[str]) -> Response:
 
 
 def _own_policy(page: bytes) -> Response:
-    """Return a page whose own policy allows its script by hash; frames stay forbidden."""
+    """Return a page whose own policy allows its script by hash."""
     text = page.decode()
     match = _META_POLICY.search(text)
     policy = match[1] if match else "default-src 'none'"

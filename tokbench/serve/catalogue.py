@@ -1,4 +1,4 @@
-"""The tokenizers that the page may open: of the command line, of installed vocabularies, or dropped in."""
+"""The tokenizers that the page may open."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
-"""The first tokenizers of the page if the command names none, as far as they are available."""
+"""The first tokenizers of the page, if available."""
 
 _MOST_FILES: Final = 16
-"""The most dropped files; a further one replaces the oldest."""
 
 Kind = Literal["command", "run", "file", "model", "installed"]
 
@@ -34,14 +33,11 @@ class Offer(NamedTuple):
 
     name: str
     kind: Kind
-    """Its origin: the command line, a finished run, a dropped file, a well-known model, or an installed vocabulary."""
+    """Its origin; ``model`` is a well-known one, ``installed`` another vocabulary."""
 
 
 class TokenizerCatalogue:
-    """The tokenizers by name, and what loads each.
-
-    With ``any_value`` the page may open ``backend:value`` for any value that is not a file.
-    """
+    """The tokenizers by name, and what loads each; with ``any_value`` also ``backend:value`` that is not a file."""
 
     def __init__(self, *, any_value: bool = True) -> None:
         self._registry = load_registry()
@@ -57,13 +53,10 @@ class TokenizerCatalogue:
         """Names that the page shows first."""
 
     def close(self) -> None:
-        """Delete the dropped files."""
         self._folder.cleanup()
 
     def take_named(self, names: Sequence[str], config: Path | None, store: Store | None) -> None:
-        """Add the tokenizers of the command; those to be trained are trained, or in the store.
-
-        Names are of the configuration, which may be the name of a suite, or arguments of :func:`tokbench.load`.
+        """Add tokenizers of a configuration or suite, or names for :func:`tokbench.load`, trained if necessary.
 
         Raises:
             InputError: a name is unknown, or a tokenizer is unavailable.
@@ -78,10 +71,7 @@ class TokenizerCatalogue:
         self.first = tuple(asked) or self.first
 
     def take_artefact(self, run: str, name: str, artefact: Path, backend: str, options: Mapping[str, Any]) -> None:
-        """Add a tokenizer that a finished run has trained and saved, unless it cannot be loaded.
-
-        ``options`` are for training; those that loading has, too, are passed on.
-        """
+        """Add a tokenizer that a run has saved, if it can be loaded; ``options`` are for training."""
         entry = self._registry.backends.entries.get(backend)
         if entry is None or entry.spec.load is None or "path" not in entry.spec.load_options.model_fields:
             return
@@ -93,9 +83,7 @@ class TokenizerCatalogue:
         self._recipes[f"{name} ({run})"] = ("run", Recipe(backend, valid))
 
     def take_file(self, filename: str, content: Path) -> str:
-        """Add a file that was dropped into the page, and return the name of its tokenizer.
-
-        The end of ``filename`` decides its format; folders are ignored. ``content`` is moved.
+        """Add a dropped file, which is moved, and return the name of its tokenizer.
 
         Raises:
             InputError: no backend reads such a file.
@@ -133,7 +121,6 @@ class TokenizerCatalogue:
 
     @property
     def offers(self) -> list[Offer]:
-        """Each name once."""
         offers = [Offer(name, kind) for name, (kind, _) in self._recipes.items()]
         offers += [Offer(name, "model") for name in self._models]
         offers += [Offer(name, "installed") for name in self._installed]

@@ -1,7 +1,4 @@
-"""The guard of the playground: whom it serves, how much it reads, and how long it waits.
-
-It checks every request before a route, and adds the same headers to every answer.
-"""
+"""The guard of the playground: whom it serves, how much it reads, and how long it waits."""
 
 from __future__ import annotations
 
@@ -59,18 +56,17 @@ _CLOSE: Final = {"Connection": "close"}
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _MOST_CLIENTS: Final = 1024
-"""Addresses with a known rate."""
 
 
 class Refusal(TokbenchError):  # noqa: N818 - an answer, not a fault
-    """A refused request, with the HTTP status, what is wrong, and what to do instead."""
+    """A refused request: HTTP status, what is wrong, and advice."""
 
     def __init__(self, status: int, message: str, advice: str) -> None:
         super().__init__(f"{message}; {advice}")
         self.status, self.message, self.advice = status, message, advice
 
     def response(self) -> Response:
-        """Return JSON; the connection is closed, since the rest of the request may never come."""
+        """The connection is closed, since the rest of the request may never come."""
         content = {"error": self.message, "advice": self.advice}
         return JSONResponse(content, self.status, headers=_CLOSE)
 
@@ -82,7 +78,7 @@ class Rules:
     host: str = "127.0.0.1"
     """The address at which the server listens."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    """The secret of each request, at loopback as well: every user of the machine can connect there."""
+    """Of each request, at loopback as well: every user of the machine can connect."""
     body: int = 2_000_000
     """Bytes of a request to the API."""
     file: int = 64_000_000
@@ -110,10 +106,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Passes on the requests that keep the rules, and refuses all others with JSON.
-
-    Files are sent to ``file_path``, with larger bodies.
-    """
+    """Refuses with JSON the requests that break the rules; ``file_path`` accepts larger bodies."""
 
     def __init__(self, app: ASGIApp, rules: Rules, file_path: str) -> None:
         self._app, self._rules, self._file_path = app, rules, file_path
@@ -176,7 +169,7 @@ class Guard:
             raise Refusal(429, "too many requests", f"send at most {self._rules.rate:g} in a second")
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse an unknown host: a page elsewhere may let its own name point at this machine (DNS rebinding)."""
+        """A page elsewhere may let its own name point at this machine (DNS rebinding)."""
         given = headers.getlist("host")
         try:
             host = urlsplit(f"//{given[0]}").hostname or "" if len(given) == 1 else ""
@@ -199,7 +192,7 @@ class Guard:
             raise Refusal(403, "the request comes from another page", "open the playground itself, and use it there")
 
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return a redirection that sets a cookie if the address has the token, and a page if there is none."""
+        """Redirect with a cookie if the address has the token, or return a page if there is none."""
         cookie = _COOKIE.format(port=(scope.get("server") or ("", 0))[1])
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["method"] == "GET" and self._is_token(given):

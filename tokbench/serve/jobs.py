@@ -1,4 +1,4 @@
-"""The questions of the page about a tokenizer; each runs in the tokenizer's own process and answers in JSON."""
+"""The questions of the page about a tokenizer, answered in JSON by the tokenizer's own process."""
 
 from __future__ import annotations
 
@@ -27,18 +27,16 @@ from tokbench.tokenizers.inspect.tokens import Listing, TokenKind, kind_of, list
 SearchBy = Literal["text", "bytes", "id"]
 
 _MOST_FOUND: Final = 200
-"""The most tokens of a search."""
 
 _LONGEST_BACK: Final = 200
 
 
 @dataclass(frozen=True)
 class PageJob(Job):
-    """A question about one tokenizer; the answer is JSON as bytes, or the failure."""
+    """A question about one tokenizer, answered in JSON."""
 
     name: str
     verb: ClassVar[str] = "encoding"
-    """For messages."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -66,11 +64,10 @@ def as_json(value: object) -> bytes:
 class CutPrompt(PageJob):
     """Cut a prompt into tokens.
 
-    The answer has ``ids``; ``lengths``, the bytes of the prompt per token, empty if the tokens cannot be aligned with
-    the prompt, and then ``pieces``, the bytes of each id as hexadecimal digits; ``special``, the places of special
-    tokens among the ids; ``missing``, the control tokens that the tokenizer lacks, which are spelled as text;
-    ``round_trip`` and ``back``, the decoded text if it differs; ``seconds``; and ``alone``, the tokens of the message
-    by itself, or ``null``.
+    The answer has ``ids``; ``lengths``, the bytes of the prompt per token, or, if the tokens cannot be aligned,
+    ``pieces``, the bytes of each id in hexadecimal; ``special``, the places of special tokens; ``missing``, the control
+    tokens that are spelled as text; ``round_trip`` and ``back``, the decoded text if it differs; ``seconds``; and
+    ``alone``, the tokens of the message by itself, or ``null``.
     """
 
     parts: tuple[PromptPart, ...]
@@ -124,10 +121,7 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
 def _without_prefixes(
     tokenizer: Tokenizer, stretches: Sequence[Stretch]
 ) -> tuple[list[int], list[int], list[int]] | None:
-    """Return :func:`_laid` for a tokenizer that puts a prefix before a text but not after a special token.
-
-    ``None`` for another tokenizer, and where text spells a special token that is not meant to be one.
-    """
+    """Return :func:`_laid` if the tokenizer puts a prefix before a text but not after a special token."""
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
     names = {stretch.text for stretch in stretches if stretch.token is not None}
     spelled = any(name in stretch.text for stretch in stretches if stretch.token is None for name in names)
@@ -144,10 +138,7 @@ def _without_prefixes(
 
 
 def _laid(stretches: Sequence[Stretch], shard: EncodedShard) -> tuple[list[int], list[int], list[int]]:
-    """Return all ids, where each token ends in bytes of the prompt, and the places of special tokens.
-
-    There are fewer ends than ids if the tokens of some stretch cannot be aligned with its text.
-    """
+    """Return all ids, where each token ends in bytes of the prompt if aligned, and the places of special tokens."""
     ids: list[int] = []
     ends: list[int] = []
     marked: list[int] = []
@@ -174,8 +165,8 @@ def _laid(stretches: Sequence[Stretch], shard: EncodedShard) -> tuple[list[int],
 class DescribeToken(PageJob):
     """Describe one id: its bytes, its kind, and its merges.
 
-    The answer has ``id``, ``bytes`` in hexadecimal digits, ``kind``, ``name`` for a special token, ``steps``, the parts
-    of the token after each merge, from its units on, and ``unmerged``, the reason for no steps.
+    The answer has ``id``, ``bytes`` in hexadecimal, ``kind``, ``name`` for a special token, ``steps``, the parts of the
+    token after each merge, and ``unmerged``, the reason for no steps.
     """
 
     token: int
@@ -202,9 +193,9 @@ class DescribeToken(PageJob):
 
 
 def parts_after_each(token: str, merges: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the parts of a token before its first merge and after each; the last entry is the token itself.
+    """Return the parts of a hexadecimal token before its first merge and after each.
 
-    The token is hexadecimal digits. ``merges`` are the parts of each merge in BPE's order: by rank, then left to right.
+    ``merges`` are the parts of each merge in BPE's order: by rank, then left to right.
 
     >>> parts_after_each("616262", [["61", "62"], ["6162", "62"]])
     [['61', '62', '62'], ['6162', '62'], ['616262']]
@@ -223,8 +214,8 @@ def parts_after_each(token: str, merges: Sequence[Sequence[str]]) -> list[list[s
 class SearchVocabulary(PageJob):
     """Find tokens by their text, their bytes or their id.
 
-    The answer has ``found``, rows of id, bytes as hexadecimal digits, kind, and name of a special token; ``total``, how
-    many there are; and ``vocab_size``. Exact hits come first, then short tokens, then low ids.
+    The answer has ``found``, rows of id, hexadecimal bytes, kind, and name; ``total``, how many there are; and
+    ``vocab_size``. Exact hits come first, then short tokens, then low ids.
     """
 
     query: str

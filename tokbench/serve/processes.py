@@ -1,4 +1,4 @@
-"""The processes of the playground: one for each open tokenizer, so that each costs only its own column."""
+"""The processes of the playground, one for each open tokenizer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class IsolatedProcess:
         self.waiting = 0
 
     async def ask(self, job: Job) -> Any | Failure:
-        """Return the answer to a job, or the failure; cancelling removes a waiting job."""
+        """Return the answer, or the failure; cancelling removes a waiting job."""
         if self.waiting >= MOST_WAITING:
             return Failure(f"{self.waiting} texts are waiting for it already; try again in a moment")
         self.waiting += 1
@@ -66,7 +66,7 @@ class IsolatedProcess:
 
 
 class TokenizerProcesses:
-    """The open tokenizers, each in a process of its own; above ``most``, the least recently used is ended."""
+    """The open tokenizers, each in a process; above ``most``, the least recently used is ended."""
 
     def __init__(self, limits: Limits, most: int) -> None:
         self._limits, self._most = limits, most

@@ -1,7 +1,4 @@
-"""Finished runs for the page: listed, opened, compared, and their curves over vocabulary sizes.
-
-Reading and rendering results takes seconds and much memory, so these jobs have a process of their own.
-"""
+"""Finished runs for the page: listed, opened, compared, and curves, in a process of their own."""
 
 from __future__ import annotations
 
@@ -30,11 +27,10 @@ if TYPE_CHECKING:
 RESULTS: Final = "results.json"
 
 _MOST_POINTS: Final = 240
-"""Points of a curve, evenly by the logarithm of the size."""
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """Return the ``results.json`` of each run, sorted in each folder; paths are runs, results or folders of runs.
+    """Return the ``results.json`` of each run, sorted in each folder.
 
     Raises:
         InputError: a path has no results; the error lists all such paths.
@@ -53,7 +49,7 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
 
 
 def written_at(path: Path) -> int:
-    """Return the modification time of a file in nanoseconds; 0 if it is gone.
+    """Return the modification time of a file in nanoseconds, or 0.
 
     >>> written_at(Path("nowhere.json"))
     0
@@ -82,7 +78,7 @@ class RunJob(Job):
 
 
 class DescribeRun(RunJob):
-    """Describe a run: JSON with its name, its extent, and its saved tokenizers."""
+    """Return the name, extent and saved tokenizers of a run as JSON."""
 
     def answer(self, context: WorkerContext) -> bytes:
         [path] = self.paths
@@ -134,7 +130,7 @@ class RunComparison(RunJob):
 
 
 class RunCurves(RunJob):
-    """Return bytes per token over vocabulary sizes as JSON: rows of line, corpus, group, sizes and ratios."""
+    """Return rows of line, corpus, group, sizes and bytes per token as JSON."""
 
     def answer(self, context: WorkerContext) -> bytes:
         from tokbench.studies.vocabulary_size.size_lines import SizeLines
@@ -160,7 +156,6 @@ def _points(lines: SizeLines, line: Any, corpus: str, group: str) -> Iterator[tu
 
 
 def _read(context: WorkerContext, path: Path) -> Results:
-    """Read the results of a run, and keep the last ones in memory."""
     kept: dict[Path, tuple[int, Results]] = context.kept.setdefault("results of runs", {})
     stamp = written_at(path)
     if path not in kept or kept[path][0] != stamp:

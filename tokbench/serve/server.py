@@ -1,4 +1,4 @@
-"""The server of the playground: its socket, its limits on connections, and its end."""
+"""The server of the playground: its socket and its limits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _END_SECONDS: Final = 3
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 that hangs up on a client whose headers do not arrive in time."""
+    """HTTP/1.1 that hangs up on late headers."""
 
     header_seconds = 10.0
-    """Seconds from the connection, or from the last answer, to the last header."""
+    """From the connection, or from the last answer."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -95,14 +95,14 @@ def address_of(listening: socket.socket, rules: Rules) -> str:
 
 
 def _address_outside(family: socket.AddressFamily) -> str:
-    """Return the address by which other machines reach this one; the guard does not serve its name."""
+    """Return the address of this machine for others; the guard does not serve its name."""
     # To connect a datagram socket sends nothing, and finds the way out. Both networks exist for documentation alone.
     elsewhere, itself = ("2001:db8::1", "::1") if family == socket.AF_INET6 else ("192.0.2.1", "127.0.0.1")
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((elsewhere, 9))
             return str(probe.getsockname()[0])
-        except OSError:  # there is no network
+        except OSError:  # without a network
             return itself
 
 
@@ -115,7 +115,7 @@ def serve(playground: Playground, listening: socket.socket) -> None:
 
 
 def server_of(playground: Playground) -> uvicorn.Server:
-    """Return a server with limits on connections, which writes no log of addresses."""
+    """Return a server with limits on connections and without a log of addresses."""
     config = uvicorn.Config(
         playground.app(),
         http=PatientProtocol,

@@ -1,14 +1,12 @@
 """The conformance suite: it checks a backend against every sentence of :mod:`tokbench.tokenizers.contract`.
 
-In a plugin's own tests, with pytest, two lines are a test file::
+With pytest, two lines are a test file::
 
     import tokbench.testing
     test_conformance = tokbench.testing.conformance("my_backend", size=1)
 
-Other assertions are for single texts and for runs: :func:`assert_same_ids`, :func:`assert_lossless` and
-:func:`assert_not_worse`.
-
-Anywhere else :func:`check_backend` returns a report, and ``tokbench check --backend my_backend`` prints one.
+Other assertions are :func:`assert_same_ids`, :func:`assert_lossless` and :func:`assert_not_worse`. Elsewhere,
+:func:`check_backend` returns a report, and ``tokbench check --backend my_backend`` prints one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assertions for the tests of a tokenizer library: the same ids, lossless, not worse than an earlier run."""
+"""Assertions for the tests of a tokenizer library."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from tokbench.testing.shrink import shrink
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 
 _AROUND = 4
-"""Ids that a message shows before and after the first difference."""
 
 _MOST_ROWS = 20
-"""The most numbers of a message."""
 
 
 def assert_same_ids(tokenizer: Tokenizer, reference: Tokenizer, texts: Iterable[str]) -> None:
     """Assert that two tokenizers give the same ids for every text.
 
     Raises:
-        AssertionError: the ids of a text differ. The message has the number of the document, the first token that
-            differs, and the smallest text that was found with different ids.
+        AssertionError: the ids of a text differ; with document number, first difference and smallest such text found.
 
     >>> import tokbench
     >>> assert_same_ids(tokbench.load("utf8_bytes"), tokbench.load("utf8_bytes"), ["one", "né"])
@@ -91,8 +88,7 @@ def assert_lossless(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
     """Assert that a tokenizer is lossless: ``decode(encode(text)) == text``.
 
     Raises:
-        AssertionError: a text is lossy. The message has the number of the document, the first character that differs,
-            and the smallest lossy text that was found.
+        AssertionError: a text is lossy; with document number, first difference and smallest such text found.
 
     >>> import tokbench
     >>> assert_lossless(tokbench.load("utf8_bytes"), ["one", "né"])
@@ -149,21 +145,21 @@ def assert_not_worse(
 ) -> None:
     """Assert that no number of a run is worse than in an earlier run by more than a limit.
 
-    Numbers without a better direction are left out, and so are speeds, which depend on the load of the machine, unless
-    ``metrics`` names them. A missing number is worse.
+    Numbers without a better direction are left out, and so are speeds, unless ``metrics`` names them. A missing number
+    is worse.
 
     Args:
         results: the run that is judged: results, a folder, or a ``results.json`` file.
         baseline: the earlier run.
-        limit: by how much a number may be worse: a share of the baseline's value (``"+1%"``), or a difference in the
-            unit of the metric (``"0.02"``). The sign does not matter.
-        metrics: ids of metrics; empty for all that were compared.
+        limit: a share of the baseline's value (``"+1%"``), or a difference in the unit of the metric (``"0.02"``). The
+            sign does not matter.
+        metrics: metric ids; empty for all.
         each_group: compare every group, too, not only whole corpora.
         significantly: fail only where chance does not explain it; see :func:`tokbench.comparison.gate.check_rules`.
 
     Raises:
         AssertionError: a number is worse; the message has the worst twenty.
-        InputError: the limit is not a number, there is no such metric, or nothing can be compared.
+        InputError: the limit is not a number, the metric is unknown, or nothing can be compared.
         ResultsError: a run has no results, or they are damaged.
     """
     __tracebackhide__ = True

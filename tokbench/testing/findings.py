@@ -1,4 +1,4 @@
-"""The findings of rules as exceptions, and values and calls as short text."""
+"""The findings of rules as exceptions, and values as short text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ _LONGEST_TEXT: Final = 1_000
 
 
 class Broken(Exception):  # noqa: N818 - a finding
-    """The tokenizer breaks the rule.
-
-    Args:
-        call: the call that shows it.
-        expected: the right value, in words.
-        got: the value.
-        words: what happened, if there is no value.
-    """
+    """The tokenizer breaks the rule: a call, what it should return, and what it returned or what happened."""
 
     def __init__(self, call: str, expected: str, got: Any = None, *, words: str = "") -> None:
         super().__init__(call)
@@ -37,7 +30,7 @@ class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
 def shown(value: Any) -> str:
     r"""Return a value as Python writes it, or the beginning and the length of a long one.
 
-    Characters that are not composed (NFC), and might look like others, are escaped.
+    Characters that are not composed (NFC) are escaped.
 
     >>> shown("né"), shown("ne\u0301"), shown([1, 2])
     ("'né'", "'ne\\u0301'", '[1, 2]')

@@ -1,4 +1,4 @@
-"""A worker process with the tokenizer under test: its death or time limit becomes a reason."""
+"""A worker process with the tokenizer under test."""
 
 from __future__ import annotations
 
@@ -81,11 +81,7 @@ class _Load(Job):
 class CheckProcess:
     """A fresh process with a tokenizer, to be closed; another tokenizer may replace the first.
 
-    Args:
-        request: the tokenizer.
-        limit: seconds of loading or training, and of every later job.
-        hash_seed: Python's ``PYTHONHASHSEED`` there; processes with different ones order sets differently.
-        avoid: calls that killed an earlier process.
+    Loading or training, and every later job, may take ``limit`` seconds. ``avoid`` are calls that killed a process.
 
     Raises:
         BackendUnavailable: the tokenizer is unavailable here.
@@ -115,7 +111,7 @@ class CheckProcess:
             raise problem
 
     def ask(self, step: Callable[[TokenizerUnderTest], Any]) -> Any | WorkerDied:
-        """Return what a function, sent as a pickle, finds about the tokenizer there; a dead process is closed."""
+        """Return what a function, sent as a pickle, finds about the tokenizer there."""
         return self._ask(_Check(step))
 
     def _ask(self, job: Job) -> Any | WorkerDied:

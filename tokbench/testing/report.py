@@ -1,4 +1,4 @@
-"""The report of a check: an outcome for every rule, and the sentence of the contract that the rule checks."""
+"""The report of a check: an outcome for every rule."""
 
 from __future__ import annotations
 
@@ -38,12 +38,15 @@ class Verdict(NamedTuple):
     """The finding of a rule."""
 
     state: State
+    """Of the rule."""
     note: str = ""
     """What was checked, or why nothing could be."""
     input: str = ""
     """The smallest input that was found to break the rule."""
     expected: str = ""
+    """What the contract requires."""
     got: str = ""
+    """What the tokenizer did."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,20 @@ class Outcome:
     """
 
     rule: str
+    """Its name."""
     sentence: int
     """The number of the contract's sentence."""
     verdict: Verdict
+    """Its finding."""
 
     @property
     def state(self) -> State:
+        """Of the rule."""
         return self.verdict.state
 
     @property
     def quote(self) -> str:
+        """The sentence of the contract."""
         return f"{self.sentence}. {SENTENCES.get(self.sentence, '')}"
 
     def __str__(self) -> str:
@@ -74,7 +81,7 @@ class Outcome:
 
     @property
     def explanation(self) -> str:
-        """The broken sentence and what broke it, a line each; only of a rule that failed."""
+        """Of a rule that failed: the broken sentence, and what broke it."""
         rows = (
             ("contract", self.quote),
             ("input", self.verdict.input),
@@ -89,6 +96,7 @@ class ConformanceReport:
     """All outcomes of one tokenizer."""
 
     backend: str
+    """Its backend."""
     options: Mapping[str, Any]
     """Of loading or training."""
     train: int
@@ -98,10 +106,12 @@ class ConformanceReport:
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
+        """The broken rules."""
         return tuple(outcome for outcome in self.outcomes if outcome.state is State.FAILED)
 
     @property
     def ok(self) -> bool:
+        """Whether no rule is broken."""
         return not self.failed
 
     def __str__(self) -> str:
@@ -117,6 +127,7 @@ class ConformanceReport:
         )
 
     def to_json(self) -> str:
+        """Return everything as JSON."""
         outcomes = [
             {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
             for outcome in self.outcomes

@@ -1,4 +1,4 @@
-"""One tokenizer through all rules, each in a process that may die; the result is a report, or a pytest test."""
+"""One tokenizer through all rules; the result is a report, or a pytest test."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Session:
     """One tokenizer under check, in a process that is replaced if it dies; to be closed.
 
     Raises:
-        InputError: the request cannot be fulfilled, or there is no such rule.
+        InputError: the request cannot be fulfilled, or a rule is unknown.
     """
 
     def __init__(self, request: CheckRequest, time_limit: float, rules: Iterable[str] | None = None) -> None:
@@ -65,8 +65,7 @@ class Session:
         """Return the process, started if necessary.
 
         Raises:
-            BackendUnavailable: the tokenizer is unavailable here.
-            BackendError: it does not load.
+            BackendUnavailable, BackendError: see :func:`check_backend`.
         """
         if self._unavailable:  # it is not asked again for every rule
             raise BackendUnavailable(self._unavailable)
@@ -125,19 +124,16 @@ def check_backend(
 ) -> ConformanceReport:
     """Check one tokenizer of a backend against every sentence of the contract.
 
-    The tokenizer works in a process of its own: a panic, a crash or an endless loop breaks one rule, and the others go
-    on. With hypothesis installed (``pip install 'tokbench[testing]'``) there are more texts.
+    The tokenizer has its own process: a panic, a crash or an endless loop breaks one rule. With hypothesis installed
+    (``pip install 'tokbench[testing]'``) there are more texts.
 
     Args:
         backend: the name of a registered backend, or a spec whose functions another process can import.
         options: of loading, or of training.
         train: a vocabulary size to train to, on shipped text; 0 to load.
-        examples: texts that hypothesis generates, besides the shipped ones.
+        examples: texts that hypothesis generates.
         time_limit: seconds of loading or training, and of every rule.
-        rules: the names of the rules to check, such as ``["lossless", "pickle"]``; ``None`` for all.
-
-    Returns:
-        The outcomes of the rules. ``report.ok`` is true if no rule is broken; ``print(report)`` shows all.
+        rules: such as ``["lossless", "pickle"]``; ``None`` for all.
 
     Raises:
         InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
@@ -173,8 +169,8 @@ def conformance(
         import tokbench.testing
         test_conformance = tokbench.testing.conformance("my_backend", size=1)
 
-    ``options`` are of loading, or of training. Where several tokenizers of a backend are tested, slow ``rules`` such as
-    ``long_text`` need only one of them.
+    ``options`` are of loading, or of training. If a backend has several tokenizers, slow ``rules`` such as
+    ``long_text`` need only one.
 
     Raises:
         InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
@@ -189,7 +185,6 @@ def conformance(
 
     @pytest.mark.parametrize("rule", session.rules)
     def test_conformance(rule: str) -> None:
-        """The tokenizer keeps one rule of tokbench's contract."""
         __tracebackhide__ = True
         try:
             outcome = session.check(rule)

@@ -1,4 +1,4 @@
-"""Makes a failing input small: removes parts, and simplifies characters, as long as it still fails."""
+"""Makes a failing input small."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ S = TypeVar("S", str, list[str], list[int])
 def shrink(whole: S, fails: Callable[[S], bool]) -> S:
     """Return a smaller input that fails too, within 2,000 calls and 10 seconds.
 
-    Halves are removed, then quarters, down to single elements, until nothing can go (Zeller's delta debugging).
-    Characters of a text then become ``a`` where that fails too.
+    Removes halves, then quarters, down to single elements (Zeller's delta debugging). Characters become ``a`` where
+    that fails too.
 
     >>> shrink("a long text with <s> in it", lambda text: "<s" in text)
     '<s'

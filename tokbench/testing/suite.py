@@ -1,4 +1,4 @@
-"""The tokenizers and texts of a configuration in this process, for tests that call them."""
+"""The tokenizers and texts of a configuration in this process, for tests."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Suite:
             for name in self._prepared
             if name in plan.names_on(corpus)
         ]
-        """Every tokenizer on each of its corpora, in the order of the file."""
+        """In the order of the file."""
 
     @property
     def tokenizers(self) -> list[str]:
@@ -79,7 +79,7 @@ class Suite:
         self._open.close()
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """Return a tokenizer; it is trained once, now, if the configuration trains it.
+        """Return a tokenizer, trained once if the configuration trains it.
 
         Raises:
             BackendUnavailable: it is optional and cannot be used here.
@@ -119,7 +119,7 @@ class Suite:
 
 
 def warm_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield warm copies with empty caches without end; or the tokenizer itself if it cannot be copied.
+    """Yield warm copies with empty caches, or the tokenizer itself if it cannot be copied.
 
     >>> import tokbench
     >>> tokenizer = tokbench.load("utf8_bytes")

@@ -16,7 +16,7 @@ MARKERS: Final = tuple(
     "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "
     "[MASK] [UNK] [PAD] [INST] <0x0A> <0xE2> <start_of_turn> <|fim_prefix|> ## ##ing @@ ▁ ▁▁ Ġ Ċ ⁇".split()
 )
-"""Strings that tokenizers write for things that are not text, and text that looks like their inner spelling."""
+"""Spellings of things that are not text, and look-alikes of inner spellings."""
 
 _SMALL: Final = (
     *("", "a", "b", " ", "  ", "\n", "\r\n", "\t", "\0", "a\0b", "\x7f", "\x85", "\xa0", "\u3000", "\u2028"),
@@ -50,7 +50,7 @@ def _sample(part: str) -> Iterator[Document]:
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Return difficult texts, from here and from the sample, and a sentence in each language, shortest first."""
+    """Return difficult texts, and a sentence in each language, shortest first."""
     hostile = [document.text for document in _sample("hostile")]
     sentences = {document.group: document.text for document in _sample("languages")}
     marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
@@ -59,9 +59,9 @@ def corpus() -> tuple[str, ...]:
 
 @cache
 def generated(examples: int) -> tuple[str, ...]:
-    """Return at most so many distinct texts that hypothesis generates, always the same; none without it.
+    """Return at most so many texts that hypothesis, if installed, generates, always the same.
 
-    They are any Unicode text without surrogates, and joined pieces of difficult text.
+    They are Unicode text without surrogates, and joined difficult pieces.
     """
     if not examples:
         return ()
@@ -88,7 +88,7 @@ def generated(examples: int) -> tuple[str, ...]:
 
 
 def long_texts() -> dict[str, str]:
-    """Return texts of a megabyte each, without a place to split them, by their description."""
+    """Return by description texts of a megabyte without a place to split them."""
     import random
 
     letter_of_byte = bytes(ord("a") + byte % 26 for byte in range(256))

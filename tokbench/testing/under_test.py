@@ -1,4 +1,4 @@
-"""The tokenizer under test: how any process makes it, and the calls of rules."""
+"""The tokenizer under test, and the calls of rules."""
 
 from __future__ import annotations
 
@@ -41,11 +41,9 @@ class CheckRequest:
 
     backend: str | BackendSpec
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of loading, or of training."""
     train: int = 0
     """The vocabulary size of training on the shipped text; 0 to load."""
     examples: int = EXAMPLES
-    """The number of texts from hypothesis, if installed."""
     pickled: bytes = b""
     """The pickled tokenizer, used instead of loading or training."""
 
@@ -60,8 +58,7 @@ class CheckRequest:
         """Refuse what cannot be made, before any process starts.
 
         Raises:
-            InputError: unknown backend or options, a backend that cannot load (or train), a spec that cannot be sent
-                to another process, or no texts to check with.
+            InputError: unknown backend or options, a backend that cannot load or train, an unpicklable spec, no text.
         """
         registry = load_registry()
         spec = self.spec(registry)
@@ -87,12 +84,7 @@ class CheckRequest:
         return validate_options(model, dict(self.options), f"options of backend {spec.name!r}")
 
     def make(self, spec: BackendSpec) -> Tokenizer:
-        """Load or train the tokenizer.
-
-        Raises:
-            BackendUnavailable: it is unavailable here.
-            Exception: whatever the backend raises.
-        """
+        """Load or train the tokenizer; raise whatever the backend raises."""
         if self.pickled:
             copy: Tokenizer = pickle.loads(self.pickled)  # noqa: S301 - our own child process made it
             return copy
@@ -107,7 +99,7 @@ class CheckRequest:
 
 
 def is_id(value: Any) -> bool:
-    """Return whether something is an integer, Python's or numpy's, but not a bool."""
+    """Return whether something is an integer, but not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -130,11 +122,9 @@ class TokenizerUnderTest:
     """A tokenizer, and the common calls of rules."""
 
     request: CheckRequest
-    """Makes another tokenizer like it."""
     spec: BackendSpec
     tokenizer: Tokenizer
     limit: float
-    """Seconds of a rule."""
     avoid: frozenset[str] = frozenset()
     """Calls that killed an earlier process; they are not repeated."""
     generated: tuple[str, ...] = ()
@@ -187,7 +177,7 @@ class TokenizerUnderTest:
         """Return the ids of a text.
 
         Raises:
-            PrerequisiteFailed: the call fails, or returns something else.
+            PrerequisiteFailed: the call fails.
         """
         ids = self._quietly("encode", text)
         if not self.are_ids(ids):
@@ -208,7 +198,7 @@ class TokenizerUnderTest:
         """Return the text of ids.
 
         Raises:
-            PrerequisiteFailed: the call fails, or returns something else.
+            PrerequisiteFailed: the call fails.
         """
         text = self._quietly("decode", list(ids))
         if not isinstance(text, str):
@@ -226,7 +216,7 @@ class TokenizerUnderTest:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The corpus, and text that spells the tokenizer's own special tokens; the shortest first."""
+        """The corpus, and the spelling of the tokenizer's special tokens; the shortest first."""
         names = self.special_names[:: max(1, len(self.special_names) // _SPELLED)]
         spelled = {text for name in names for text in (name, f"a{name}b", f" {name} {name}")}
         return tuple(sorted({*corpus(), *spelled}, key=lambda text: (len(text), text)))
@@ -253,7 +243,7 @@ class TokenizerUnderTest:
         return self.working(self.more_texts, self.ids)
 
     def working(self, inputs: Iterable[T], step: Callable[[T], Any]) -> list[T]:
-        """Return the inputs with which a step works; other rules check the rest.
+        """Return the inputs with which a step works.
 
         Raises:
             RuleNotApplicable: it works with no input.
@@ -270,7 +260,7 @@ class TokenizerUnderTest:
         return working
 
     def each_text(self, texts: Sequence[str], check: Callable[[str], None]) -> str:
-        """Check every text, and return their number in words; the first failing one is made as small as possible.
+        """Check every text, shrink a failing one, and return their number in words.
 
         Raises:
             Broken: a text fails.
@@ -279,7 +269,7 @@ class TokenizerUnderTest:
         return f"{len(self.working(texts, lambda text: check_small(text, check))):,} texts"
 
     def some_ids(self) -> range:
-        """Return all ids, or every k-th of a vocabulary of more than 20,000."""
+        """Return all ids, or some of more than 20,000."""
         return range(0, self.vocab_size, -(-self.vocab_size // _SAMPLED_IDS))
 
 

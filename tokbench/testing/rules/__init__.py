@@ -1,4 +1,4 @@
-"""The rules of a tokenizer, each with the sentence of the contract that it checks."""
+"""The rules of a tokenizer."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class Rule(NamedTuple):
     """One thing to check."""
 
     sentence: int
-    """The number of the contract's sentence."""
     check: Callable[[TokenizerUnderTest], str]
-    """Checks a tokenizer and returns what it checked, or raises ``Broken`` or ``RuleNotApplicable``."""
+    """Returns what it checked, or raises ``Broken`` or ``RuleNotApplicable``."""
 
 
 OF_COUNTS: Final = frozenset({"vocab_size", "count_batch"})

@@ -14,7 +14,7 @@ from tokbench.tokenizers.contract import DecodesBatch, Encoded, EncodesBatch
 
 
 def encode_batch(subject: TokenizerUnderTest) -> str:
-    """Batches encode to arrays of the right types, with the ids of ``encode``."""
+    """Batches encode to typed arrays with the ids of ``encode``."""
     if not isinstance(subject.tokenizer, EncodesBatch):
         raise RuleNotApplicable("it has no encode_batch")
 
@@ -63,7 +63,7 @@ def decode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _each_batch(subject: TokenizerUnderTest, texts: list[str], check: Callable[[list[str]], None]) -> str:
-    """Check no documents, empty ones, and all; shrink a failing batch to few documents, then short ones."""
+    """Shrink a failing batch to few documents, then short ones."""
 
     def checked(batch: list[str]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Rules about bytes: of an id, of a merge, and where a token ends in the text."""
+"""Rules about bytes and token ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEWEST: Final = 2
 
 
 def token_bytes(subject: TokenizerUnderTest) -> str:
-    """Every id has bytes, and the bytes of a text's ids are the bytes of the decoded text."""
+    """Every id has bytes, and a text's ids have the bytes of the decoded text."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         raise RuleNotApplicable("it has no token_bytes")
@@ -52,10 +52,7 @@ def token_bytes(subject: TokenizerUnderTest) -> str:
 
 
 def offsets(subject: TokenizerUnderTest) -> str:
-    """Each token has an end in the text, none before the previous one, and none beyond the text.
-
-    If lossless, the last one ends with the text, and the text between two ends is the token's bytes.
-    """
+    """Each token has an end in the text, in order; if lossless, they cut the text into the tokens' bytes."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesWithOffsets):
         raise RuleNotApplicable("it has no encode_with_offsets")
@@ -138,7 +135,7 @@ def merges(subject: TokenizerUnderTest) -> str:
 
 
 def _bytes_of_all_ids(subject: TokenizerUnderTest, tokenizer: HasTokenBytes) -> list[bytes]:
-    """Return the bytes of every id; only if that fails, call one by one with a heartbeat."""
+    """Only if that fails, call one by one with a heartbeat."""
     set_heartbeat("calling", place="token_bytes of every id")
     try:
         return list(map(tokenizer.token_bytes, range(subject.vocab_size)))

@@ -28,7 +28,7 @@ _UNUSUAL: Final[tuple[Sequence[Mapping[str, object]], ...]] = (
 
 
 def encode_chat(subject: TokenizerUnderTest) -> str:
-    """A conversation has the same ids each time, is not changed, and is refused with ValueError or not at all."""
+    """A conversation has the same ids each time, is not changed, and may be refused with ValueError."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesChat):
         raise RuleNotApplicable("it has no encode_chat")

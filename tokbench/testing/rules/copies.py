@@ -1,4 +1,4 @@
-"""Rules about copies: a tokenizer is the same in another process, pickled, or saved."""
+"""Rules about copies: other processes, pickles, and saved files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tokbench.tokenizers.contract import Saves, Tokenizer
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
-    """Loaded in a new process, the tokenizer gives the same ids; only its pickled copy was there before."""
+    """Loaded in a new process, the tokenizer gives the same ids."""
     if subject.request.train:
         raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
     return _compared_elsewhere(subject, subject.request, "in a fresh process")
@@ -50,10 +50,7 @@ class _DiedElsewhere(Exception):  # noqa: N818 - a finding
 
 
 def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str, *, keep: bool = False) -> str:
-    """Compare all ids with another process, in which sets have another order.
-
-    ``keep`` leaves the process to the next comparison, because starting takes longer than comparing.
-    """
+    """Compare all ids with another process, in which sets have another order; ``keep`` it for the next one."""
 
     def encode(text: str) -> Any:
         answer = process.ask(methodcaller("ids_or_words", text))
@@ -128,7 +125,7 @@ def _loaded(subject: TokenizerUnderTest, path: Path) -> Tokenizer:
 
 
 def _reason_against_saving(subject: TokenizerUnderTest) -> str | None:
-    """Return the reason why a saved file cannot be loaded, or ``None`` if it can."""
+    """Return why a saved file cannot be loaded, if so."""
     if not isinstance(subject.tokenizer, Saves):
         return "it has no save"
     spec = subject.spec

@@ -11,7 +11,7 @@ from tokbench.tokenizers.engine_contract import CountsAlone, CountsTokens
 
 
 def count_batch(subject: TokenizerUnderTest) -> str:
-    """Counts equal ``encode``, if there are ids, and do not depend on the batch or the copy."""
+    """Counts equal ``encode``, and do not depend on the batch or the copy."""
     if not isinstance(subject.tokenizer, CountsTokens):
         raise RuleNotApplicable("it has no count_batch")
     texts = subject.more_texts
@@ -40,7 +40,6 @@ def _counts(subject: TokenizerUnderTest, texts: tuple[str, ...]) -> list[int]:
 
 
 def _lone_surrogates(subject: TokenizerUnderTest) -> None:
-    """Check that text that is not Unicode is read as U+FFFD or refused."""
     try:
         [count] = subject.call("count_batch", ["a\ud800b"])
     except (ValueError, BackendError):

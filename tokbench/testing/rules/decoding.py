@@ -1,4 +1,4 @@
-"""Rules about ``decode``: it gives text for all ids, id by id too, and the same text if lossless."""
+"""Rules about ``decode``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def lossless(subject: TokenizerUnderTest) -> str:
 
 
 def decode_stream(subject: TokenizerUnderTest) -> str:
-    """A stream gives a string for each id and one for the end, whatever other streams receive meanwhile."""
+    """A stream gives a string for each id and one for the end, independent of other streams."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, DecodesStream):
         raise RuleNotApplicable("it has no decode_stream")

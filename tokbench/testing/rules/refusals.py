@@ -1,4 +1,4 @@
-"""Rules about input that must be refused: with an exception of the right type, never with an answer."""
+"""Rules about input that must be refused with an exception of the right type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules about threads: several threads at once get the same answers as one."""
+"""Rules about threads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN: Final = 2
 
 
 def threads(subject: TokenizerUnderTest) -> str:
-    """Eight threads encode and decode all texts at once, if allowed; a reloaded tokenizer makes its first calls so."""
+    """Eight threads encode and decode all texts at once, if allowed."""
     _check_claim(subject)
     texts = subject.working(subject.encodable, lambda text: subject.text(subject.ids(text)))
     expected = {text: (subject.ids(text), subject.text(subject.ids(text))) for text in texts}
@@ -51,7 +51,7 @@ def threads(subject: TokenizerUnderTest) -> str:
 
 
 def threads_mixed(subject: TokenizerUnderTest) -> str:
-    """Eight threads call all methods of one tokenizer with different settings at once, if allowed."""
+    """Eight threads call all methods with different settings at once, if allowed."""
     _check_claim(subject)
     texts = subject.working(_some_texts(subject), lambda text: subject.text(subject.ids(text)))
     calls = [call for text in texts for call in (*_plain_calls(subject, text), *_calls(subject, text))]
@@ -84,9 +84,7 @@ def threads_mixed(subject: TokenizerUnderTest) -> str:
 
 class _Call(NamedTuple):
     words: str
-    """The call as Python writes it."""
     make: Callable[[], Any]
-    """The call itself."""
 
 
 class _Answer(NamedTuple):
@@ -182,7 +180,6 @@ def _difference(tokenizer: Tokenizer, text: str, ids: list[int], decoded: str) -
 
 @contextmanager
 def _quick_switches() -> Iterator[None]:
-    """Let Python switch threads as often as it can, so that races show."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

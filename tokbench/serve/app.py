@@ -313,7 +313,7 @@ async def _asked(request: Request, model: type[T]) -> T:
 
 
 def _check_type(request: Request, kind: str) -> None:
-    """A form of another page can send some content types."""
+    """Refuse other types: a form can send some."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != kind:
         raise Refusal(415, "the content type is not right", f"send Content-Type: {kind}")
 

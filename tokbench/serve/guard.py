@@ -209,7 +209,7 @@ class Guard:
         raise Refusal(403, "the token is missing or wrong", "open the whole address that 'tokbench serve' printed")
 
     def _is_token(self, given: str) -> bool:
-        """Compare with the token in constant time."""
+        """Compare in constant time."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._rules.token.encode())
 
     def _largest(self, scope: Scope) -> int:

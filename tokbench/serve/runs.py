@@ -1,4 +1,4 @@
-"""Finished runs for the page: listed, opened, compared, and curves, in a process of their own."""
+"""Finished runs for the page, in a process of their own."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class SizeLine:
         trained: whether this run trained them.
         smallest, largest: its range of sizes.
         reason: why it cannot be cut.
-        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with two.
+        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with a token of two.
         spans: the share of tokens that span words, among the first half of the merges or of the ids.
     """
 
@@ -245,7 +245,7 @@ class SizeRange:
     best: int
     """The cheapest size."""
     flops_per_byte: float
-    """At that size."""
+    """At the cheapest size."""
     open_below: bool = False
     """It begins with the smallest size of the line."""
     open_above: bool = False
@@ -261,7 +261,7 @@ class SizeRange:
     above: SizeBeside | None = None
     """A larger size of the line."""
     training_bytes: float | None = None
-    """Of the line in this run."""
+    """Training text of the line in this run."""
     enough_bytes: float | None = None
     """The bytes of text that would decide the size, if more are needed."""
     sizes: list[int] = field(default_factory=list)

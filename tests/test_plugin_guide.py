@@ -169,16 +169,3 @@ def test_a_tokenizer_that_fails_in_the_study_costs_itself_alone(command, tmp_pat
     assert {cell.status for cell in Results.read(tmp_path / "out").cells} == {"ok"}
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert f"| picky | {body['reasons']['picky']}" in markdown
-
-
-@slow
-def test_runs_with_the_study_are_merged(command, tmp_path):
-    command("run", "run.yaml", "-o", "one")
-    (tmp_path / "lines.jsonl").write_text('{"text": "d e f"}\n', encoding="utf-8")
-    command("run", "run.yaml", "-o", "two")
-    command("merge", "one", "two", "-o", "both")
-    assert block(tmp_path / "both") == block(tmp_path / "one")
-    (tmp_path / "lines.jsonl").write_text('{"text": "g h i"}\n', encoding="utf-8")
-    command("run", "run.yaml", "-o", "other", "--set", "study.indents.widths=[2, 8]")
-    assert "the study of indents is not merged: its options differ" in command("merge", "one", "other", "-o", "none")
-    assert "indents" not in Results.read(tmp_path / "none").studies

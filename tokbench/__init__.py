@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tokbench.api import compare as compare
     from tokbench.api import leaderboard as leaderboard
     from tokbench.api import load as load
-    from tokbench.api import merge as merge
     from tokbench.api import run as run
     from tokbench.api import show as show
     from tokbench.api import train as train
@@ -43,7 +42,6 @@ _HOMES: Final = {
     "compare": "api",
     "leaderboard": "api",
     "load": "api",
-    "merge": "api",
     "metric": "notebook.own_metric",
     "run": "api",
     "show": "api",

@@ -31,7 +31,6 @@ from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
 from tokbench.engine.folder import check_artefacts, make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
-from tokbench.engine.merge import merge_runs
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
@@ -294,30 +293,6 @@ def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Lea
         ResultsError: a run has no results, or they are damaged.
     """
     return leaderboard_of([NamedRun.read(path) for path in paths], metrics)
-
-
-def merge(
-    paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False
-) -> NotebookResults:
-    """Merge runs over disjoint parts of a corpus, from their raw states: all numbers are as of one run over all of it.
-
-    Timings, studies of vocabulary sizes and of validity, and bits per byte are not merged.
-
-    Args:
-        paths: the folders of two or more runs, or their ``results.json``, in the order of the parts.
-        output: a folder for the merged results and reports; ``None`` writes nothing.
-        other_versions: accept different versions of tokbench, backends and libraries.
-
-    Raises:
-        InputError: the runs cannot be merged, for different tokenizers or equal text; the message has every reason.
-        ResultsError: a run has no results, or its raw states are missing or damaged.
-    """
-    merged = merge_runs([NamedRun.read(path) for path in paths], other_versions=other_versions)
-    results = NotebookResults.of(merged.results)
-    if output is not None:
-        make_folder(Path(output))
-        results.problems = write_reports(Path(output), results, merged.reporters)
-    return results
 
 
 def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:

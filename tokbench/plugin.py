@@ -181,7 +181,7 @@ if TYPE_CHECKING:
         Job as Job, JobContext as JobContext, TokenizerJob as TokenizerJob, Unread as Unread,
     )
     from tokbench.measuring.cell import Values as Values, make_cell as make_cell
-    from tokbench.measuring.plan import Plan as Plan, PlannedTokenizer as PlannedTokenizer
+    from tokbench.measuring.plan import DESIGNED as DESIGNED, Plan as Plan, PlannedTokenizer as PlannedTokenizer
     from tokbench.measuring.prepared import PreparedTokenizer as PreparedTokenizer
     from tokbench.measuring.study import (
         JobAnswer as JobAnswer, AskedJobs as AskedJobs, Kept as Kept, Outcome as Outcome,
@@ -237,7 +237,6 @@ if TYPE_CHECKING:
         file_digest as file_digest, files_in as files_in, installed_versions as installed_versions,
         plain_name as plain_name, required_by as required_by, source_of as source_of,
     )
-    from tokbench.measuring.scope import DESIGNED as DESIGNED
     # fmt: on
 
 _NAMES: Final = {
@@ -339,7 +338,7 @@ _NAMES: Final = {
     "engine.segment": "SegmentTexts without_tokens",
     "measuring.job": "Job JobContext TokenizerJob Unread",
     "measuring.cell": "Values make_cell",
-    "measuring.plan": "Plan PlannedTokenizer",
+    "measuring.plan": "DESIGNED Plan PlannedTokenizer",
     "measuring.prepared": "PreparedTokenizer",
     "measuring.study": "JobAnswer AskedJobs Kept Outcome StudyContext StudyProblem StudySpec",
     "results.segmentation": "SHOWN_TEXTS Segmentation SegmentedText ShownTexts WorstDocument shown_texts",
@@ -372,7 +371,6 @@ _NAMES: Final = {
     "engine.workers.processes": "ProcessPool",
     "engine.workers.worker": "Recipe WorkerContext end_with_parent",
     "engine.identity": "file_digest files_in installed_versions plain_name required_by source_of",
-    "measuring.scope": "DESIGNED",
 }
 """The public names by module."""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -81,6 +82,27 @@ def test_a_metric_that_is_added_costs_that_metric(counting, write_config, corpus
     run(grown)
     assert encoded() == 0
     assert table(results) == table(run(grown, store=False))
+
+
+def test_a_copied_store_serves_a_run_over_all_parts(counting, write_config, tmp_path, monkeypatch):
+    for number in range(6):
+        (tmp_path / f"{number}.txt").write_text(f"text {number}\nmore {number % 2}\n", encoding="utf-8")
+
+    metrics = "[compression, fertility, vocabulary, roundtrip]"
+
+    def part(files, name="c"):
+        return run(write_config(f"  {name}: {{source: text, path: '{files}.txt', document: line}}", ONE, metrics))
+
+    part("[01]", "first")
+    part("[23]", "second")
+    monkeypatch.setenv("TOKBENCH_STORE", str(shutil.copytree(counting, tmp_path / "copied")))
+    counted("")
+    whole = part("?")
+    assert encoded() == 4
+    assert whole.from_store == ["measuring c: 4 of 6 shards from the store"]
+    monkeypatch.setenv("TOKBENCH_NO_STORE", "1")
+    again = part("?")
+    assert (whole.cells, whole.states) == (again.cells, again.states)
 
 
 def test_options_versions_and_names(counting, write_config, corpus, monkeypatch):

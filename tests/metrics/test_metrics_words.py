@@ -8,7 +8,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from raw_states import as_written
+from raw_states import content
 from test_metrics import Lossy, metric, values
 
 import tokbench
@@ -122,8 +122,7 @@ def test_compiled_code_and_numpy_count_the_same(texts):
             for module in (encoded_shard, token_counts, word_units):
                 patch.setattr(module, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
             states = [
-                as_written(metric(name).map(view).raw())
-                for name in ("fertility", "continued_words", "strr", "vocabulary")
+                content(metric(name).map(view)) for name in ("fertility", "continued_words", "strr", "vocabulary")
             ]
             ends, aligned = view.token_ends
             counts = [table.tolist() for table in token_counts.TokenCounts.of(view).joined()]
@@ -321,7 +320,6 @@ def test_values_equal_brute_force(cases, size):
             for shard in shards("c", rows, by_key=False, size=size)
         )
         state = functools.reduce(m.merge, map(m.map, views))
-        json.dumps(as_written(m.raw(state)))
         return {name: value.value if isinstance(value, Measured) else None for name, value in m.finish(state).items()}
 
     def ratio(above, below):

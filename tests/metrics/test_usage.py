@@ -63,8 +63,6 @@ def test_the_family_by_hand():
         "usage_scaffold": 4,
         "usage_unseen": 252,
     }
-    m = metric("usage")
-    assert m.raw(m.map(view(tokenizer, "abc")))["ids"] == {"active": 1, "rare": 0, "scaffold": 4, "unseen": 253}
 
 
 def test_where_merges_are_not_told():

@@ -35,7 +35,7 @@ def plain(text):
         ('{"name":\n"\udcff"}', "results.json:2:2: not a results file: not UTF-8: byte 0xff"),
         ("[" * 300_000, "results.json:1:101: not a results file: nested deeper than 100 levels"),
         (
-            '{"schema": "tokbench-results/5", "name": "n", "states": [{"tokenizer": "a", "corpus": "c", "group": "g", "family": "f", "state": '
+            '{"schema": "tokbench-results/6", "name": "n", "states": [{"tokenizer": "a", "corpus": "c", "group": "g", "family": "f", "state": '
             + "[" * 900
             + "]" * 900
             + "}]}",
@@ -44,16 +44,16 @@ def plain(text):
         ("[]", "results.json: not a results file: "),
         (
             '{"schema": "tokbench-results/9"}',
-            "schema 'tokbench-results/9', but this version reads 'tokbench-results/5' alone; read it with the version",
+            "schema 'tokbench-results/9', but this version reads 'tokbench-results/6' alone; read it with the version",
         ),
-        ("{}", "schema None, but this version reads 'tokbench-results/5' alone; is it of tokbench?"),
+        ("{}", "schema None, but this version reads 'tokbench-results/6' alone; is it of tokbench?"),
         (
-            '{"schema": "tokbench-results/5", "name": "n", "cells": [{"tokenizer": "t"}]}',
-            "results.json: not a results file of schema 'tokbench-results/5': cells.0.corpus: ",
+            '{"schema": "tokbench-results/6", "name": "n", "cells": [{"tokenizer": "t"}]}',
+            "results.json: not a results file of schema 'tokbench-results/6': cells.0.corpus: ",
         ),
         (
-            '{"schema": "tokbench-results/5", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
-            "results.json: not a results file of schema 'tokbench-results/5': tokenizers.t.state: ",
+            '{"schema": "tokbench-results/6", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            "results.json: not a results file of schema 'tokbench-results/6': tokenizers.t.state: ",
         ),
     ],
 )

@@ -17,7 +17,6 @@ from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.leaderboard import leaderboard
 from tokbench.cli.list import list_
-from tokbench.cli.merge import merge
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging, say
 from tokbench.cli.pin import pin
@@ -55,7 +54,7 @@ def tokbench() -> None:
 
 
 for _command in (
-    *(run, report, show, cost, serve, compare, leaderboard, merge, new),
+    *(run, report, show, cost, serve, compare, leaderboard, new),
     *(list_, check, pin, inspect, train, adapt, store),
 ):
     tokbench.add_command(_command)

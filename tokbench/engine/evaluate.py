@@ -23,7 +23,6 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
-from tokbench.measuring.scope import Scope
 from tokbench.results.cells import WHOLE
 
 Key = tuple[str, str, str, str]
@@ -49,7 +48,7 @@ class Part(NamedTuple):
 class Evaluation:
     """The states of the text metrics so far."""
 
-    scope: Scope
+    plan: Plan
     """It says which families are measured on which corpus."""
     metrics: dict[str, TextMetric | CorpusMetric]
     """The text metrics by family."""
@@ -156,10 +155,10 @@ class Evaluation:
     def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
         asked = {}
-        for corpus in self.scope.measured:
-            families = tuple(family.name for family in self.scope.families_on(corpus))
+        for corpus in self.plan.measured:
+            families = tuple(family.name for family in self.plan.families_on(corpus))
             compared = self.same_ids.compared_on(corpus)
-            for name in self.scope.names_on(corpus):
+            for name in self.plan.names_on(corpus):
                 asked[corpus, name] = (*families, self.same_ids.family) if name in compared else families
         return {place: families for place, families in asked.items() if families}
 

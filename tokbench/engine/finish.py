@@ -27,7 +27,8 @@ from tokbench.measuring.metric import (
     Role,
     TextMetric,
 )
-from tokbench.measuring.scope import MeasuredTokenizer, Scope
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.states import PackedStates
@@ -57,9 +58,9 @@ Seen = Callable[[str, str, Iterable[str]], float | None]
 """The share of the documents of a corpus and some groups that a tokenizer was trained on; ``None`` if unknown."""
 
 
-def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation, seen: Seen) -> Finished:
+def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, seen: Seen) -> Finished:
     """Make the cells of the text metrics, and what goes with them."""
-    finisher = _Finisher(scope, evaluation, seen)
+    finisher = _Finisher(plan, evaluation, seen)
     cells = [cell for tokenizer in prepared for cell in finisher.cells(tokenizer)]
     outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
@@ -67,7 +68,7 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
     finds_losses = {name: metric for name, metric in metrics if isinstance(metric, FindsLosses)}
     finds_worst = {name: metric for name, metric in metrics if isinstance(metric, FindsWorstDocuments)}
     for states_of in (_states, _parts):
-        for state in chain.from_iterable(states_of(scope, evaluation, tokenizer) for tokenizer in prepared):
+        for state in chain.from_iterable(states_of(plan, evaluation, tokenizer) for tokenizer in prepared):
             loss = _loss(finds_losses[state.family], state) if state.family in finds_losses else None
             if isinstance(loss, Failure):
                 evaluation.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
@@ -80,7 +81,7 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
         losses=losses,
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         matrices=[
-            replace(matrix, ci_low=[], ci_high=[]) if scope.design(matrix.corpus).designed else matrix
+            replace(matrix, ci_low=[], ci_high=[]) if plan.design(matrix.corpus).designed else matrix
             for outcome in outcomes
             for matrix in outcome.matrices
         ],
@@ -93,7 +94,7 @@ def finish(scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Eval
 
 
 def pack_states(
-    scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation, packed: PackedStates
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: PackedStates
 ) -> None:
     """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
 
@@ -104,7 +105,7 @@ def pack_states(
     """
     done = set(packed.places)
     for tokenizer in prepared:
-        for state in _states(scope, evaluation, tokenizer):
+        for state in _states(plan, evaluation, tokenizer):
             place = state[:4]
             if place not in done:
                 raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
@@ -118,20 +119,22 @@ def pack_states(
 
 
 def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: PackedStates) -> None:
-    """Add the raw form of a state, which JSON can hold."""
-    packed.add(RawState(**state._asdict() | {"state": plain(metric.raw(state.state), Any, "raw")}))
+    """Add the raw form of a state, which JSON can hold, if the metric has one."""
+    raw = plain(metric.raw(state.state), Any, "raw")
+    if raw is not None:
+        packed.add(RawState(**state._asdict() | {"state": raw}))
 
 
 def measured_shares(
-    scope: Scope, prepared: Sequence[MeasuredTokenizer], evaluation: Evaluation
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation
 ) -> dict[str, dict[str, float]]:
     """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
     ready = [tokenizer.name for tokenizer in prepared if tokenizer.facts]
     shares: dict[str, dict[str, float]] = {}
-    for corpus in scope.measured:
-        names = [name for name in scope.names_on(corpus) if name in ready]
-        families = [family.name for family in scope.families_on(corpus)]
-        for group, documents in scope.groups(corpus).items() if names and families else ():
+    for corpus in plan.measured:
+        names = [name for name in plan.names_on(corpus) if name in ready]
+        families = [family.name for family in plan.families_on(corpus)]
+        for group, documents in plan.groups(corpus).items() if names and families else ():
             done = sum(evaluation.measured_documents(name, corpus, group, families) for name in names)
             shares.setdefault(corpus, {})[group] = done / (documents * len(names))
     return shares
@@ -147,30 +150,30 @@ class _State(NamedTuple):
     state: Any
 
 
-def _corpora(scope: Scope, prepared: MeasuredTokenizer) -> list[str]:
+def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
     """Return the corpora on which a tokenizer is measured."""
-    return [corpus for corpus in scope.measured if prepared.name in scope.names_on(corpus)]
+    return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
 
 
-def _places(scope: Scope, prepared: MeasuredTokenizer) -> Iterator[tuple[Key, int]]:
+def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
     """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
-    for corpus in _corpora(scope, prepared):
-        for group, documents in scope.groups(corpus).items():
-            for family in scope.families_on(corpus):
+    for corpus in _corpora(plan, prepared):
+        for group, documents in plan.groups(corpus).items():
+            for family in plan.families_on(corpus):
                 yield (prepared.name, corpus, group, family.name), documents
 
 
-def _states(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) -> Iterator[_State]:
+def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
     """Yield the states of one tokenizer that are there, group by group."""
-    for place, documents in _places(scope, prepared):
+    for place, documents in _places(plan, prepared):
         state = evaluation.state(place, documents)
         if place in evaluation.states and not isinstance(state, Failure):
             yield _State(*place, state)
 
 
-def _parts(scope: Scope, evaluation: Evaluation, prepared: MeasuredTokenizer) -> Iterator[_State]:
+def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
     """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
-    for place, documents in _places(scope, prepared):
+    for place, documents in _places(plan, prepared):
         part = evaluation.part(place, {place[2]: documents})
         if part and part.share < 1:
             yield _State(*place, part.state)
@@ -202,24 +205,24 @@ class _Finisher:
         ratios: by metric, the sums of which the cells that have been made are ratios.
     """
 
-    def __init__(self, scope: Scope, evaluation: Evaluation, seen: Seen) -> None:
-        self._scope = scope
+    def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
+        self._plan = plan
         self._evaluation = evaluation
         self._seen = seen
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
         self._of_groups: dict[Key, tuple[PlainValues | Failure, float | None]] = {}
-        for corpus in scope.measured:
-            for name in (family.name for family in scope.families_on(corpus)):
+        for corpus in plan.measured:
+            for name in (family.name for family in plan.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
                     states = self._corpus_states(corpus, name)
                     finish_corpus = partial(_finished_corpus, metric, states)
                     self.outcomes[corpus, name] = attempt(finish_corpus, f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
-        groups, design = self._scope.groups(corpus), self._scope.design(corpus)
-        names = self._scope.names_on(corpus)
+        groups, design = self._plan.groups(corpus), self._plan.design(corpus)
+        names = self._plan.names_on(corpus)
         every = {
             (name, group): self._evaluation.state((name, corpus, group, family), documents)
             for name in names
@@ -229,14 +232,14 @@ class _Finisher:
         measured = [name for name in names if any((name, group) in known for group in groups)]
         return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed)
 
-    def cells(self, prepared: MeasuredTokenizer) -> Iterator[Cell]:
+    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
-        for corpus in _corpora(self._scope, prepared):
-            groups = self._scope.groups(corpus)
+        for corpus in _corpora(self._plan, prepared):
+            groups = self._plan.groups(corpus)
             same = self._compared(prepared, corpus)
             for group in [*groups, WHOLE]:
                 seen = self._seen(prepared.name, corpus, groups if group == WHOLE else [group])
-                for family in self._scope.families_on(corpus):
+                for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values, share = self._values((prepared.name, corpus, group, family.name), groups)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
@@ -247,25 +250,25 @@ class _Finisher:
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
 
-    def _compared(self, prepared: MeasuredTokenizer, corpus: str) -> Metric | None:
+    def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
         """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there.
 
         Where there are no ids, it is the metric of equal counts.
         """
-        names = self._scope.names_on(corpus)
+        names = self._plan.names_on(corpus)
         others = {
             tokenizer.name: tokenizer.same_as
-            for tokenizer in self._scope.tokenizers
+            for tokenizer in self._plan.tokenizers
             if tokenizer.same_as and tokenizer.name in names
         }
         compared = any(other in names for other in others.values())
         lacking = prepared.name in others and others[prepared.name] not in names
         counts = prepared.facts is not None and prepared.facts.returns == "counts"
-        return self._scope.metric(Role.SAME_COUNTS if counts else Role.SAME_IDS) if compared and not lacking else None
+        return self._plan.metric(Role.SAME_COUNTS if counts else Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,
-        prepared: MeasuredTokenizer,
+        prepared: PreparedTokenizer,
         place: tuple[str, str],
         metrics: Iterable[Metric],
         values: PlainValues | Failure,
@@ -280,7 +283,7 @@ class _Finisher:
             ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
         cells = (cell_of(prepared, place, metric, values, seen, share) for metric in metrics)
-        return map(_without_interval, cells) if self._scope.design(place[0]).designed else cells
+        return map(_without_interval, cells) if self._plan.design(place[0]).designed else cells
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
@@ -311,20 +314,20 @@ class _Finisher:
         finish = self._evaluation.of_groups[family].finish
         return attempt(lambda: plain_values(finish(state)), f"finishing {family}"), share
 
-    def _slices(self, prepared: MeasuredTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
-        usual = {*self._scope.groups(corpus), WHOLE}
-        for family in self._scope.families_on(corpus):
+        usual = {*self._plan.groups(corpus), WHOLE}
+        for family in self._plan.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
             for (name, group), values in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
                 if name == prepared.name and group not in usual:
                     metrics = [metric for metric in family.values if metric.id in values]
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen)
 
-    def _by_script(self, prepared: MeasuredTokenizer, corpus: str) -> Iterator[Cell]:
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
-        documents = self._scope.groups(corpus)
-        families = [family for family in self._scope.families_on(corpus) if family.by_script]
+        documents = self._plan.groups(corpus)
+        families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(part.value, part.groups) for part in slices(documents) if part.facet == "script" and part.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
             seen = self._seen(prepared.name, corpus, groups)
@@ -333,7 +336,7 @@ class _Finisher:
                 values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
-    def _same_ids(self, prepared: MeasuredTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
         if corpus in self._evaluation.unread:
             return self._evaluation.unread[corpus]
@@ -342,9 +345,9 @@ class _Finisher:
             return NotApplicable("not declared the same as another tokenizer")
         if prepared.name not in known.references:
             return NotApplicable(f"{other} is not there to be compared with")
-        groups = self._scope.groups(corpus) if group == WHOLE else [group]
+        groups = self._plan.groups(corpus) if group == WHOLE else [group]
         parts = [known.sums(prepared.name, corpus, member) for member in groups]
-        documents = sum(self._scope.groups(corpus)[member] for member in groups)
+        documents = sum(self._plan.groups(corpus)[member] for member in groups)
         compared = [part for part in parts if part]
         if sum(part.documents for part in compared) != documents:
             return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")

@@ -29,7 +29,7 @@ from tokbench.tokenizers.engine_contract import CountsAlone
 
 if TYPE_CHECKING:  # workers import this file, and need neither
     from tokbench.engine.stored import StoredWork
-    from tokbench.measuring.scope import Scope
+    from tokbench.measuring.plan import Plan
 
 _DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8
@@ -49,13 +49,13 @@ class _Comparison:
 class SameIds:
     """Compares as the shards come in."""
 
-    def __init__(self, scope: Scope, names: list[str]) -> None:
-        family = scope.family(Role.SAME_IDS)
+    def __init__(self, plan: Plan, names: list[str]) -> None:
+        family = plan.family(Role.SAME_IDS)
         self.family = family.name if family else ""
         """The name of the metric family; empty if no tokenizer is declared the same as another."""
         self.references = {
             tokenizer.name: tokenizer.same_as
-            for tokenizer in scope.tokenizers
+            for tokenizer in plan.tokenizers
             if {tokenizer.name, tokenizer.same_as} <= set(names)
         }
         """By tokenizer, the one that it is declared the same as, if both are in the run."""
@@ -63,10 +63,10 @@ class SameIds:
         """All tokenizers of which digests are wanted."""
         self.by_counts = set[str]()
         """The tokenizers of which numbers of tokens were compared, because there are no ids."""
-        self._compared_on = {corpus: self._pairs_on(scope.names_on(corpus)) for corpus in scope.measured}
+        self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
         self.differences: list[Difference] = []
         """Of each tokenizer, corpus and group with documents that differ how many do, and the first."""
-        places = [(corpus, group) for corpus in scope.measured for group in scope.groups(corpus)]
+        places = [(corpus, group) for corpus in plan.measured for group in plan.groups(corpus)]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
         self._comparisons: dict[tuple[str, str, str], _Comparison] = {}
@@ -118,11 +118,6 @@ class SameIds:
         for name, corpus, group in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
             raw = self._comparisons[name, corpus, group].sums.raw()
             yield RawState(tokenizer=name, corpus=corpus, group=group, family=self.family, state=raw)
-
-    def restore(self, state: RawState) -> None:
-        """Add the sums of a comparison that an earlier run made."""
-        key, sums = (state.tokenizer, state.corpus, state.group), Sums.restore(state.state)
-        self._comparisons[key] = _Comparison(self._comparisons[key].sums + sums if key in self._comparisons else sums)
 
     def differing(self, name: str) -> tuple[int, int]:
         """Return how many documents of all corpora differ, and how many were compared."""

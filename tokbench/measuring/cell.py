@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.measuring.metric import Measured, Metric, NotApplicable, TimedOutcome
-from tokbench.measuring.scope import MeasuredTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
 Values = Mapping[str, Measured | NotApplicable]
@@ -20,7 +20,7 @@ _NO_VALUE: Final = Failure("the metric gave no value and no reason")
 
 
 def make_cell(
-    tokenizer: MeasuredTokenizer,
+    tokenizer: PreparedTokenizer,
     corpus: str,
     group: str,
     metric: Metric,
@@ -50,7 +50,7 @@ def plain_values(values: object) -> PlainValues:
 
 
 def cell_of(
-    tokenizer: MeasuredTokenizer,
+    tokenizer: PreparedTokenizer,
     at: tuple[str, str],
     metric: Metric,
     values: PlainValues | Failure,
@@ -104,7 +104,7 @@ def plain_outcome(outcome: object, member: str) -> TimedOutcome:
     return made._replace(cells=plain_cells(made.cells, member))
 
 
-def _problem(tokenizer: MeasuredTokenizer, metric: Metric) -> tuple[Status, str] | None:
+def _problem(tokenizer: PreparedTokenizer, metric: Metric) -> tuple[Status, str] | None:
     """Return why the tokenizer cannot have a value, or ``None``."""
     if tokenizer.state != TokenizerState.READY:
         return Status(tokenizer.state.value), tokenizer.reason

@@ -162,7 +162,10 @@ class _MapsShards(Protocol):
         """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
     def raw(self, state: Any, /) -> Any:
-        """Return the state of one group as plain JSON data; a NumPy array of one dimension stands for its list."""
+        """Return what the file of raw states keeps of the state of one group; ``None`` for nothing.
+
+        It is plain JSON data; a NumPy array of one dimension stands for its list.
+        """
 
 
 class TextMetric(_MapsShards, Protocol):
@@ -170,20 +173,6 @@ class TextMetric(_MapsShards, Protocol):
 
     def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]:
         """Return the values by id. A metric whose ``needs`` the tokenizer does not meet may be left out."""
-
-
-@runtime_checkable
-class RestoresStates(Protocol):
-    """A metric of text whose raw states say everything, so that ``tokbench merge`` can put runs together."""
-
-    def restore(self, raw: Any, before: int, /) -> Any:
-        """Return the state that ``raw`` has written as JSON data.
-
-        Args:
-            raw: the data, as it was read from a file.
-            before: the number of documents of the group that stand before those of the state. It is 0 unless the state
-                is that of a later part of a corpus; a state that numbers documents adds it.
-        """
 
 
 class CorpusStates(NamedTuple):

@@ -5,16 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.foundation.errors import Problem, did_you_mean
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.scope import CorpusDesign, Scope
+from tokbench.measuring.metric import Metric, Role
 from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions, Options
+
+DESIGNED: Final = "the texts were chosen and not drawn, so that nothing is inferred from them"
+"""The reason why numbers on a designed corpus have no intervals."""
+
+
+class CorpusDesign(NamedTuple):
+    """The texts of a corpus, as far as it matters for what follows from them."""
+
+    parallel: bool
+    reference: str
+    designed: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class PlannedTokenizer:
 
 
 @dataclass
-class Plan(Scope):
+class Plan:
     """All that a run will do."""
 
     config: Config
@@ -63,8 +75,11 @@ class Plan(Scope):
     recipes: dict[str, CorpusRecipe] = field(default_factory=dict)
     """By name, how a worker reads a corpus whose text is in files."""
     measured: list[str] = field(default_factory=list)
+    """The names of the corpora that are evaluated."""
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)
+    """In the order of the configuration."""
     metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
+    """Families with their options; those that a run adds by itself come last."""
     studies: dict[str, Options] = field(default_factory=dict)
     """By name, the options of each study of the run, in the order in which they run."""
     trained_sizes: tuple[int, ...] = ()
@@ -72,6 +87,7 @@ class Plan(Scope):
     reads_again: bool = False
     """``True`` if the text of corpora is read again after text metrics have measured it."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By family, the corpora that the configuration names for it; the others are measured on all."""
     reporters: list[ReporterSpec] = field(default_factory=list)
     """Report formats."""
     notes: list[str] = field(default_factory=list)
@@ -92,10 +108,37 @@ class Plan(Scope):
         """Return the number of cells of so many tokenizers and groups of a corpus."""
         return tokenizers * groups * sum(len(family.values) for family in self.families_on(corpus))
 
-    @property
-    def corpus_names(self) -> Iterable[str]:
-        """The names of all corpora that could be read."""
-        return self.corpora
+    def names_on(self, corpus: str) -> list[str]:
+        """Return the names of the tokenizers that are measured on a corpus."""
+        return [tokenizer.name for tokenizer in self.tokenizers if corpus in (tokenizer.corpora or (corpus,))]
+
+    def corpora_of(self, family: MetricFamily) -> list[str]:
+        """Return the corpora on which a family is measured; none for those with texts of their own.
+
+        A timed family may be bound to a corpus that is not evaluated otherwise.
+        """
+        if family.without_corpus:
+            return []
+        chosen = self.bound.get(family.name)
+        return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
+
+    def families_on(self, corpus: str) -> list[MetricFamily]:
+        """Return the families of text metrics that are measured on a corpus."""
+        return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]
+
+    def corpora_with(self, roles: Iterable[Role]) -> list[str]:
+        """Return the corpora on which every family is measured that has one of these roles."""
+        families = [family for role in roles if (family := self.family(role))]
+        return [corpus for corpus in self.measured if all(corpus in self.corpora_of(family) for family in families)]
+
+    def family(self, role: Role) -> MetricFamily | None:
+        """Return the first family that has a role, or ``None``."""
+        return next((family for family, _ in self.metrics if family.has_role(role)), None)
+
+    def metric(self, role: Role) -> Metric | None:
+        """Return the first metric that has a role, or ``None``."""
+        metrics = (metric for family, _ in self.metrics for metric in family.values)
+        return next((metric for metric in metrics if metric.role == role), None)
 
     def corpus_problem(self, name: str) -> str:
         """Return why nothing can be measured on a corpus of that name; an empty string if it can."""

@@ -21,7 +21,6 @@ from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import OwnTexts
 from tokbench.results.cells import Cell
-from tokbench.results.model import NamedRun
 from tokbench.results.study_blocks import BlockType
 from tokbench.tokenizers.options import Options
 
@@ -195,6 +194,3 @@ class StudySpec:
     """Returns vocabulary sizes at which a trained vocabulary that cannot be cut is trained as well."""
     foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
     """Yields lines for ``tokbench check`` on what it will take."""
-    merge: Callable[[Sequence[NamedRun]], Any | str] | None = None
-    """Returns the block of runs over parts of a corpus, or why there is none; ``None`` if it is never merged. It raises
-    :class:`~tokbench.foundation.errors.InputError` if the runs do not fit together."""

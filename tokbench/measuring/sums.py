@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKET_BITS, BUCKETS, Shard
-from tokbench.foundation.errors import ContractError
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable
 from tokbench.measuring.round_trip import Loss, Number, judge
@@ -139,14 +138,13 @@ class Sums:
         return {"documents": self.documents, "sums": columns, "sample_units": units}
 
     @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Sums:
+    def restore(cls, raw: Mapping[str, Any]) -> Sums:
         """Return the sums whose data :meth:`raw` gave, or an older version, with sums of 32 groups of documents.
 
         >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}).raw()
         >>> Sums.restore(raw).columns, Sums.restore({"documents": 3, "sums": {"tokens": [4, 6]}}).units.keys.tolist()
         ({'tokens': array([4., 6.])}, [0, 1])
         """
-        del before  # sums do not number documents
         columns = {name: np.array(column, dtype=np.float64) for name, column in raw["sums"].items()}
         described = raw.get("sample_units")
         if not described:
@@ -172,14 +170,10 @@ def _added(places: NDArray[np.int64], values: NDArray[Any], size: int) -> NDArra
 
 
 class SummedMetric:
-    """The common part of metrics whose states are added with ``+`` and give their JSON data by ``raw()``.
+    """The common part of metrics whose states are added with ``+``.
 
-    Attributes:
-        state: the class of the states, if it has ``restore(raw, before)``, the inverse of ``raw()``. Without it, runs
-            with the metric cannot be merged.
+    Of a state the file of raw states has what its ``raw()`` returns, or its ``sums``; nothing if it has neither.
     """
-
-    state: ClassVar[Any] = None
 
     def __init__(self, options: Any) -> None:
         self._options = options
@@ -189,24 +183,13 @@ class SummedMetric:
         return one + other
 
     def raw(self, state: Any) -> Any:
-        """Return a state as JSON data."""
-        return state.raw()
-
-    def restore(self, raw: Any, before: int) -> Any:
-        """Return the state that ``raw`` has written; see :class:`tokbench.measuring.metric.RestoresStates`.
-
-        Raises:
-            ContractError: the class of the states does not say how.
-        """
-        if self.state is None:
-            raise ContractError(f"{type(self).__name__} does not say how its states are restored: give it 'state'")
-        return self.state.restore(raw, before)
+        """Return what is kept of a state as JSON data; ``None`` for nothing."""
+        kept = state if hasattr(state, "raw") else getattr(state, "sums", None)
+        return None if kept is None else kept.raw()
 
 
 class PairedSums(SummedMetric):
     """The common part of the families that compare tokenizers on the same documents."""
-
-    state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard: tokens, and what is lost."""

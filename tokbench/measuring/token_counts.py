@@ -205,22 +205,6 @@ class TokenCounts(NamedTuple):
         """Return all counts as one table, whatever the order in which shards were added."""
         return join_tables(self.tables)
 
-    @classmethod
-    def restore(cls, vocab_size: int, documents: int, keys: Sequence[int], counts: Sequence[int]) -> TokenCounts:
-        """Return the counts of a table that was kept as lists.
-
-        >>> counts = TokenCounts.restore(9, 2, [33, 65], [5, 7])
-        >>> counts.total().tolist(), counts.joined().keys.tolist()
-        ([0, 5, 7, 0, 0, 0, 0, 0, 0], [33, 65])
-        """
-        table = CountTable.of(np.array(keys, dtype=np.uint64), np.array(counts, dtype=np.int64))
-        return cls(vocab_size, documents, (table,))
-
-    def raw(self) -> dict[str, int]:
-        """Return how many documents there are, and how many different ids, as JSON data."""
-        ids = [table.keys >> BUCKET_BITS for table in self.tables]
-        return {"documents": self.documents, "distinct": len(np.unique(np.concatenate(ids)))}
-
     def total(self) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs in all documents."""
         ids = np.concatenate([table.keys >> BUCKET_BITS for table in self.tables]).astype(np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -78,15 +77,6 @@ class UnitSums(NamedTuple):
             names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
             return NotApplicable(f"groups are counted in different units: {names}")
         return NotApplicable(self.lacking) if self.lacking else None
-
-    def raw(self) -> dict[str, object]:
-        """Return the sums and their units as JSON data."""
-        return {"units": sorted(self.units), "lacking": self.lacking, **self.sums.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> UnitSums:
-        """Return the sums whose data :meth:`raw` gave."""
-        return cls(frozenset(raw["units"]), Sums.restore(raw, before), raw["lacking"])
 
 
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
@@ -180,7 +170,6 @@ class AlignedWords(SummedMetric, ABC):
         column: the name of the sum of the words that count.
     """
 
-    state = UnitSums
     value: ClassVar[str]
     column: ClassVar[str]
     _options: WordOptions

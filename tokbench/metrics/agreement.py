@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from itertools import combinations
 from operator import add
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,25 +138,6 @@ class AgreementState(NamedTuple):
             _joined_sketch(self.vocabulary, other.vocabulary),
         )
 
-    def raw(self) -> dict[str, object]:
-        """Return the state as data."""
-        rest = {name: getattr(self, name) for name in ("tokens", "counts", "vocabulary")}
-        return {"sample": self.sample, "boundaries": self.boundaries._asdict(), **rest}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> AgreementState:
-        """Return the state from the data that :meth:`raw` gave."""
-        del before  # documents are known by their hashes
-        kinds = np.uint64, np.int64, np.int64, np.bool_, np.uint8
-        # Older versions have a column ``buckets`` instead of keys.
-        known = {"keys": raw["boundaries"].get("buckets"), **raw["boundaries"]}
-        columns = (known[name] for name in SampledBoundaries._fields)
-        boundaries = SampledBoundaries(
-            *(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True))
-        )
-        tokens, vocabulary = (np.array(raw[name], dtype=np.uint64) for name in ("tokens", "vocabulary"))
-        return cls(raw["sample"], boundaries, tokens, np.array(raw["counts"], dtype=np.int64), vocabulary)
-
 
 def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return one if np.array_equal(one, other) else np.union1d(one, other)[:_SKETCH]
@@ -243,7 +224,6 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: i
 class AgreementMetric(SummedMetric):
     """The corpus metric."""
 
-    state = AgreementState
     _options: AgreementOptions
 
     def __init__(self, options: AgreementOptions) -> None:

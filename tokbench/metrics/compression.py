@@ -11,8 +11,6 @@ from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApp
 class Compression(SummedMetric):
     """Sums of tokens, bytes and characters."""
 
-    state = Sums
-
     def map(self, encoded: EncodedShard) -> Sums:
         return Sums.of(
             encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars

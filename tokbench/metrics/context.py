@@ -180,30 +180,10 @@ class ContextState(NamedTuple):
     def drawn(self) -> DocumentIds:
         return DocumentIds.joined(self.parts).first(self.sample)
 
-    def raw(self) -> dict[str, object]:
-        """Return the sample as data."""
-        drawn = self.drawn().by_hash()._asdict()
-        numbers = {"documents": self.documents, "vocab_size": self.vocab_size, "sample": self.sample}
-        return {**numbers, "drawn": drawn, "windows": self.windows.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> ContextState:
-        """Return the sample from the data that :meth:`raw` gave."""
-        columns = raw["drawn"]
-        drawn = DocumentIds(
-            np.array(columns["hashes"], dtype=np.uint64),
-            np.array(columns["sizes"], dtype=np.int64),
-            np.array(columns["lengths"], dtype=np.int64),
-            np.array(columns["ids"], dtype=np.min_scalar_type(raw["vocab_size"] - 1)),
-        )
-        windows = Sums.restore(raw["windows"], before)
-        return cls(raw["documents"], raw["vocab_size"], raw["sample"], _NO_BOUND, (drawn,), windows)
-
 
 class ContextMetric(SummedMetric):
     """The text metric."""
 
-    state = ContextState
     _options: ContextOptions
 
     def map(self, encoded: EncodedShard) -> ContextState:

@@ -25,7 +25,6 @@ from tokbench.plugin import (
 class Fertility(SummedMetric):
     """The text metric."""
 
-    state = UnitSums
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> UnitSums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,15 +43,6 @@ class Boundaries(NamedTuple):
 
     def __add__(self, other: Boundaries) -> Boundaries:  # type: ignore[override]
         return Boundaries(self.sums + other.sums, self.words and other.words, self.morphemes and other.morphemes)
-
-    def raw(self) -> dict[str, object]:
-        """Return the sums, and the kinds of boundaries that people marked, as JSON data."""
-        return {"words": self.words, "morphemes": self.morphemes, **self.sums.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> Boundaries:
-        """Return the sums from the data that :meth:`raw` gave."""
-        return cls(Sums.restore(raw, before), raw["words"], raw["morphemes"])
 
 
 class Found(NamedTuple):
@@ -124,8 +115,6 @@ def morphscore_columns(
 
 class Morphology(SummedMetric):
     """The text metric."""
-
-    state = Boundaries
 
     def map(self, encoded: EncodedShard) -> Boundaries:
         """Leave out unaligned documents and those with unknown tokens."""

@@ -37,10 +37,6 @@ _GROUP: Final = 3
 _LAID: Final = "documents laid out"
 
 
-_COLUMNS: Final = ("length", "cuts", "group", "runs")
-"""Bit ``k - 1`` of ``cuts`` is a cut after the ``k``-th digit."""
-
-
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
     """For each length n, cut after digit k where ``places(k, n)``."""
     return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
@@ -224,24 +220,6 @@ class Numbers(SummedMetric):
                 values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
         return values
 
-    def raw(self, state: NumbersState) -> Any:
-        """Return the sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
-        by_length: dict[str, dict[str, int]] = {}
-        for length in sorted({length for length, _, _ in state.patterns}):
-            counts = {cut: int(runs.sum()) for cut, runs in state.counts(length).items()}
-            order = sorted(counts, key=lambda cut: (-counts[cut], cut))
-            by_length[str(length)] = {_written(length, cut): counts[cut] for cut in order}
-        rows = sorted((*kind, count) for kind, count in state.patterns.items())
-        columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
-        by_group = {name: list(column) for name, column in zip(_COLUMNS, columns, strict=True)}
-        return {"patterns": by_length, "by_group": by_group, **state.sums.raw()}
-
-    def restore(self, raw: Mapping[str, Any], before: int) -> NumbersState:
-        """Return the state that ``raw`` has written."""
-        rows = zip(*(raw["by_group"][name] for name in _COLUMNS), strict=True)
-        patterns = Counter({(length, cut, group): count for length, cut, group, count in rows})
-        return NumbersState(Sums.restore(raw, before), patterns)
-
 
 def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
     by_length = [counts for counts in map(state.counts, lengths) if counts]
@@ -284,16 +262,6 @@ def _entropy(state: NumbersState, documents: int) -> Measured | NotApplicable:
     value = float(pattern_entropy(totals))
     ends = interval(value, without[runs > 0])
     return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)
-
-
-def _written(length: int, cut: int) -> str:
-    """Return the lengths of the parts.
-
-    >>> _written(4, 0b001), _written(4, 0b000), _written(4, 0b111)
-    ('1 3', '4', '1 1 1 1')
-    """
-    ends = [k for k in range(1, length) if cut >> (k - 1) & 1]
-    return " ".join(str(b - a) for a, b in zip([0, *ends], [*ends, length], strict=True))
 
 
 SPEC: Final = MetricFamily(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from tokbench.plugin import (
     CorpusOutcome,
     CorpusStates,
     EncodedShard,
-    GroupedCountTable,
     Measured,
     Metric,
     MetricFamily,
@@ -51,27 +50,6 @@ class GroupTokens(NamedTuple):
 
     def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
-
-    def raw(self) -> dict[str, object]:
-        """Return the counts as data, with the columns of a ``GroupedCountTable``."""
-        table = GroupedCountTable.of(self.counts.joined())
-        numbers = {"documents": self.counts.documents, "vocab_size": self.counts.vocab_size, "longest": self.longest}
-        return {**numbers, **table._asdict()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> GroupTokens:
-        """Return the counts from the data that :meth:`raw` gave.
-
-        States that were written before have a column ``keys``, see ``CountTable``.
-        """
-        del before  # counts do not number documents
-        if "keys" in raw:
-            counts = TokenCounts.restore(raw["vocab_size"], raw["documents"], raw["keys"], raw["counts"])
-        else:
-            kinds = {"ids": np.uint64, "groups": np.uint32, "counts": np.uint64}
-            table = GroupedCountTable(**{name: np.array(raw[name], dtype=kind) for name, kind in kinds.items()})
-            counts = TokenCounts(raw["vocab_size"], raw["documents"], (table,))
-        return cls(counts, raw["longest"])
 
 
 def jensen_shannon(
@@ -153,8 +131,6 @@ class _Pair(NamedTuple):
 
 class OverlapMetric(SummedMetric):
     """The corpus metric."""
-
-    state = GroupTokens
 
     def map(self, encoded: EncodedShard) -> GroupTokens:
         return GroupTokens(TokenCounts.of(encoded), int(encoded.tokens.max(initial=0)))

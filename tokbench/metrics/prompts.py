@@ -84,8 +84,6 @@ def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
 class Prompts(SummedMetric):
     """The text metric."""
 
-    state = Sums
-
     def map(self, encoded: EncodedShard) -> Sums:
         shard = encoded.shard
         return Sums.of(shard, **self._prompts(encoded), **_stream(encoded), **self._drawn(encoded))

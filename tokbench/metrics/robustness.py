@@ -252,8 +252,6 @@ class _Changed(NamedTuple):
 class Robustness(SummedMetric):
     """The text metric."""
 
-    state = Sums
-
     def map(self, encoded: EncodedShard) -> Sums:
         values = {"tokens": encoded.tokens}
         for kind in self._options.kinds:

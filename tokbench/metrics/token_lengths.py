@@ -36,8 +36,6 @@ def length_class(lengths: np.ndarray) -> np.ndarray:
 class TokenLengths(SummedMetric):
     """The text metric."""
 
-    state = Sums
-
     def map(self, encoded: EncodedShard) -> Sums:
         columns = {"tokens": encoded.tokens}
         if isinstance(encoded.tokenizer, HasTokenBytes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Options,
+    SummedMetric,
     Usage,
     merge_order,
     usage_classes,
@@ -37,11 +38,16 @@ class UsageState(NamedTuple):
     emitted: Frequencies
     built: Frequencies | None
 
+    def __add__(self, other: UsageState) -> UsageState:  # type: ignore[override]
+        built = self.built + other.built if self.built and other.built else None
+        return UsageState(self.emitted + other.emitted, built)
 
-class UsageClasses:
-    """The text metric."""
 
-    def __init__(self, _: Options) -> None:
+class UsageClasses(SummedMetric):
+    """The text metric: classifies the ids of a vocabulary by their use in a text."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._frequencies = VocabularyMetric(VocabularyOptions())
         self._orders: dict[str, MergeOrder | None] = {}
 
@@ -65,10 +71,6 @@ class UsageClasses:
                 self._orders[name] = None
         return self._orders[name]
 
-    def merge(self, one: UsageState, other: UsageState) -> UsageState:
-        built = one.built + other.built if one.built and other.built else None
-        return UsageState(one.emitted + other.emitted, built)
-
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
         counts = _classes(state)
         if counts is None:
@@ -81,23 +83,6 @@ class UsageClasses:
         if state.built is None:
             values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
         return values
-
-    def raw(self, state: UsageState) -> Any:
-        """Return how many ids there are of each class, and the counts of ids behind that."""
-        counts = _classes(state) or {}
-        return {
-            "documents": state.emitted.documents,
-            "vocab_size": state.emitted.vocab_size,
-            "ids": {usage.value: count for usage, count in counts.items()},
-            "emitted": state.emitted.raw(),
-            "built": state.built.raw() if state.built else None,
-        }
-
-    def restore(self, raw: Mapping[str, Any], before: int) -> UsageState:
-        """Return the state that ``raw`` has written."""
-        del before  # counts do not number documents
-        built = Frequencies.restore(raw["built"]) if raw["built"] else None
-        return UsageState(Frequencies.restore(raw["emitted"]), built)
 
 
 def _classes(state: UsageState) -> dict[Usage, int] | None:

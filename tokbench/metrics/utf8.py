@@ -40,8 +40,6 @@ _TOKENS: Final = 1 << 18
 class Utf8(SummedMetric):
     """The text metric."""
 
-    state = Sums
-
     def map(self, encoded: EncodedShard) -> Sums:
         """Leave out documents whose tokens have other bytes."""
         shard = encoded.shard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,18 +67,6 @@ class Frequencies(NamedTuple):
         ids, counts = join_tables(self.tables)
         return ids.astype(np.int64), counts.astype(np.int64)
 
-    def raw(self) -> dict[str, object]:
-        """Return the counts as data."""
-        ids, counts = self.joined()
-        return {"vocab_size": self.vocab_size, "documents": self.documents, "ids": ids, "counts": counts}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Frequencies:
-        """Return the counts from the data that :meth:`raw` gave."""
-        del before  # counts do not number documents
-        table = CountTable.of(*(np.array(raw[name], dtype=np.int64) for name in ("ids", "counts")))
-        return cls(raw["vocab_size"], raw["documents"], (table,))
-
 
 def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
     """Return Zipf's exponent, and the distance of the fit.
@@ -110,7 +98,6 @@ def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
 class VocabularyMetric(SummedMetric):
     """The text metric."""
 
-    state = Frequencies
     _options: VocabularyOptions
 
     def map(self, encoded: EncodedShard) -> Frequencies:

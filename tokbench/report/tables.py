@@ -18,8 +18,8 @@ from tokbench.measuring.paired import (
     paired_difference,
     paired_quotient,
 )
+from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import Number, RoundTrip
-from tokbench.measuring.scope import DESIGNED
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
     BEST_LEGEND,

@@ -147,10 +147,7 @@ class CorpusInfo:
     licence: str = ""
     """The licence of the texts; empty if nobody said."""
     sha256: str = ""
-    """The digest of all documents without those that a limit left out; empty if it is not known. For parts that were
-    merged it is ``merged:`` and a digest of the digests in ``parts``."""
-    parts: list[str] = field(default_factory=list)
-    """The digests of the parts, if runs over them were merged; else empty."""
+    """The digest of all documents without those that a limit left out; empty if it is not known."""
     limit: int | None = None
     """The number of documents of each group that were measured at most; ``None`` if all were."""
     documents: int | None = None

@@ -43,7 +43,7 @@ from tokbench.results.study_blocks import StudyBlocks
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/5"
+SCHEMA: Final = "tokbench-results/6"
 
 
 @dataclass(kw_only=True, repr=False)

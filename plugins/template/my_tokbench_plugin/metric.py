@@ -20,7 +20,7 @@ class WordStarts:
     def finish(self, state):  # a ratio of sums, with its jackknife interval
         return {"word_starts": state.share("starts", "tokens")}
 
-    def raw(self, state):  # for results.json
+    def raw(self, state):  # what a run keeps of it; None for nothing
         return state.raw()
 
 

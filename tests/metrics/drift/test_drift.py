@@ -11,7 +11,7 @@ from tokenizers.decoders import DecodeStream
 import tokbench
 from tokbench.metrics.drift.appends import Windows, cuts_of
 from tokbench.metrics.drift.conversations import conversation, message_text
-from tokbench.metrics.drift.drift import SPEC, Drift, DriftOptions, DriftState
+from tokbench.metrics.drift.drift import SPEC, Drift, DriftOptions
 from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, encode_batch
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import BPETokenizer
@@ -254,15 +254,13 @@ def test_documents_that_are_conversations_or_not(text, roles):
         assert json.loads(text)
 
 
-def test_states_can_be_added_and_restored():
+def test_states_can_be_added():
     whole = state_of(DOUBLES, CHATS[:6])
     parts = [state_of(DOUBLES, [text]) for text in reversed(CHATS[:6])]
     added = parts[0]
     for part in parts[1:]:
         added = added + part
-    assert added.raw() == whole.raw()
-    again = DriftState.restore(json.loads(json.dumps(whole.raw())), 0)
-    assert Drift(DriftOptions()).finish(again) == Drift(DriftOptions()).finish(whole)
+    assert (added.sums.raw(), added.windows) == (whole.sums.raw(), whole.windows)
 
 
 def test_the_shipped_conversations():

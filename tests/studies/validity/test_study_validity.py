@@ -194,16 +194,6 @@ def test_a_study_that_raises_makes_the_run_fail(path, tmp_path, monkeypatch):
     assert all(cell.status in {Status.OK, Status.NOT_APPLICABLE} for cell in read.cells)
 
 
-def test_a_merge_says_that_the_study_is_not_merged(path, tmp_path):
-    for part in "01":
-        config = tmp_path / f"{part}.yaml"
-        config.write_text(SMALL.format(path=path.parent / f"0{part}?.txt"), encoding="utf-8")
-        assert tokbench.run(config, tmp_path / part, workers=0, store=False).studies.get(VALIDITY)
-    merged = tokbench.merge([tmp_path / "0", tmp_path / "1"])
-    assert merged.studies.get(VALIDITY) is None
-    assert "the study of validity is not merged: see the reports of the runs" in merged.notes
-
-
 def test_a_refused_metric_is_told_once_and_not_again_as_an_unknown_one(write_config):
     extra = "study: {validity: {hypotheses: [{metric: ratio, predicts: bits_per_byte, at_least: 0}]}}\n"
     found = problems(write_config(metrics="[fertility: {unit: 7}, bits_per_byte]", extra=extra))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -42,20 +42,10 @@ class CodeState(NamedTuple):
     def __add__(self, other: CodeState) -> CodeState:  # type: ignore[override]
         return CodeState(self.sums + other.sums, self.treeless | other.treeless)
 
-    def raw(self) -> dict[str, object]:
-        """Return the sums, and the reasons why there are no syntax trees, as JSON data."""
-        return {"treeless": sorted(self.treeless), **self.sums.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> CodeState:
-        """Return the state from the data that :meth:`raw` gave."""
-        return cls(Sums.restore(raw, before), frozenset(raw["treeless"]))
-
 
 class Code(SummedMetric):
     """The text metric."""
 
-    state = CodeState
     _options: CodeOptions
 
     def map(self, encoded: EncodedShard) -> CodeState:

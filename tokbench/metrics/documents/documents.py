@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,17 +57,10 @@ class DocumentRows(NamedTuple):
         columns = self.columns()._asdict()
         return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
 
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> DocumentRows:
-        """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
-        keys, *numbers = (raw["rows"][name] for name in Columns._fields)
-        return cls(raw["word_unit"], ((before, Columns(keys, *(np.array(some, dtype=np.int64) for some in numbers))),))
-
 
 class Documents(SummedMetric):
     """The text metric."""
 
-    state = DocumentRows
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> DocumentRows:

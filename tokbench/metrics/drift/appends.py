@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import regex
 
@@ -93,15 +93,6 @@ class Windows(NamedTuple):
             if seen >= rank:
                 break
         return changed
-
-    def raw(self) -> dict[str, int]:
-        """Return the counts as JSON data."""
-        return {str(changed): times for changed, times in sorted(self.counts.items())}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any]) -> Windows:
-        """Return the counts that :meth:`raw` gave."""
-        return cls({int(changed): times for changed, times in raw.items()})
 
 
 def append_windows(text: str, cuts: Sequence[Cut], encode: Callable[[str], Sequence[int]]) -> Windows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +61,6 @@ class DriftState(NamedTuple):
     def __add__(self, other: DriftState) -> DriftState:  # type: ignore[override]
         return DriftState(self.sums + other.sums, self.windows + other.windows)
 
-    def raw(self) -> dict[str, object]:
-        """Return the state as JSON data."""
-        return {**self.sums.raw(), "changed_ids": self.windows.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> DriftState:
-        """Return the state whose data :meth:`raw` gave."""
-        return cls(Sums.restore(raw, before), Windows.restore(raw["changed_ids"]))
-
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
     """Encode in one batch."""
@@ -98,7 +89,6 @@ class _Document(NamedTuple):
 class Drift(SummedMetric):
     """The text metric."""
 
-    state = DriftState
     _options: DriftOptions
 
     def map(self, encoded: EncodedShard) -> DriftState:

@@ -98,8 +98,6 @@ VALUES: Final = (
 class FairnessMetric(SummedMetric):
     """The corpus metric."""
 
-    state = Aligned
-
     def map(self, encoded: EncodedShard) -> Aligned:
         return Aligned.of(encoded)
 

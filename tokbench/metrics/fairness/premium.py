@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,27 +58,13 @@ class Aligned(NamedTuple):
         columns = zip(*(documents for _, documents in self.parts), strict=True)
         return Documents(*(np.concatenate(column) for column in columns))
 
-    def raw(self) -> dict[str, object]:
-        """Return the documents, and sums by sampling unit, as JSON data; nothing if the corpus is not parallel."""
+    def raw(self) -> dict[str, object] | None:
+        """Return sums by sampling unit as JSON data; ``None`` if the corpus is not parallel."""
         if not self.parts:
-            return {}
+            return None
         every = self.documents()
         sums = {"tokens": every.tokens, "tokens without loss": every.tokens * every.kept}
-        return {
-            **Sums.by_key(every.keys, **sums).raw(),
-            "without loss": int(every.kept.sum()),
-            "by_document": {name: column.astype(np.int64).tolist() for name, column in every._asdict().items()},
-        }
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> Aligned:
-        """Return the documents from the data that :meth:`raw` gave; ``before`` is the number of the first."""
-        if not raw:
-            return cls(())
-        # Older versions have a column ``buckets`` instead of keys.
-        columns = {"keys": raw["by_document"].get("buckets"), **raw["by_document"]}
-        tokens, kept, keys = (np.array(columns[name], dtype=np.int64) for name in Documents._fields)
-        return cls(((before, Documents(tokens, kept.astype(np.bool_), keys)),))
+        return Sums.by_key(every.keys, **sums).raw()
 
 
 class Premium(NamedTuple):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,24 +55,6 @@ class Losses(NamedTuple):
         for cause, example in other.first.items():
             first[cause] = min(first.get(cause, example), example)
         return Losses(self.by_cause + other.by_cause, self.taking_part + other.taking_part, first)
-
-    def raw(self) -> dict[str, object]:
-        """Return the losses as JSON data."""
-        return {
-            "by_cause": {cause.value: self.by_cause[cause] for cause in Cause if self.by_cause[cause]},
-            "taking_part": {cause.value: self.taking_part[cause] for cause in Cause if self.taking_part[cause]},
-            "first": {cause.value: self.first[cause]._asdict() for cause in Cause if cause in self.first},
-        }
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> Losses:
-        """Return the losses from the data that :meth:`raw` gave; ``before`` is added to the numbers of documents."""
-        first = {Cause(cause): Example(**example) for cause, example in raw["first"].items()}
-        return cls(
-            Counter({Cause(cause): count for cause, count in raw["by_cause"].items()}),
-            Counter({Cause(cause): count for cause, count in raw["taking_part"].items()}),
-            {cause: example._replace(number=example.number + before) for cause, example in first.items()},
-        )
 
     def summary(self) -> LossSummary | None:
         if not self.by_cause:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -183,20 +183,9 @@ class RoundTripState(NamedTuple):
         unknown = self.has_unknown or other.has_unknown
         return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
 
-    def raw(self) -> dict[str, object]:
-        """Return the sums and the losses as JSON data."""
-        return {"has_unknown": self.has_unknown, "losses": self.losses.raw(), **self.sums.raw()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> RoundTripState:
-        """Return the state from the data that :meth:`raw` gave."""
-        return cls(Sums.restore(raw, before), raw["has_unknown"], Losses.restore(raw["losses"], before))
-
 
 class RoundTrip(SummedMetric):
     """The text metric."""
-
-    state = RoundTripState
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
         shard = encoded.shard

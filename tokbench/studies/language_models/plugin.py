@@ -55,9 +55,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             reads_texts=True,
             lacks=lacks,
             foresee=foresee,
-            merge=lambda _: (
-                "bits per byte are not merged, because models of all the text are others: see the reports of the runs"
-            ),
         )
     )
 

@@ -6,20 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tokbench.plugin import (
-    InputError,
     MetricFamily,
-    NamedRun,
     Options,
     Outcome,
     Probe,
-    Problem,
     SectionSpec,
     StudyContext,
     StudySpec,
     hookimpl,
     missing_members,
 )
-from tokbench.studies.probes.block import PROBES, ProbeInfo
+from tokbench.studies.probes.block import PROBES
 from tokbench.studies.probes.chat import CHAT
 from tokbench.studies.probes.figures import ARITHMETIC, DATES
 from tokbench.studies.probes.formats import EMOJI, FORMATS, URLS
@@ -61,29 +58,6 @@ def run(context: StudyContext, options: Options) -> Outcome:
     return ask_all(context, options)
 
 
-def merge(parts: Sequence[NamedRun]) -> list[ProbeInfo] | None:
-    """Return the probes of the first run.
-
-    Raises:
-        InputError: a run has other probes or other answers.
-    """
-    first = parts[0].results.studies.get(PROBES)
-    problems = []
-    for part in parts[1:]:
-        asked = part.results.studies.get(PROBES)
-        if [probe.probe for probe in first or ()] != [probe.probe for probe in asked or ()]:
-            problems.append(Problem(part.name, f"has other probes than {parts[0].name}"))
-            continue
-        problems += [
-            Problem(part.name, f"the probe {probe.probe!r} has another answer than in {parts[0].name}")
-            for probe, same in zip(first or (), asked or (), strict=True)
-            if probe != same
-        ]
-    if problems:
-        raise InputError(problems)
-    return first
-
-
 @hookimpl
 def register_studies(register: Callable[[StudySpec], None]) -> None:
     """Register the study."""
@@ -95,7 +69,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             run=run,
             block=PROBES,
             lacks=lacks,
-            merge=merge,
         )
     )
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from tokbench.plugin import (
     SHOWN_TEXTS,
     MetricFamily,
-    NamedRun,
     Outcome,
     Plan,
     SectionSpec,
-    ShownTexts,
     StudyContext,
     StudyProblem,
     StudySpec,
@@ -34,13 +32,6 @@ def check(plan: Plan, options: ShowOptions) -> Iterator[StudyProblem]:
     yield from ()
 
 
-def merge(parts: Sequence[NamedRun]) -> ShownTexts:
-    """Return the texts of one run over all documents."""
-    from tokbench.studies.tokens.shown import merge_shown
-
-    return merge_shown([part.results for part in parts])
-
-
 @hookimpl
 def register_studies(register: Callable[[StudySpec], None]) -> None:
     """Register the study."""
@@ -55,7 +46,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             run=run,
             unasked=True,
             block=SHOWN_TEXTS,
-            merge=merge,
         )
     )
 

@@ -9,13 +9,11 @@ from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
 from tokbench.plugin import (
-    SHOWN_TEXTS,
     AskedJobs,
     DocumentExample,
     Failure,
     Kept,
     Plan,
-    Results,
     Segmentation,
     SegmentedText,
     SegmentTexts,
@@ -219,29 +217,3 @@ def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> 
 
 def _place(document: WorstDocument) -> tuple[str, str, str, int]:
     return document.tokenizer, document.shown.corpus, document.shown.group, document.number
-
-
-def merge_shown(parts: Sequence[Results]) -> ShownTexts:
-    """Return the texts of runs over parts of a corpus, in order, as one run would have chosen them."""
-    blocks = [part.studies.get(SHOWN_TEXTS) or ShownTexts(texts=[], worst=[]) for part in parts]
-    named = [text for text in blocks[0].texts if not text.corpus]
-    documents: dict[tuple[str, str], list[SegmentedText]] = {}
-    by_size: list[WorstDocument] = []
-    beside: list[WorstDocument] = []
-    before: Counter[tuple[str, str]] = Counter()
-    for part, block in zip(parts, blocks, strict=True):
-        for text in block.texts:
-            if text.corpus:
-                documents.setdefault((text.corpus, text.group), []).append(text)
-        for worst in block.worst:
-            moved = replace(worst, number=worst.number + before[worst.shown.corpus, worst.shown.group])
-            by_size += [moved] if worst.by_size else []
-            beside += [moved] if worst.beside_best else []
-        for corpus, info in part.corpora.items():
-            before.update({(corpus, group): count for group, count in info.groups.items()})
-    chosen = Counter(
-        (number, text.corpus, text.group) for number, block in enumerate(blocks) for text in block.texts if text.corpus
-    )
-    most = max(chosen.values(), default=0)
-    shown = [sorted(texts, key=lambda text: text.mark)[:most] for texts in documents.values()]
-    return ShownTexts(texts=[*named, *chain.from_iterable(shown)], worst=_both(by_size, beside))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -42,19 +42,9 @@ class WorstState(NamedTuple):
         worst = sorted((*self.worst, *other.worst), key=_order)
         return WorstState(self.documents + other.documents, tuple(worst[:_KEPT]))
 
-    def raw(self) -> dict[str, object]:
-        return {"documents": self.documents, "worst": [document._asdict() for document in self.worst]}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any], before: int) -> WorstState:
-        examples = (DocumentExample(**example) for example in raw["worst"])
-        return cls(raw["documents"], tuple(example._replace(number=example.number + before) for example in examples))
-
 
 class WorstDocuments(SummedMetric):
     """Keeps the documents that need the most tokens per byte."""
-
-    state = WorstState
 
     def map(self, encoded: EncodedShard) -> WorstState:
         shard = encoded.shard

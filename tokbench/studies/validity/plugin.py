@@ -100,7 +100,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             after=(_MODELS,),
             long=True,
             check=check,
-            merge=lambda _: "the study of validity is not merged: see the reports of the runs",
         )
     )
 

@@ -84,7 +84,6 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             check=check,
             trained_sizes=lambda options: options.sizes,
             foresee=foresee,
-            merge=lambda _: "the study of vocabulary sizes is not merged: see the reports of the runs",
         )
     )
 

@@ -4,19 +4,12 @@ from my_tokbench_plugin.indents.study import INDENTS, IndentOptions, run
 from tokbench.plugin import SectionSpec, StudySpec, hookimpl
 
 
-def merge(parts):  # for `tokbench merge`: the block of all runs, or a sentence that says why there is none
-    first, *others = [part.results.studies.get(INDENTS) for part in parts]
-    return (
-        first if all(other == first for other in others) else "the study of indents is not merged: its options differ"
-    )
-
-
 @hookimpl
 def register_studies(register):
     register(
         StudySpec(
             name="indents", title="indents", summary="the tokens of an indented line",
-            key="study.indents", options=IndentOptions, run=run, block=INDENTS, merge=merge,
+            key="study.indents", options=IndentOptions, run=run, block=INDENTS,
         )
     )  # fmt: skip
 

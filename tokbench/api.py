@@ -50,7 +50,7 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
 from tokbench.results.segmentation import SegmentedText
-from tokbench.results.states import PackedStates, RawStates
+from tokbench.results.states import RawStates
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
@@ -319,13 +319,13 @@ def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[
 
 def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> RawStates:
     """Move the raw states out of the evaluation, all of them even after Ctrl-C."""
-    states = PackedStates()
+    states = RawStates()
     try:
         pack_states(checked.plan, checked.prepared, evaluation, states)
     except KeyboardInterrupt:
         further.stopped = further.stopped or "cells"
         pack_states(checked.plan, checked.prepared, evaluation, states)
-    return RawStates(states)
+    return states
 
 
 def _results(

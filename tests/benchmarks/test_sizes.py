@@ -170,7 +170,7 @@ def cost(config: Path, workers: int = 1, cores: int | None = None) -> Cost:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert running.returncode == 0, config.with_suffix(".log").read_text(encoding="utf-8")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    results = sum((out / name).stat().st_size for name in ("results.json", "states.bin")) / MB
+    results = sum((out / name).stat().st_size for name in ("results.json", "states.jsonl.gz")) / MB
     return Cost(wall, cpu, parent, worker, results, (out / "report.html").stat().st_size / MB)
 
 

@@ -112,7 +112,7 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     )
     assert any("] measuring sample: " in line for line in lines)
     written = [line for line in good.stdout.splitlines() if line.startswith("written: ")]
-    assert written == [f"written: reports/test/{name}" for name in ("results.csv", "results.json", "states.bin")]
+    assert written == [f"written: reports/test/{name}" for name in ("results.csv", "results.json", "states.jsonl.gz")]
     bad = run_main("run", str(write_config(metrics="[compresion]")), cwd=tmp_path)
     assert bad.returncode == 2
     assert bad.stderr.endswith("run.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?\n")

@@ -163,12 +163,12 @@ def test_an_interval_of_the_first_alone_is_no_evidence():
 
 def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
     one = run("one", {"a": (3.0, 2.9, 3.1), "b": (3.0, 2.9, 3.1), "c": (1.0, 0.9, 1.1)})
-    two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.bin"))
+    two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.jsonl.gz"))
     board = leaderboard([one, two])
     assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, True), ("c", 1, False)]
     [note] = board.notes
     assert note.startswith("of run 2 numbers are compared by their intervals alone: ")
-    assert "states.bin" in note
+    assert "states.jsonl.gz" in note
     assert ranked(leaderboard([one])) == [("a", 1, True), ("b", 1, True), ("c", 1, False)]
 
 

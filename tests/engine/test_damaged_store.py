@@ -9,7 +9,6 @@ import pytest
 
 import tokbench
 from tokbench.foundation.store import Store
-from tokbench.results.states import write_states
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
@@ -41,7 +40,7 @@ def results_json(results):
         for name in ("seconds", "from_store"):
             (tokenizer.get("train") or {}).pop(name, None)
     kept = {name: value for name, value in whole.items() if name not in TIMES}
-    return json.dumps(kept), write_states(results.states)
+    return json.dumps(kept), results.states.to_bytes()
 
 
 def flipped(path):

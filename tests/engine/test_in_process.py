@@ -14,7 +14,7 @@ import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
 from tokbench.corpus import shards
 from tokbench.engine import evaluate
-from tokbench.results.states import PackedStates
+from tokbench.results.states import RawStates
 from tokbench_plugins.bpe import BPETokenizer
 
 HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
@@ -127,7 +127,7 @@ def test_ctrl_c_in_this_process_keeps_what_was_measured(write_config, corpus, fa
 @pytest.mark.parametrize("added", [True, False])
 def test_ctrl_c_while_states_are_packed_loses_none(write_config, corpus, monkeypatch, added):
     config = write_config(corpus, "  good: {backend: utf8_bytes}\n  other: {backend: utf16_units}")
-    whole, calls, add = tokbench.run(config, workers=0), count(), PackedStates.add
+    whole, calls, add = tokbench.run(config, workers=0), count(), RawStates.add
 
     def interrupted(packed, state):
         stops = next(calls) == 3
@@ -136,7 +136,7 @@ def test_ctrl_c_while_states_are_packed_loses_none(write_config, corpus, monkeyp
         if stops:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(PackedStates, "add", interrupted)
+    monkeypatch.setattr(RawStates, "add", interrupted)
     results = tokbench.run(config, workers=0)
     assert (results.states, results.cells) == (whole.states, whole.cells)
     assert results.partial.phase == "cells"

@@ -183,7 +183,7 @@ def test_everything_is_written_and_read_back(write_config, corpus, tmp_path):
     path = write_config(corpus, tokenizers, "[compression, vocabulary]", "[csv, md, html]")
     results = tokbench.run(path, tmp_path / "out", workers=0)
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
-        *("artefacts", "report.html", "report.md", "results.csv", "results.json", "states.bin")
+        *("artefacts", "report.html", "report.md", "results.csv", "results.json", "states.jsonl.gz")
     ]
     read = NotebookResults.read(tmp_path / "out" / "results.json")
     assert read == results
@@ -198,7 +198,12 @@ def test_a_report_that_cannot_be_made_or_written_is_told(write_config, corpus, t
     [trouble] = results.problems
     assert trouble.startswith("report.md: IsADirectoryError")
     assert results.failed
-    assert sorted(path.name for path in results.written) == ["report.html", "results.csv", "results.json", "states.bin"]
+    assert sorted(path.name for path in results.written) == [
+        "report.html",
+        "results.csv",
+        "results.json",
+        "states.jsonl.gz",
+    ]
     assert {"results.csv", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 

@@ -60,10 +60,10 @@ def test_formats_are_chosen_and_go_beside_the_results_by_default(run, tmp_path):
     folder = tmp_path / "copy"
     folder.mkdir()
     shutil.copy(run / "results.json", folder)
-    shutil.copy(run / "states.bin", folder)
+    shutil.copy(run / "states.jsonl.gz", folder)
     done = invoke(folder / "results.json", "--format", "latex", "--format", "csv", "--format", "csv")
     assert done.exit_code == 0, done.output
-    assert set(contents(folder)) == {"results.json", "states.bin", "tables.tex", "results.csv"}
+    assert set(contents(folder)) == {"results.json", "states.jsonl.gz", "tables.tex", "results.csv"}
     assert (folder / "tables.tex").read_bytes() == (run / "tables.tex").read_bytes()
     assert (folder / "results.json").read_bytes() == (run / "results.json").read_bytes()
 
@@ -73,7 +73,7 @@ def test_missing_raw_states_are_told(run, tmp_path):
     done = invoke(tmp_path, "--format", "csv")
     assert done.exit_code == 0
     assert "note: numbers are compared by their intervals alone: " in done.output
-    assert f"{tmp_path / 'states.bin'}" in done.output
+    assert f"{tmp_path / 'states.jsonl.gz'}" in done.output
     assert "note: " not in invoke(run, "--format", "csv", "-o", tmp_path / "whole").output
 
 

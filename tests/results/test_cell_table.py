@@ -53,79 +53,51 @@ def test_any_list_of_cells_comes_back_exactly(seed):
     assert list(map(repr, back(cells))) == list(map(repr, cells))
 
 
-def test_rows_are_interleaved_group_by_group():
-    cells = grid(["one", "two"], ["en", "de", WHOLE], ["m", "l"])
-    cells += [Cell("two", "c", group, "late", 1.0) for group in ("en", WHOLE)]
-    rows = cell_table(cells)["rows"]
-    assert [(row["tokenizer"], row["metric"], row.get("apart", False)) for row in rows] == [
-        ("one", "m", False), ("one", "l", False), ("two", "m", False), ("two", "l", False), ("two", "late", True)
-    ]  # fmt: skip
-    assert back(cells) == cells
-
-
-def test_what_rows_share_is_written_once():
+def test_what_cells_share_is_written_once():
     names, groups = [f"t{k}" for k in range(40)], [f"g{k}" for k in range(50)]
     cells = grid(names, groups, ["one", "two", "three"])
-    cells += [Cell("z", "c", group, f"zero{k}", 0.0, "documents", n=k) for k in range(20) for group in groups]
     table = cell_table(cells)
-    assert len(table["columns"]) == 2  # the groups, and the numbers of documents
-    assert table["rows"][-1] == {
-        "tokenizer": "z", "corpus": "c", "metric": "zero19", "apart": True, "group": {"column": 0}, "value": 0.0,
-        "unit": "documents", "n": 19,
-    }  # fmt: skip
-    digits = sum(len(json.dumps(getattr(cell, end))) for cell in cells[:6000] for end in ("value", "ci_low", "ci_high"))
-    assert len(Results(name="r", cells=cells).to_json()) < 1.25 * digits
+    assert table["places"][1] == {"tokenizer": "t0", "corpus": "c", "group": "g1", "cells": 3}
+    assert len(table["kinds"]) == 50 * 3  # the numbers of documents of each group, and the metrics
 
 
-def test_a_row_stands_on_a_line_of_its_own():
-    lines = Results(name="r", cells=grid(["one", "two"], ["en", WHOLE], ["m"])).to_json().splitlines()
-    rows = [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"tokenizer": ')]
-    assert [row["tokenizer"] for row in rows] == ["one", "two"]
+def test_forty_tokenizers_and_two_hundred_groups_take_less_than_15_mb():
+    names, groups = [f"tokenizer-{k:02}" for k in range(40)], [f"group-{k:03}" for k in range(200)]
+    cells = grid(names, groups, [f"metric_{k:02}" for k in range(26)])
+    assert len(Results(name="r", cells=cells).to_json()) < 15e6
 
 
-ROW = {"tokenizer": "t", "corpus": "c", "metric": "m", "group": ["en", "*"]}
+PLACE = {"tokenizer": "t", "corpus": "c", "group": "en", "cells": 1}
+TABLE = {"places": [PLACE], "kinds": [{"metric": "m"}], "kind": [0], "value": [1.0], "ci_low": [None], "ci_high": [2]}
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"value": [1.0]}, "cells.rows.0.value: has 1 entries for 2 groups"),
-        ({"value": "1"}, "cells.rows.0.value: is of type str, but must be NoneType or float or int"),
-        ({"value": [True, 1.0]}, "cells.rows.0.value: is of type bool, but must be NoneType or float or int"),
-        ({"value": 10**400}, "cells.int too large to convert to float"),
-        ({"n": 1.5}, "cells.rows.0.n: is of type float, but must be int"),
-        ({"n": {"column": 9}}, "cells.rows.0.n: is not the number of one of the 1 columns"),
-        ({"n": {"column": 0}}, "cells.rows.0.n: is of type str, but must be int"),
-        ({"n": {"column": -1}}, "cells.rows.0.n: is not the number of one of the 1 columns"),
-        ({"unit": {"column": 0, "more": 1}}, "cells.rows.0.unit: is not the number of one of the 1 columns"),
-        ({"status": "fine"}, "cells.rows.0.status: 'fine' is none of ok, unavailable, failed, timeout, not_applicable"),
-        ({"group": "zz"}, "cells.rows.0.group: 'zz' is not among the groups of the table"),
-        ({"apart": "yes"}, "cells.rows.0.apart: is of type str, but must be bool"),
-        ({"colour": "red"}, "cells.rows.0.colour: is not part of the schema"),
-        ({"tokenizer": 3}, "cells.rows.0: is of type int, but must be str"),
-    ],
-)
-def test_a_damaged_row_is_refused_with_its_place(tmp_path, changes, message):
-    table = {"groups": ["en", "*"], "columns": [["a", "b"]], "rows": [ROW | changes]}
-    assert refused(tmp_path, table) == message
+def test_a_table_by_hand():
+    assert cells_of(TABLE) == [Cell("t", "c", "en", "m", 1.0, ci_high=2.0)]
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("changes", "place"),
     [
-        ({"rows": []}, "cells.must have 'groups', 'columns' and 'rows', and nothing else"),
-        ({"groups": [], "columns": {}, "rows": []}, "cells.columns: must be a list"),
-        ({"groups": [1], "columns": [], "rows": []}, "cells.groups: is of type int, but must be str"),
-        ({"groups": [], "columns": [], "rows": [[]]}, "cells.rows.0: must be an object"),
-        ({"groups": [], "columns": [], "rows": [{}]}, "cells.rows.0.tokenizer: is missing"),
-        (
-            {"groups": ["*"], "columns": [3], "rows": [ROW | {"group": {"column": 0}}]},
-            "cells.columns.0: must be a list",
-        ),
+        ({"value": [1.0, 2.0]}, "value"),
+        ({"value": ["1"]}, "value.0"),
+        ({"value": [True]}, "value.0"),
+        ({"value": 3}, "value"),
+        ({"kind": [1]}, "kind"),
+        ({"kind": [-1]}, "kind"),
+        ({"kind": [0.0]}, "kind.0"),
+        ({"kinds": [{"metric": "m", "n": 1.5}]}, "kinds.0.n"),
+        ({"kinds": [{"metric": "m", "status": "fine"}]}, "kinds.0.status"),
+        ({"kinds": [{"metric": "m", "colour": "red"}]}, "kinds.0.colour"),
+        ({"kinds": [{}]}, "kinds.0.metric"),
+        ({"kinds": [[]]}, "kinds.0"),
+        ({"places": [PLACE | {"tokenizer": 3}]}, "places.0.tokenizer"),
+        ({"places": [PLACE | {"cells": 2}, PLACE | {"cells": -1}]}, "places"),
+        ({"places": []}, "kind"),
+        ({"rows": []}, "rows"),
     ],
 )
-def test_a_damaged_table_is_refused(tmp_path, table, message):
-    assert refused(tmp_path, table) == message
+def test_a_damaged_table_is_refused_with_its_place(tmp_path, changes, place):
+    assert refused(tmp_path, TABLE | changes).startswith(f"cells.{place}: ")
 
 
 def refused(folder, table):

@@ -31,7 +31,7 @@ from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.results.states import PackedStates
+from tokbench.results.states import RawStates
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,7 @@ def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evalua
     )
 
 
-def pack_states(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: PackedStates
-) -> None:
+def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: RawStates) -> None:
     """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
 
     What cannot be packed is noted in :attr:`Evaluation.notes`.
@@ -118,7 +116,7 @@ def pack_states(
     evaluation.states.clear()  # parts of groups, and failures, are in no file
 
 
-def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: PackedStates) -> None:
+def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: RawStates) -> None:
     """Add the raw form of a state, which JSON can hold, if the metric has one."""
     raw = plain(metric.raw(state.state), Any, "raw")
     if raw is not None:

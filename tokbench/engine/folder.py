@@ -21,10 +21,9 @@ from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import NOT_SAVED, StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
-from tokbench.results.states import write_states
 from tokbench.tokenizers.contract import Saves, Tokenizer
 
-STATES: Final = "states.bin"
+STATES: Final = "states.jsonl.gz"
 """The file of the raw states, beside ``results.json``."""
 
 
@@ -169,7 +168,7 @@ def write_reports(
 
 
 def _write_states(folder: Path, results: Results) -> None:
-    data = write_states(results.states)
+    data = results.states.to_bytes()
     write_atomically(folder / STATES, data)
     digest = hashlib.sha256(data).hexdigest()
     results.states_file = StatesFile(file=STATES, sha256=digest, states=len(results.states))

@@ -16,7 +16,7 @@ from tokbench.report.pictures import check_pictures, write_pictures
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
 
-_KEPT: Final = ("results.json", "states.bin")
+_KEPT: Final = ("results.json", "states.jsonl.gz")
 """The files of a run that no report may replace."""
 
 

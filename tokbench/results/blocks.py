@@ -417,7 +417,7 @@ class PairMatrix:
 
 @dataclass(frozen=True, kw_only=True)
 class StatesFile:
-    """The file of the raw states, ``states.bin``, whose form :mod:`tokbench.results.states` documents."""
+    """The file of the raw states, ``states.jsonl.gz``, whose form :mod:`tokbench.results.states` documents."""
 
     file: str
     """Its name; it is in the folder of ``results.json``."""

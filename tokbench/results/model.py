@@ -35,7 +35,7 @@ from tokbench.results.blocks import (
     StatesFile,
     TokenizerInfo,
 )
-from tokbench.results.cell_table import cell_table, cells_of
+from tokbench.results.cell_table import CellTable, cell_table, cells_of
 from tokbench.results.cells import COLUMNS, FAILED, Cell, TokenizerState
 from tokbench.results.states import RawStates
 from tokbench.results.study_blocks import StudyBlocks
@@ -178,17 +178,17 @@ class Results:
             ours = isinstance(schema, str) and schema.startswith("tokbench-results/")
             advice = "read it with the version that wrote it, or run it again" if ours else "is it of tokbench?"
             raise ResultsError(f"{path}: schema {schema!r}, but this version reads {SCHEMA!r} alone; {advice}")
+        wrong = f"{path}: not a results file of schema {SCHEMA!r}: "
         try:
             if isinstance(body.get("cells"), dict):
                 body["cells"] = cells_of(body["cells"])
-        except (ValueError, OverflowError) as error:
-            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: cells.{error}") from error
-        try:
             results: Self = _adapter(cls).validate_python(body)  # type: ignore[arg-type]
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {_wrong(first)}") from error
+            place = ".".join(map(str, [*["cells"] * (error.title == CellTable.__name__), *first["loc"]]))
+            raise ResultsError(f"{wrong}{place}: {_wrong(first)}") from error
+        except ValueError as error:
+            raise ResultsError(f"{wrong}cells.{error}") from error
         except RecursionError:
             raise ResultsError(f"{path}: not a results file: a part of it is nested too deep") from None
         if results.states_file:

@@ -15,7 +15,7 @@ from typing import Any, Final, get_args, get_type_hints
 from pydantic import TypeAdapter
 
 from tokbench.results.blocks import RawState
-from tokbench.results.cell_table import CellRow, CellTable
+from tokbench.results.cell_table import CellKind, CellTable
 from tokbench.results.cells import Cell
 from tokbench.results.model import SCHEMA, Results
 from tokbench.results.study_blocks import BlockType
@@ -29,8 +29,8 @@ _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description.
 
-    >>> json_schema()["$defs"]["CellRow"]["properties"]["unit"]["description"]
-    'The units. Where words are counted, the unit names the definition of a word.'
+    >>> json_schema()["$defs"]["CellKind"]["properties"]["unit"]["description"]
+    'The unit. Where words are counted, the unit names the definition of a word.'
     """
     kinds = list(blocks)
     schema: Json = TypeAdapter(Results).json_schema(mode="serialization")
@@ -54,8 +54,8 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     classes = {cls.__name__: cls for cls in _classes_within(*written)}
     for name, definition in schema["$defs"].items():
         _describe(definition, classes[name])
-    # A row leaves out what has its default value.
-    schema["$defs"][CellRow.__name__]["required"] = [part.name for part in fields(CellRow) if part.default is MISSING]
+    # A kind leaves out what has its default value.
+    schema["$defs"][CellKind.__name__]["required"] = [part.name for part in fields(CellKind) if part.default is MISSING]
     schema["properties"] = {"schema": {"const": SCHEMA, "description": "this schema"}} | schema["properties"]
     schema["required"] = ["schema", *schema["required"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

@@ -48,7 +48,6 @@ class AdaptedTokenizer:
     tokens_adding: tuple[int, ...]
     """The number of tokens of the texts: before the first token is added, and after each."""
     files: tuple[Path, ...] = ()
-    """The files that were written."""
 
     @property
     def added(self) -> int:
@@ -82,11 +81,9 @@ class AdaptTokenizer(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[AdaptedTokenizer | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("adapting", tokenizer=self.name, place="to the text"):
             yield attempt(lambda: self._adapt(context))
 
@@ -170,7 +167,6 @@ def adapt(
 
 
 def _table(adapted: AdaptedTokenizer) -> str:
-    """Return every step as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CURVE)

@@ -1,7 +1,7 @@
 """Checks the key ``corpora`` of tokenizers and metrics, by which they are measured on some corpora alone.
 
 What is not bound to a corpus is not computed there and has no cell. So a binding that leaves nothing to measure, or
-that takes away what another number rests on, is refused.
+that takes away what another number needs, is refused.
 """
 
 from __future__ import annotations

@@ -88,7 +88,6 @@ def _loaded(
     pool: WorkerPool,
     problems: list[Problem],
 ) -> PreparedTokenizer:
-    """Return a planned tokenizer with the outcome of its loading, if it was to be loaded."""
     tokenizer = PreparedTokenizer(planned)
     if planned.absent:
         return tokenizer.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)

@@ -29,9 +29,7 @@ class TextCost:
     """The tokens that a tokenizer needs for some texts."""
 
     tokenizer: str
-    """Its name."""
     vocab_size: int = 0
-    """The number of its ids."""
     tokens: tuple[int, ...] = ()
     """The tokens of each text, in the order of the texts."""
     loss: Loss | RoundTrip = RoundTrip.UNKNOWN
@@ -98,11 +96,9 @@ class CountTokens(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TextCost]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("encoding", tokenizer=self.name, place="the texts"):
             cost = attempt(lambda: count_tokens(context.loaded(self.name), self.texts))
         yield TextCost(tokenizer=self.name, reason=cost.reason) if isinstance(cost, Failure) else cost
@@ -176,7 +172,7 @@ class CostTable:
         return cost.total / self.base.total if self.base and not cost.reason else None
 
     def bytes_per_token(self, cost: TextCost) -> float | None:
-        """Return the bytes of all texts for each token; ``None`` if there is no token.
+        """Return the bytes of all texts for each token; ``None`` without tokens.
 
         >>> a = TextCost(tokenizer="a", tokens=(4,), loss=Loss(exact=True))
         >>> CostTable(sizes=(9,), costs=[a]).bytes_per_token(a)
@@ -198,7 +194,7 @@ def cost_of(
         workers: the number of processes that count side by side; 0 for none but this one.
 
     Raises:
-        InputError: a name is not known or cannot be had, or there is no published one.
+        InputError: a name is not known or cannot be had, or none is published.
 
     >>> from tokbench.registry.plugins import load_registry
     >>> table = cost_of(["née"], load_registry(), ["utf8_bytes", "utf16_units"], workers=0)

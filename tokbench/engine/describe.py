@@ -187,7 +187,6 @@ def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
 
 
 def _digests(planned: PlannedTokenizer) -> dict[str, str]:
-    """Return the sha256 of the files that the options name."""
     files = {name: value for name, value in planned.options if isinstance(value, Path) and value.is_file()}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 

@@ -45,7 +45,7 @@ def digests(encoded: Encoded) -> NDArray[np.uint64]:
 
 
 def counted(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """uint64[d, 2], what stands for :func:`digests` where there are no ids: zeros, and the number of tokens."""
+    """uint64[d, 2], the same as :func:`digests` without ids: zeros, and the number of tokens."""
     return np.column_stack([np.zeros_like(counts), counts]).astype(np.uint64)
 
 
@@ -65,11 +65,9 @@ class EncodeShard(Job):
 
     retry_alone: ClassVar[bool] = False
     shard: Shard
-    """The documents."""
     wanted: dict[str, tuple[str, ...]]
     """By tokenizer, the metric families."""
     options: Mapping[str, Options]
-    """Of the families."""
     much_text: bool = False
     """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
@@ -79,16 +77,13 @@ class EncodeShard(Job):
 
     @property
     def needs_fresh_process(self) -> bool:
-        """See :class:`tokbench.measuring.job.Job`."""
         return self.retry
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.wanted)
 
     def without_text(self) -> ReadAndEncodeShard | None:
-        """See :class:`tokbench.measuring.job.Job`."""
         if self.recipe is None:
             return None
         return ReadAndEncodeShard(
@@ -96,7 +91,6 @@ class EncodeShard(Job):
         )
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
-        """See :class:`tokbench.measuring.job.Job`."""
         place = _place(self.shard)
         for name, families in self.wanted.items():
             with doing("loading", tokenizer=name, place=""):
@@ -145,7 +139,7 @@ class EncodeShard(Job):
 
 @dataclass(frozen=True)
 class ReadAndEncodeShard(Job):
-    """Read a shard where the job runs, encode and measure it; the answers are those of :class:`EncodeShard`.
+    """Read a shard where the job runs, encode and measure it; it answers as :class:`EncodeShard` does.
 
     What was read is compared with the hashes of the shard. If its files cannot be read there, or are others, the answer
     is one :class:`Unread`.
@@ -153,25 +147,18 @@ class ReadAndEncodeShard(Job):
 
     retry_alone: ClassVar[bool] = False
     recipe: CorpusRecipe
-    """Opens the corpus."""
     mark: ShardMark
     """The place of the shard, and its hashes."""
     wanted: dict[str, tuple[str, ...]]
-    """See :class:`EncodeShard`."""
     options: Mapping[str, Options]
-    """See :class:`EncodeShard`."""
     much_text: bool
-    """See :class:`EncodeShard`."""
     needs_fresh_process: bool = False
-    """See :class:`tokbench.measuring.job.Job`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.wanted)
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates | Unread]:
-        """See :class:`tokbench.measuring.job.Job`."""
         shard = attempt(lambda: self._read(context))
         if isinstance(shard, Failure):
             context.kept.pop(self._opened, None)
@@ -188,7 +175,7 @@ class ReadAndEncodeShard(Job):
         """Return the shard; of a corpus that was read before, reading goes on behind the last shard.
 
         Raises:
-            InputError: a file cannot be read, or its text is not that of the run.
+            InputError: a file cannot be read, or its text has changed since the run began.
         """
         shards = f"shards of corpus {self.mark.corpus}"
         if shards in context.kept and (shard := self._next_shard(context, shards)):
@@ -204,7 +191,7 @@ class ReadAndEncodeShard(Job):
         """Return the shard if it is still to come in a reading of the corpus; ``None`` if that ends without it.
 
         Raises:
-            InputError: a file cannot be read, or its text is not that of the run.
+            InputError: a file cannot be read, or its text has changed since the run began.
         """
         while True:
             with doing("reading", place=shards):  # each shard is a sign of life
@@ -256,9 +243,7 @@ class FindDocument(Job):
 
     retry_alone: ClassVar[bool] = False
     shard: Shard
-    """The documents."""
     name: str
-    """The tokenizer."""
     died: WorkerDied
     """The end of the first process."""
     families: tuple[str, ...]
@@ -268,16 +253,13 @@ class FindDocument(Job):
 
     @property
     def needs_fresh_process(self) -> bool:
-        """``True``, because it is the retry of what ended a process."""
         return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[bool]:
-        """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
         decodes = self.died.heartbeat.verb == DECODING
         start = time.monotonic()
@@ -296,7 +278,7 @@ class FindDocument(Job):
         """Return the reason why the tokenizer is measured no more, with the document if a single one was found.
 
         Args:
-            answer: that of the job, or the end of its process.
+            answer: of the job, or the end of its process.
         """
         if isinstance(answer, WorkerDied):
             return answer.failure if _DOCUMENT in answer.heartbeat.place else self.died.failure

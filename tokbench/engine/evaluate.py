@@ -49,18 +49,14 @@ class Evaluation:
     """The states of the text metrics so far."""
 
     plan: Plan
-    """It says which families are measured on which corpus."""
     metrics: dict[str, TextMetric | CorpusMetric]
-    """The text metrics by family."""
     same_ids: SameIds
-    """The comparison of tokenizers that are declared the same."""
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     """By key, the merged state of the shards so far, or the failure.
 
     A failure stays, because sums over a part of a group would pass for the whole.
     """
     documents: dict[Key, int] = field(default_factory=dict)
-    """By key, the number of documents in the state."""
     unread: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its text could not be read a second time, or is not the text of the survey."""
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
@@ -83,7 +79,6 @@ class Evaluation:
         return {name: metric for name, metric in self.metrics.items() if isinstance(metric, CorpusMetric)}
 
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
-        """Merge a shard's state into that of its group."""
         known = self.states.get(key)
         if isinstance(known, Failure):
             return
@@ -95,7 +90,6 @@ class Evaluation:
             self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
 
     def note(self, note: str) -> None:
-        """Add a note if it is not there yet."""
         self.notes += [note] if note not in self.notes else []
 
     def state(self, key: Key, documents: int) -> Any | Failure:
@@ -148,7 +142,6 @@ class Evaluation:
         return max((self.documents.get((name, corpus, group, family), 0) for family in families), default=0)
 
     def families(self, name: str) -> tuple[str, ...]:
-        """Return all families that measure a tokenizer."""
         return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
 
     @cached_property
@@ -224,7 +217,7 @@ class _Evaluator:
         }
 
     def _read(self, name: str) -> Iterator[Shard]:
-        """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
+        """Yield the shards of a corpus while they are as in the survey; the failure is noted if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
         known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
         marks = list(takewhile(self._take_known, known))
@@ -312,7 +305,6 @@ class _Evaluator:
         return bool(self._ahead)
 
     def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
-        """Return the job for the families, by tokenizer, that can still measure a shard; ``None`` if there are none."""
         wanted = {}
         for name, families in asked.items():
             left = self._evaluation.wanted(name, shard)
@@ -326,7 +318,6 @@ class _Evaluator:
         return EncodeShard(shard, wanted, self._options, much_text, recipe) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
-        """Take an answer to one of the jobs."""
         if isinstance(job, EncodeShard):
             if isinstance(answer, WorkerDied):
                 self._worker_died(job, answer)
@@ -352,7 +343,6 @@ class _Evaluator:
         self._close(shard, measured.name)
 
     def _add(self, shard: Shard | ShardMark, name: str, family: str, state: Any | Failure) -> None:
-        """Add the state of a family to that of its group."""
         compares = family == self._evaluation.same_ids.family
         if compares and isinstance(shard, Shard) and not isinstance(state, Failure):
             self._evaluation.same_ids.take(shard, name, state)
@@ -360,7 +350,7 @@ class _Evaluator:
             self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
-        """Show which tokenizers are at work on the open shards; on that of the job, the one after another."""
+        """Show which tokenizers are at work on the open shards; on the shard of the job, one after another."""
         order, place = [*job.wanted, ""], (job.shard.key, tuple(job.wanted))
         self._turns[place] = order[order.index(after) + 1 if after in job.wanted else 0]
         if not self._turns[place]:
@@ -369,7 +359,6 @@ class _Evaluator:
         self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
 
     def _total(self, corpus: str) -> int:
-        """Return the documents x tokenizers of a corpus."""
         return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
 
     def _close(self, shard: Shard | ShardMark, name: str, *, from_store: bool = False) -> None:
@@ -434,12 +423,10 @@ class _Evaluator:
             self._release(name)
 
     def _end(self, name: str, families: Iterable[str], failure: Failure) -> None:
-        """Measure some families of a tokenizer no more."""
         self._evaluation.ended.update({(name, family): failure for family in families})
         self._release(name)
 
     def _release(self, name: str) -> None:
-        """Go on with the shards of a tokenizer that have waited."""
         for part in self._awaiting_retry.pop(name, []):
             job = self._encode_shard(*part)
             if job:

@@ -41,9 +41,8 @@ class Finished:
     cells: list[Cell]
     """By tokenizer, corpus, group, then the whole corpus and its slices, then metric."""
     losses: list[LossInfo]
-    """The number and causes of losses, for each tokenizer and group with documents that did not come back."""
+    """The number and causes of losses, for each tokenizer and group with lossy documents."""
     pairs: list[PairComparison]
-    """The comparisons of every two tokenizers."""
     matrices: list[PairMatrix]
     """Numbers of every two groups or tokenizers."""
     ratios: dict[str, tuple[str, ...]]
@@ -149,7 +148,6 @@ class _State(NamedTuple):
 
 
 def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
-    """Return the corpora on which a tokenizer is measured."""
     return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
 
 
@@ -162,7 +160,6 @@ def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]
 
 
 def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    """Yield the states of one tokenizer that are there, group by group."""
     for place, documents in _places(plan, prepared):
         state = evaluation.state(place, documents)
         if place in evaluation.states and not isinstance(state, Failure):
@@ -170,7 +167,7 @@ def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> 
 
 
 def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
+    """Yield the states of the groups of which a stopped run has measured a part, which are not sums of whole groups."""
     for place, documents in _places(plan, prepared):
         part = evaluation.part(place, {place[2]: documents})
         if part and part.share < 1:
@@ -231,7 +228,6 @@ class _Finisher:
         return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed)
 
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
-        """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
         for corpus in _corpora(self._plan, prepared):
             groups = self._plan.groups(corpus)
             same = self._compared(prepared, corpus)
@@ -251,7 +247,7 @@ class _Finisher:
     def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
         """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there.
 
-        Where there are no ids, it is the metric of equal counts.
+        Without ids it is the metric of equal counts.
         """
         names = self._plan.names_on(corpus)
         others = {
@@ -297,7 +293,6 @@ class _Finisher:
         return self._of_groups[of_group]
 
     def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
-        """Compute what :meth:`_values` returns."""
         name, corpus, group, family = key
         share = None
         state = self._evaluation.group_state(key, groups)
@@ -313,7 +308,6 @@ class _Finisher:
         return attempt(lambda: plain_values(finish(state)), f"finishing {family}"), share
 
     def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
-        """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.groups(corpus), WHOLE}
         for family in self._plan.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
@@ -323,7 +317,6 @@ class _Finisher:
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen)
 
     def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
-        """Yield the values of the groups of each script put together, of families that have them."""
         documents = self._plan.groups(corpus)
         families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(part.value, part.groups) for part in slices(documents) if part.facet == "script" and part.value]
@@ -357,8 +350,6 @@ def _without_interval(cell: Cell) -> Cell:
 
 
 def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:
-    """Return what did not come back in one group, if something did not."""
-
     def loss_info() -> LossInfo | None:
         found = metric.loss(place.state)
         if found is None:
@@ -370,6 +361,5 @@ def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:
 
 
 def _worst(metric: FindsWorstDocuments, place: _State) -> Sequence[DocumentExample]:
-    """Return the documents of a group that need the most tokens per byte."""
     examples = attempt(lambda: plain(metric.worst(place.state), list[DocumentExample], "worst"))
     return () if isinstance(examples, Failure) else examples

@@ -24,7 +24,7 @@ from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.contract import Saves, Tokenizer
 
 STATES: Final = "states.jsonl.gz"
-"""The file of the raw states, beside ``results.json``."""
+"""The file of the raw states, next to ``results.json``."""
 
 
 def make_folder(folder: Path) -> None:
@@ -63,7 +63,6 @@ class SavedFile(NamedTuple):
     """A file that a tokenizer was saved to."""
 
     path: Path
-    """The file."""
     sha256: str
     """The digest of its bytes."""
 
@@ -100,7 +99,6 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
 
 
 def _save(folder: Path, name: str, tokenizer: Tokenizer) -> SavedFile | None:
-    """Save a tokenizer into the run's folder; return the file, or ``None`` if it has no ``save``."""
     if not isinstance(tokenizer, Saves):
         return None
     return save_whole(_artefacts(folder) / (name + tokenizer.file_suffix), tokenizer.save)
@@ -145,7 +143,7 @@ def write_reports(
     """Write raw states, ``results.json``, every report; return the problems with those that cannot be made or written.
 
     ``results.written`` gets the files that were written, and no other file of the folder. If the file of raw states
-    cannot be written, they stand in ``results.json``.
+    cannot be written, they are in ``results.json``.
     """
     files: list[tuple[str, Callable[[], object]]] = [
         (STATES, partial(_write_states, folder, results)),

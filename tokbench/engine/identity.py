@@ -37,13 +37,13 @@ _LONGEST_PATH: Final = 4096
 _ROOT: Final = Path(__file__).parents[1]
 
 _LOADING: Final = ("tokenizers", "foundation/files.py")
-"""The files of the package ``tokbench`` that every tokenizer rests on."""
+"""The files of the package ``tokbench`` that every tokenizer uses."""
 
 _PLUGINS: Final = ("formats", "metrics", "sources", "studies")
 """Rooms of plugins, which have identities of their own."""
 
 _SHOWING: Final = ("api.py", "cli", "comparison", "notebook", "pytest_plugin.py", "report", "serve", "testing")
-"""Rooms and files that show numbers or ask for them. States of metrics rest on all others."""
+"""Rooms and files that show numbers or ask for them. States of metrics depend on all others."""
 
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -51,7 +51,7 @@ _NO_NUMBER_RESTS_ON: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|
 
 
 class FileStamp(NamedTuple):
-    """The state of a file: if it is the same later, nobody has written to the file in between."""
+    """The state of a file: if it is the same later, the file was not written to in between."""
 
     path: str
     inode: int
@@ -71,7 +71,7 @@ class FileStamp(NamedTuple):
     def holds(self, since: int) -> bool:
         """Tell whether the file is still in this state, and was not written since a time, in nanoseconds from 1970.
 
-        A time in the future is that of a clock which was set back, and says nothing.
+        A time in the future comes from a clock that was set back, and says nothing.
         """
         try:
             return FileStamp.of(self.path) == self and not since <= self.changed <= time.time_ns()
@@ -171,7 +171,7 @@ class Identities:
         self._installed = installed_versions()
 
     def surroundings(self) -> dict[str, object]:
-        """Return all that every state of a metric rests on, whatever its tokenizer and its family are."""
+        """Return all that decides every state of a metric, whatever its tokenizer and its family are."""
         self._measuring = self._measuring or self._core(measuring_parts())
         icu = icu_version()
         return {**interpreter(), "tokbench": self._measuring, "libraries": self._libraries("tokbench"), "icu": icu}
@@ -240,7 +240,7 @@ class Identities:
     def _code(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, str]:
         """Return the sha256 of the source code of a plugin, by package or module.
 
-        It is all files of the packages that hold the plugin's module and its parts, with what these import from beside
+        It is all files of the packages that hold the plugin's module and its parts, with what these import from next to
         them, unless that is a folder of installed packages. Built-in metric families count by their own file or folder.
         """
         modules = [_module_of(part) for part in parts if part]
@@ -255,7 +255,6 @@ class Identities:
         return digests
 
     def _built_in(self, module: str) -> dict[str, str]:
-        """Return the sha256 of ``tokbench.metrics.fertility``, say: of a file, or of a folder."""
         name = ".".join(module.split(".")[:3])
         path = _ROOT.joinpath(*name.split(".")[1:])
         return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"), self.stamps)}
@@ -274,7 +273,6 @@ class Identities:
         return digests
 
     def _core(self, parts: tuple[str, ...]) -> str:
-        """Return the sha256 of some files and folders of tokbench."""
         digest = hashlib.sha256()
         for part in parts:
             path = _ROOT / part
@@ -294,7 +292,7 @@ class Identities:
 
 
 def measuring_parts() -> tuple[str, ...]:
-    """Return the files and folders of the package ``tokbench`` that states of metrics rest on, by name.
+    """Return the files and folders of the package ``tokbench`` that decide states of metrics, by name.
 
     >>> {"engine", "foundation", "measuring", "registry"} < set(measuring_parts())
     True
@@ -337,14 +335,13 @@ def _imported(path: Path) -> set[str]:
 
 
 def _beside(path: Path, name: str) -> bool:
-    """Tell whether a module stands in the folder of another."""
     return (path.parent / f"{name}.py").is_file() or (path.parent / name / "__init__.py").is_file()
 
 
 def required_by(distribution: str) -> list[str]:
     """Return the names of the distributions that one requires, extras too; none if it is not installed.
 
-    Requirements on which no number rests are left out: those of developers and tests, and the cluster's.
+    Requirements that decide no number are left out: for developers, tests and clusters.
     """
     try:
         lines = requires(distribution) or [] if distribution else []

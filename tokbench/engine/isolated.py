@@ -41,7 +41,7 @@ class Untimed(NamedTuple):
 class LoadAlone(Job):
     """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
 
-    It counts as a training, whose limit in the pool of an isolated metric is that of one step of the run: the limit of
+    It counts as a training, whose limit in the pool of an isolated metric is the one of a step of the run: the limit of
     one answer may be too short for it.
     """
 
@@ -50,16 +50,13 @@ class LoadAlone(Job):
 
     @property
     def local_only(self) -> bool:
-        """``True``, because it is measured afterwards."""
         return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[Failure | None]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("loading", tokenizer=self.name, place=""):
             yield attempt(lambda: self._load(context), "loading")
 
@@ -83,16 +80,13 @@ class MeasureAlone(Job):
 
     @property
     def local_only(self) -> bool:
-        """``True``, because it measures time and memory."""
         return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[tuple[str, Any]]:
-        """See :class:`tokbench.measuring.job.Job`."""
         make = context.registry.metrics.get(self.family).isolated
         assert make is not None
         metric = make(self.options)
@@ -116,7 +110,7 @@ def measure_isolated(
 ) -> TimedOutcome:
     """Return the cells of one isolated metric; tokenizers that are ``missing`` get cells that say why.
 
-    Everything is measured on this machine, in processes of their own beside the given pool, whose processes are ended
+    Everything is measured on this machine, in processes of their own next to the given pool, whose processes are ended
     before. A pool that works in this process measures in this process.
     """
     assert spec.isolated is not None

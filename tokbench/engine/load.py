@@ -29,7 +29,7 @@ from tokbench.tokenizers.members import plain_members
 READING_VOCABULARY: Final = "reading the vocabulary of"
 
 _LARGEST_VOCABULARY: Final = 1 << 21
-"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
+"""Vocabularies beyond this are made by a formula, not by training, and their digests are not compared."""
 
 _HASHED_IDS: Final = 1 << 12
 """Ids whose bytes are hashed at once: a call for each would take longer than the hash."""
@@ -104,27 +104,22 @@ class LoadTokenizers(Job):
 
     retry_alone: ClassVar[bool] = False
     recipes: Mapping[str, Recipe]
-    """By name, the instructions for each tokenizer."""
     retry: bool = False
     """``True`` if it has ended another process before."""
 
     @property
     def needs_fresh_process(self) -> bool:
-        """See :class:`tokbench.measuring.job.Job`."""
         return self.retry
 
     @property
     def local_only(self) -> bool:
-        """``True``, because it measures time."""
         return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.recipes)
 
     def run(self, context: WorkerContext) -> Iterator[Loaded | VocabularyDigest]:
-        """See :class:`tokbench.measuring.job.Job`."""
         for name, recipe in self.recipes.items():
             with doing("loading", tokenizer=name, place=""):
                 start = time.perf_counter()

@@ -139,7 +139,7 @@ class _Planner:
         Args:
             name: the corpus.
             entry: its entry in the configuration.
-            progress: called with the bytes read so far, and those of its files; 0 if that is not known.
+            progress: called with the bytes read so far, and the bytes of its files; 0 if that is not known.
         """
         path = ("corpora", name)
         spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
@@ -185,7 +185,6 @@ class _Planner:
             self._problem(path, f"unknown group {entry.reference!r}; {hint}")
 
     def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
-        """Plan the tokenizers of an entry, or tell what is wrong with it."""
         path = ("tokenizers", name)
         if isinstance(entry, NamedTokenizerEntry):
             resolved = self._resolved(entry, path)
@@ -215,17 +214,15 @@ class _Planner:
             trained = [variant for variant in expand(name, entry) if variant.options in asked]
             kept = [variant for variant in trained if variant.vocab_size not in smaller or variant.options not in cut]
         for variant in kept:
-            # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
+            # A smaller size that the text is too short for, say, is not a failure: that very size was not asked for.
             optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
 
     def absent_backends(self) -> None:
-        """Refuse backends whose libraries are not installed, unless there is a tokenizer that can be used."""
         if all(planned.absent for planned in self._plan.tokenizers):
             self._plan.problems += self._absent
 
     def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
-        """Return the entry that a string stands for, or tell what is wrong with it."""
         located = self._config.located
         base = located.folders.get(located.place(path).name, self._config.base)
         try:
@@ -340,7 +337,6 @@ class _Planner:
         return spec.lacks(family.make(options))
 
     def study_options(self) -> None:
-        """Validate the options of the studies that the configuration asks for."""
         keys = [tuple(spec.key.split(".")) for spec in self._registry.studies if spec.key]
         top = [info.alias or name for name, info in TopLevel.model_fields.items()]
         known = {
@@ -365,7 +361,6 @@ class _Planner:
                 self._plan.trained_sizes += tuple(spec.trained_sizes(options))
 
     def studies(self) -> None:
-        """Choose the studies of the run, and add the families that they rest on."""
         asked = {family.study for family, _ in self._plan.metrics if family.study}
         given = self._plan.studies
         wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.unasked]
@@ -381,7 +376,6 @@ class _Planner:
         self._plan.reads_again = measured or any(spec.reads_texts for spec in wanted)
 
     def study_problems(self) -> None:
-        """Refuse options of studies that do not fit the rest of the plan."""
         for name, options in self._plan.studies.items():
             spec = self._registry.studies.get(name)
             path = tuple(spec.key.split(".")) if spec.key else ()
@@ -389,18 +383,15 @@ class _Planner:
                 self._problem((*path, *place), message)
 
     def same_ids(self) -> None:
-        """Add the comparison of tokenizers where one is declared the same as another."""
         if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):
             self._add(Role.SAME_IDS)
 
     def bindings(self) -> None:
-        """Refuse bindings to corpora that do not exist, or that leave nothing to measure."""
         for path, message in check_bindings(self._plan):
             self._problem(path, message)
         self._plan.notes += [*binding_notes(self._plan), *group_notes(self._plan)]
 
     def _add(self, role: Role) -> None:
-        """Add the first registered family that has a role, unless the plan has one."""
         if not self._plan.family(role):
             family = next((family for family in self._registry.metrics if family.has_role(role)), None)
             if family is None:
@@ -421,7 +412,7 @@ class _Planner:
                 self._companion(family)
 
     def _leave_out_default_formats(self) -> None:
-        """Leave out formats that nobody brings, if the configuration does not name its formats."""
+        """Leave out formats that no plugin brings, if the configuration does not name its formats."""
         config, known = self._config, self._registry.reporters.entries
         if _FORMATS in config.located.values:
             return
@@ -471,7 +462,6 @@ class _Planner:
         return validate(model, given, Part(config.located, path, config.base, also=own), self._plan.problems)
 
     def _check_names(self, options: Options, path: Path) -> None:
-        """Add a problem for every name in some options that the configuration does not know."""
         for kind, name, place in names_in(options):
             check = {"corpus": self._named_corpus, "group": self._named_group, "tokenizer": self._named_tokenizer}[kind]
             check(name, (*path, *place))

@@ -52,16 +52,13 @@ class TrainTokenizer(Job):
 
     @property
     def needs_fresh_process(self) -> bool:
-        """See :class:`tokbench.measuring.job.Job`."""
         return self.alone
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[Training]:
-        """See :class:`tokbench.measuring.job.Job`."""
         documents = n_bytes = 0
         step, steps, compiled_before = f"training {self.name}", self.vocab_size, compilations()
 
@@ -99,7 +96,6 @@ class TrainTokenizer(Job):
         yield Training(facts, pickled, seconds, most, documents, n_bytes, compiled=compiled)
 
     def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
-        """Return what the parent needs of the tokenizer, which stays here, too."""
         pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
         if isinstance(pickled, Failure):
             return pickled._replace(foreign=False)  # the words say what was done
@@ -121,11 +117,9 @@ class LoadTrained(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokenizerFacts | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("loading", tokenizer=self.name):
             tokenizer = attempt(lambda: checked(pickle.loads(self.pickled)))  # noqa: S301 - pickled by a worker
             if isinstance(tokenizer, Failure):
@@ -140,7 +134,7 @@ def train_all(
 ) -> Iterator[PreparedTokenizer]:
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
-    One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
+    One training comes after the other, so that their times can be compared; trainings of a study of sizes, which may be
     many, share the workers, and so do all trainings on a cluster, where a note says so. Where a metric measures memory,
     too, each has a fresh process. A training that the store has is not done again, unless its memory is to be known.
     """

@@ -24,7 +24,6 @@ class Rendered(NamedTuple):
     """The outcome of rendering."""
 
     written: list[Path]
-    """The files that were written."""
     problems: list[str]
     """The formats that could not be rendered or written, each with the reason."""
     notes: list[str]
@@ -46,13 +45,13 @@ def render_reports(
 
     Args:
         paths: the folders of the runs, or their ``results.json``.
-        formats: names of report formats; empty for those of each run.
+        formats: names of report formats; empty for the formats of each run.
         output: the folder for the reports, or, with several runs, the folder of their folders, which have the names of
-            the runs; ``None`` writes beside the results of each run.
+            the runs; ``None`` writes next to the results of each run.
         pictures: whether to write all charts as SVG and PNG, too.
 
     Raises:
-        InputError: there is no such format, a library is missing, two runs have the same name, or the folder holds the
+        InputError: a format is unknown, a library is missing, two runs have the same name, or the folder holds the
             results of another run.
         ResultsError: a run has no results, or they are damaged.
     """
@@ -80,7 +79,7 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
     """Return a report format that can be used here.
 
     Raises:
-        InputError: there is no such format, it lacks a library, or it would replace the results.
+        InputError: the format is unknown, it lacks a library, or it would replace the results.
     """
     spec = registry.reporters.get(name)
     if absent := missing(spec):
@@ -102,7 +101,7 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
     """Return the folder for the reports of each run.
 
     Raises:
-        InputError: two runs would share a folder, a name is not that of a folder, or it has other results.
+        InputError: two runs would share a folder, a name does not fit a folder, or it has other results.
     """
     problems, folders = [], list[Path]()
     for run in runs:

@@ -1,6 +1,6 @@
 """The comparison of tokenizers that are declared the same (``same_as``), id by id, on every document.
 
-Workers send a hash and a number of ids for each document, so that nobody has to keep ids; of a tokenizer that gives no
+Workers send a hash and a number of ids for each document, so that ids need not be kept; of a tokenizer that gives no
 ids the numbers are compared. The first document that differs is encoded again to show the difference.
 """
 
@@ -41,7 +41,6 @@ class _Comparison:
     """The comparison of a tokenizer with its reference in one group."""
 
     sums: Sums
-    """The documents, and how many of them are the same."""
     first: tuple[int, str, str] | None = None
     """Number, origin and text of the first document that is not."""
 
@@ -62,7 +61,7 @@ class SameIds:
         self.compared = frozenset(self.references) | frozenset(self.references.values())
         """All tokenizers of which digests are wanted."""
         self.by_counts = set[str]()
-        """The tokenizers of which numbers of tokens were compared, because there are no ids."""
+        """The tokenizers of which numbers of tokens were compared, for want of ids."""
         self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
         self.differences: list[Difference] = []
         """Of each tokenizer, corpus and group with documents that differ how many do, and the first."""
@@ -80,7 +79,6 @@ class SameIds:
         return self._compared_on[corpus]
 
     def take(self, shard: Shard, name: str, digests: NDArray[np.uint64]) -> None:
-        """Compare the digests of a tokenizer on a shard with those that are there."""
         known = self._open.setdefault(shard.key, {})
         known[name] = digests
         for one, other in self.references.items():
@@ -92,7 +90,6 @@ class SameIds:
                 self._compare(shard, one, known[one][:, column] == known[other][:, column])
 
     def close(self, shard: Shard | ShardMark) -> None:
-        """Forget a shard of which no more digests will come."""
         self._open.pop(shard.key, None)
 
     def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:
@@ -114,13 +111,11 @@ class SameIds:
         return comparison.sums if comparison else None
 
     def states(self) -> Iterator[RawState]:
-        """Yield the sums of each comparison as raw states."""
         for name, corpus, group in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
             raw = self._comparisons[name, corpus, group].sums.raw()
             yield RawState(tokenizer=name, corpus=corpus, group=group, family=self.family, state=raw)
 
     def differing(self, name: str) -> tuple[int, int]:
-        """Return how many documents of all corpora differ, and how many were compared."""
         sums = [comparison.sums for key, comparison in self._comparisons.items() if key[0] == name]
         same = sum(int(part.columns["same"].sum()) for part in sums)
         documents = sum(part.documents for part in sums)
@@ -181,7 +176,6 @@ def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Fail
 
 
 def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the length of the part at the beginning that both share."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -51,11 +51,9 @@ class SegmentTexts(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[list[Segmentation] | Failure]:
-        """See :class:`tokbench.measuring.job.Job`."""
         with doing("encoding", tokenizer=self.name, place="the texts to show"):
             yield attempt(lambda: self._cut(context.loaded(self.name)))
 
@@ -78,7 +76,6 @@ class SegmentTexts(Job):
         return segmentations
 
     def _alone(self, loaded: LoadedTokenizer, text: str) -> Segmentation:
-        """Cut one text; where the tokenizer fails on it, the reason stands instead of tokens."""
         outcome = attempt(lambda: segment(loaded, [text]))
         return without_tokens(self.name, outcome) if isinstance(outcome, Failure) else outcome[0]
 
@@ -143,7 +140,7 @@ def text_sums(encoded: EncodedShard) -> Sums:
 
 
 def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
-    r"""Return the bytes that an id stands for; those that it decodes to if the tokenizer does not tell them.
+    r"""Return the bytes that an id stands for; what it decodes to if the tokenizer does not give them.
 
     >>> import tokbench
     >>> own_bytes(tokbench.load("utf8_bytes"), 0xE2)
@@ -209,7 +206,7 @@ def segment_texts(
 
 
 class NamedTokenizers:
-    """The tokenizers that a user names: those of a configuration, or any in the grammar of names.
+    """The tokenizers that a user names: of a configuration, or any in the grammar of names.
 
     Args:
         names: the names, in order; empty for all tokenizers of the configuration, whose names go before all others.
@@ -302,7 +299,7 @@ def _names_of(path: Path) -> frozenset[str]:
 
 
 def _with_advice(problem: Problem) -> Problem:
-    """Return a problem with a name; one that nothing has may be that of a configuration, which is not given."""
+    """Return a problem with a name; an unknown one may be of a configuration, which is not given."""
     if not problem.message.startswith(_UNKNOWN) or problem.message.endswith("?"):
         return problem
     return Problem(problem.where, f"{problem.message}; or give the configuration that has it (-c CONFIG)")

@@ -27,10 +27,9 @@ class ShardStates(NamedTuple):
     """The states of a shard, encoded by one tokenizer."""
 
     name: str
-    """The tokenizer."""
     states: dict[str, bytes | Failure]
     """By metric family the pickled state, or the failure."""
     placed: frozenset[str] = frozenset()
-    """The families whose state rests on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`."""
+    """The families whose state depends on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`."""
     seconds: WorkerSeconds = WorkerSeconds()
     """CPU time that it took."""

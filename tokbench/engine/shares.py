@@ -33,7 +33,7 @@ class ShardPart(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A shard, all tokenizers that are to measure it, and those of them that no worker has got yet."""
+    """A shard, all tokenizers that are to measure it, and which of them no worker has got yet."""
 
     shard: Shard
     names: tuple[str, ...]
@@ -51,12 +51,10 @@ class Backlog:
     _waiting: deque[_Waiting] = field(default_factory=deque)
 
     def add(self, shard: Shard, asked: Asked) -> None:
-        """Let a shard wait for workers."""
         if asked:
             self._waiting.append(_Waiting(shard, tuple(asked), dict(asked)))
 
     def is_full(self, workers: int) -> bool:
-        """Return ``True`` if enough shards wait, and no more should be read."""
         return len(self._waiting) >= _SHARDS_A_WORKER * workers
 
     def take(self, memory: InMemory | None) -> ShardPart | None:

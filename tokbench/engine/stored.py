@@ -39,7 +39,7 @@ States = dict[str, Any]
 """By metric family, the state of a shard; each family has a type of its own."""
 
 Record: TypeAlias = tuple[str, str]
-"""The digest of a metric family, and that of the shard's place if the state rests on it, else an empty string."""
+"""The digest of a metric family, and of the shard's place if the state depends on it, else an empty string."""
 
 
 class KeyAndStamps(NamedTuple):
@@ -50,7 +50,6 @@ class KeyAndStamps(NamedTuple):
 
 
 def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> KeyAndStamps:
-    """Return what a backend makes a tokenizer from: its code and its options."""
     given = OptionsIdentity.of(options)
     backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
     return KeyAndStamps({**backend, "options": given.values}, given.stamps)
@@ -117,18 +116,15 @@ class StoredWork:
         return self._trainings[planned.name]
 
     def training(self, planned: PlannedTokenizer) -> Training | None:
-        """Return the training of a tokenizer if the store has it."""
         key = self._key_of_training(planned) if self._store else None
         return self._store.value(_TRAINING, key) if self._store and key is not None else None
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
-        """Keep a training that has just ended."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
             self._store.put_value(_TRAINING, key, done)
 
     def forget_training(self, planned: PlannedTokenizer) -> None:
-        """Delete a training that cannot be used."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None:
             self._store.remove(_TRAINING, key)
@@ -150,7 +146,6 @@ class StoredWork:
             self._note(self._studies, name, f"study {name}", partial(self._identities.study, study.spec, study.plugin))
 
     def _note(self, digests: dict[str, str], name: str, who: str, identity: Callable[[], Key | Failure]) -> None:
-        """Note the digest of an identity by name, or why ``who`` has none."""
         key = attempt(identity)
         digest = key if isinstance(key, Failure) else attempt(partial(digest_of, key))
         if isinstance(digest, Failure):
@@ -159,7 +154,6 @@ class StoredWork:
             digests[name] = digest
 
     def _key_of(self, tokenizer: PreparedTokenizer) -> Key | Failure:
-        """Return all that decides the ids of a tokenizer."""
         planned, facts = tokenizer.planned, tokenizer.facts
         assert facts is not None
         if facts.identity == "":
@@ -191,7 +185,6 @@ class StoredWork:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
     def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
-        """Return by family the states of a shard that the store has."""
         if not self._store:
             return {}
         states = self._states(name, shard, families)
@@ -230,7 +223,6 @@ class StoredWork:
         return states
 
     def _records(self, key: Key) -> dict[Record, bytes]:
-        """Return the packed states of a shard and a tokenizer."""
         return (self._store.value(_STATES, key) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
@@ -265,7 +257,6 @@ class StoredWork:
         return self._store.value(kept.kind, key) if self._store and key is not None else None
 
     def keep_result(self, names: Sequence[str], kept: Kept, result: object) -> None:
-        """Keep what was computed of some tokenizers, see :meth:`result`."""
         key = self._result_key(names, kept.details)
         if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
             self._store.put_value(kept.kind, key, result)
@@ -278,7 +269,6 @@ class StoredWork:
         return value
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
-        """Keep what a study computed of some tokenizers, see :meth:`answer_of`."""
         details = self._details_of(study, kept)
         if details is not None:
             self.keep_result(names, kept._replace(details=details), value)

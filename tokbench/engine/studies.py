@@ -39,18 +39,15 @@ class StudiesDone:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
     blocks: StudyBlocks = field(default_factory=StudyBlocks)
-    """Their blocks."""
     stopped: str = ""
     """The study in which Ctrl-C or the loss of the workers ended the run; empty if all ran."""
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells of all studies."""
         return [cell for outcome in self.outcomes.values() for cell in outcome.cells]
 
     @property
     def failures(self) -> dict[str, list[str]]:
-        """By study, why it or a part of it is missing."""
         return {name: outcome.failures for name, outcome in self.outcomes.items() if outcome.failures}
 
     @property
@@ -128,7 +125,6 @@ class _Context:
         self._study = ""
 
     def of(self, spec: StudySpec) -> _Context:
-        """Let what is kept from here on be that of a study."""
         self._study = spec.name
         return self
 
@@ -220,7 +216,6 @@ class _Context:
         return None if value is None or not asked.sound(value) else JobAnswer(job, value)
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
-        """Return an answer of a worker, after keeping it or noting the tokenizer that ended its process."""
         if isinstance(value, WorkerDied):
             if not asked.again:
                 self._ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))

@@ -48,7 +48,7 @@ class StoredSurveys:
         progress: Callable[[int], object],
         room: int,
     ) -> Survey:
-        """Return the survey of a corpus: that of the store, or else read all documents; see :meth:`Corpus.survey`.
+        """Return the survey of a corpus from the store, or else read all documents; see :meth:`Corpus.survey`.
 
         Args:
             corpus: the corpus.
@@ -59,7 +59,7 @@ class StoredSurveys:
             room: the most bytes of memory that the documents may take to be kept after they are read.
 
         Raises:
-            InputError: a file cannot be read, or the text is not that of a corpus.
+            InputError: a file cannot be read, or the text is not of a corpus.
         """
         began = time.time_ns()
         stamps = self._stamps(corpus)

@@ -74,7 +74,6 @@ class _Groups:
             start += len(data)
 
     def texts(self, group: str) -> Iterator[str]:
-        """Yield the texts of a group, or of the whole corpus."""
         places = iter(self._places[group])
         for start, size in zip(places, places, strict=True):
             self._file.seek(start)
@@ -106,16 +105,13 @@ class TimeTokenizers(Job):
 
     @property
     def local_only(self) -> bool:
-        """``True``, because it measures time."""
         return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return self.names
 
     def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
-        """See :class:`tokbench.measuring.job.Job`."""
         make = context.registry.metrics.get(self.family).timed
         assert make is not None
         loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
@@ -153,7 +149,7 @@ def time_all(
     """Return the cells and notes of every timed and every isolated metric.
 
     A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text is
-    not that of the survey.
+    not the one of the survey.
     """
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
@@ -240,7 +236,7 @@ def _measure_on(
 ) -> TimedOutcome:
     """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
 
-    If a tokenizer ends the process, begin anew without it: timings of two processes differ. Corpora that cannot be
+    If a tokenizer ends the process, begin again without it: timings of two processes differ. Corpora that cannot be
     read, or have changed, are added to ``unread``. A metric that wants several processes gets fresh ones.
     """
     assert spec.timed is not None
@@ -285,7 +281,7 @@ def _ask(
     unread: dict[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
-    """Time the tokenizers of a job in one process; begin anew without one that ends the process."""
+    """Time the tokenizers of a job in one process; begin again without one that ends the process."""
     same_as = {tokenizer.name: tokenizer.same_as for tokenizer in plan.tokenizers if tokenizer.same_as}
     while True:
         job = replace(job, names=tuple(name for name in job.names if name not in missing), same_as=same_as)
@@ -328,7 +324,7 @@ def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Group
 
 
 def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iterator[_Feed]:
-    """Yield the texts of some corpora, each followed by those of its groups if they are given and could be read."""
+    """Yield the texts of some corpora, each followed by its groups if they are given and could be read."""
     for name in on:
         evaluated = name in plan.measured
         yield _Feed(name, name, WHOLE, evaluated, plan.surveys[name].evaluated_bytes)
@@ -338,7 +334,7 @@ def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iter
 
 
 def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:
-    """Return the cell, or the reason why it has no value if the text of its corpus is not that of the survey."""
+    """Return the cell, or the reason why it has no value if the text of its corpus has changed since the survey."""
     if cell.corpus not in unread or cell.status not in {Status.OK, Status.FAILED}:
         return cell
     place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)

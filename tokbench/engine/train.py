@@ -62,7 +62,6 @@ class TrainedTokenizer:
     seconds: float = 0.0
     """The time that training took, perhaps in an earlier run."""
     from_store: bool = False
-    """``True`` if an earlier run trained it."""
     memory: int | None = None
     """The most memory in bytes that training took, perhaps in an earlier run; ``None`` if the system does not tell."""
     compression: float | None = None
@@ -72,11 +71,9 @@ class TrainedTokenizer:
     lost_characters: float | None = None
     """The share of its characters that is lost; ``None`` likewise."""
     files: tuple[Path, ...] = ()
-    """The files that were written."""
     notes: tuple[str, ...] = ()
-    """Notes that a user must know."""
     failure: Failure | None = None
-    """The reason why there is no tokenizer, or why a file of it is missing."""
+    """The reason why the tokenizer, or a file of it, is missing."""
 
 
 def round_trips(trained: Sequence[TrainedTokenizer]) -> list[RoundTrip]:
@@ -158,11 +155,9 @@ class WriteTokenizer(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
-        """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
             written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
@@ -226,7 +221,6 @@ def _train(
 
 
 def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
-    """Return the held-out documents of the training corpora."""
     return Reading({name: plan.corpora[name].evaluation() for name in names if plan.corpora[name].holdout})
 
 
@@ -330,7 +324,6 @@ class _TextHash:
         return (text for _, text in self._grouped())
 
     def for_training(self) -> Iterable[str]:
-        """Return the documents, with their groups if they have any."""
         return GroupedText(self._grouped()) if isinstance(self._texts, GroupedText) else self
 
     def _grouped(self) -> Iterator[tuple[str, str]]:
@@ -345,5 +338,4 @@ class _TextHash:
             yield group, text
 
     def hexdigest(self) -> str:
-        """Return the hash of the documents so far."""
         return self._digest.hexdigest()

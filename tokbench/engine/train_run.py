@@ -21,7 +21,6 @@ class TrainedRun(NamedTuple):
     """A run after its training phase."""
 
     checked: Checked
-    """The run with its trained tokenizers."""
     stopped: str
     """``training`` if Ctrl-C or the loss of the workers ended the phase early: what was not trained is failed then."""
 

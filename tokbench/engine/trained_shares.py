@@ -30,7 +30,6 @@ class TrainedShares:
         return sum(counts[group] for group in chosen) / sum(documents[group] for group in chosen)
 
     def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
-        """Return by group the number of documents that some corpora have, too."""
         evaluated = self._plan.surveys[corpus].evaluated
         trained = np.unique(np.concatenate([self._plan.surveys[name].trained for name in names]))
         seen = np.isin(np.concatenate(list(evaluated.values())), trained)

@@ -109,7 +109,6 @@ class Executor(NamedTuple):
 
 
 def _joins_nothing(scheduler: str) -> str:
-    """Return what to type for an executor that can join a cluster."""
     names = [spec.name for spec in load_registry().executors if spec.joins]
     if not names:
         return f"no executor that is installed can join a cluster; leave out --scheduler {scheduler}"

@@ -56,7 +56,7 @@ class MessageReader:
 
     @property
     def missing(self) -> int:
-        """The number of bytes after which :meth:`take` goes on: those of a length, or of the pickle behind it."""
+        """The number of bytes after which :meth:`take` goes on: of a length, or of the pickle behind it."""
         return (self._length or _LENGTH_BYTES) - len(self._part)
 
     def take(self, data: bytes) -> bytes | None:
@@ -92,11 +92,9 @@ class WorkerLine:
         self._reader = MessageReader()
 
     def close(self) -> None:
-        """Hang up."""
         self.socket.close()
 
     def is_empty(self) -> bool:
-        """Return ``True`` if nothing is left to read."""
         return not wait([self.socket], 0)
 
     def send(self, message: Any) -> None:

@@ -26,7 +26,6 @@ class WorkerDied(NamedTuple):
     heartbeat: Heartbeat
     """The last sign of life: what it was doing."""
     crashed: bool
-    """``True`` if it ended by itself, and was not killed."""
     ended: str
     """The reason of its end alone."""
     last_words: str = ""
@@ -41,7 +40,6 @@ class InMemory(NamedTuple):
     elsewhere: Collection[str]
     """Those of the other workers."""
     workers: int
-    """The number of workers."""
 
 
 class WorkerPool(ABC):
@@ -49,11 +47,11 @@ class WorkerPool(ABC):
 
     Args:
         progress: called with every step that a job reports.
-        size: the number of processes beside this one that can load tokenizers on this machine side by side.
+        size: the number of further processes that can load tokenizers on this machine side by side.
     """
 
     shared: ClassVar[bool] = False
-    """``True`` if the jobs of others may run beside those of the run, so that times cannot be compared."""
+    """The jobs of others may run at the same time, so that times cannot be compared."""
 
     def __init__(self, progress: Progress, size: int = 1) -> None:
         self.size = size
@@ -96,7 +94,7 @@ class WorkerPool(ABC):
 
         Args:
             job: the job.
-            feeds: makes the texts that the job may ask for, anew each time that it is given to a worker.
+            feeds: makes the texts that the job may ask for, again each time that it is given to a worker.
         """
         jobs = iter([job])
         answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
@@ -118,7 +116,7 @@ class WorkerPool(ABC):
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
-            feeds: makes the texts that a job may ask for, anew each time that it is given to a worker.
+            feeds: makes the texts that a job may ask for, again each time that it is given to a worker.
 
         Raises:
             WorkersLost: the workers are out of reach for good; :attr:`lost` says why.
@@ -161,7 +159,6 @@ class InProcessPool(WorkerPool):
         meanwhile: Callable[[], object] = lambda: None,  # noqa: ARG002 - there is no meanwhile in one process
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any]]:
-        """See :meth:`WorkerPool.work`."""
         while (job := next_job()) is not None:
             if self._context is None:
                 self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self.registry)

@@ -52,9 +52,7 @@ class _WorkerFiles(NamedTuple):
     """The file descriptors that a worker inherits."""
 
     line: int
-    """The worker's end of the line to this process."""
     heartbeat: int
-    """The memory for its heartbeat."""
     stdout: int
     stderr: int
 
@@ -64,7 +62,7 @@ def _start_process(files: _WorkerFiles, environment: Mapping[str, str]) -> subpr
 
     Args:
         files: the files that it inherits.
-        environment: variables that are added to those of this process.
+        environment: variables that are added to the ones of this process.
     """
     level = logging.getLogger("tokbench").getEffectiveLevel()
     numbers = map(str, [files.line, files.heartbeat, os.getpid(), level])
@@ -93,11 +91,9 @@ class Ended(NamedTuple):
     """The end of a worker."""
 
     heartbeat: Heartbeat
-    """Its last one."""
     how: str
     """The reason of its end, in words."""
     code: int
-    """Its exit code."""
     too_large: bool
     """``True`` if it used more memory than it may."""
     last_words: str
@@ -108,9 +104,9 @@ class WorkerProcess:
     """One process, and the job that it has.
 
     Args:
-        memory: bytes that it may use; ``None`` if there is no limit.
+        memory: bytes that it may use; ``None`` for no limit.
         printed: by tokenizer, how many bytes of output were passed on so far.
-        environment: variables that are added to those of this process.
+        environment: variables that are added to the ones of this process.
         capture_output: keep the end of what the process prints, instead of printing it.
     """
 
@@ -152,7 +148,6 @@ class WorkerProcess:
         self._number = 0
 
     def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds, *, retrying: bool) -> None:
-        """Hand over a job."""
         self.job, self.answers, self.retrying = job, 0, retrying
         self.loaded |= dict.fromkeys(job.loads)
         self._jobs += 1

@@ -54,21 +54,17 @@ class _Slot:
 
     @property
     def busy(self) -> WorkerProcess | None:
-        """The process that is at work."""
         return next((worker for worker in self.processes.values() if worker.job is not None), None)
 
     @property
     def loaded(self) -> set[str]:
-        """The tokenizers in memory."""
         return set[str]().union(*(worker.loaded for worker in self.processes.values()))
 
     def end(self, *, keep_own: bool = False) -> None:
-        """End all processes, or all but that of tokbench's own tokenizers."""
         for name in [name for name in self.processes if name or not keep_own]:
             self.processes.pop(name).end()
 
     def remove(self, worker: WorkerProcess) -> None:
-        """Forget a process that has ended."""
         self.processes = {name: other for name, other in self.processes.items() if other is not worker}
 
 
@@ -104,20 +100,17 @@ class ProcessPool(WorkerPool):
 
     @property
     def in_memory(self) -> InMemory | None:
-        """See :attr:`WorkerPool.in_memory`."""
         if self.size == 1:
             return None
         others = [slot.loaded for number, slot in enumerate(self._slots) if number != self._asking]
         return InMemory(self._slots[self._asking].loaded, set[str]().union(*others), self.size)
 
     def start(self) -> None:
-        """See :meth:`WorkerPool.start`."""
         for slot in self._slots:
             if "" not in slot.processes:
                 slot.processes[""] = self._new_worker()
 
     def end(self, keep: int = 0) -> None:
-        """See :meth:`WorkerPool.end`."""
         for number, slot in enumerate(self._slots):
             slot.end(keep_own=number < keep)
 
@@ -127,7 +120,6 @@ class ProcessPool(WorkerPool):
         meanwhile: Callable[[], object] = lambda: None,
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """See :meth:`WorkerPool.work`."""
         self._again.clear()
         while True:
             for number, slot in enumerate(self._slots):
@@ -197,7 +189,6 @@ class ProcessPool(WorkerPool):
             self._hear(kind, content)
 
     def _hear(self, kind: str, content: Any) -> None:
-        """Take a message that is no answer."""
         if kind == "progress":
             self.progress(*content)
         elif kind == "log":

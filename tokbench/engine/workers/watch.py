@@ -35,7 +35,7 @@ class WorkerWatch(threading.Thread):
         output: by the reading end of a pipe, the file descriptor to pass its output on to, or ``None``.
         at_work: returns the tokenizer that is at work.
         printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
-        memory: bytes that it may use; ``None`` if there is no limit.
+        memory: bytes that it may use; ``None`` for no limit.
     """
 
     def __init__(

@@ -53,9 +53,7 @@ class Recipe:
     """The instructions by which any worker gets at a tokenizer."""
 
     backend: str
-    """The backend that loads it."""
     options: Options
-    """The options with which it is loaded."""
     pickled: bytes = b""
     """The tokenizer itself, if it was trained."""
 
@@ -85,7 +83,6 @@ class WorkerContext:
         self._last_progress = 0.0
 
     def keep(self, name: str, tokenizer: Tokenizer) -> LoadedTokenizer:
-        """Keep a tokenizer, so that it is loaded once."""
         self._tokenizers[name] = LoadedTokenizer(name, tokenizer)
         return self._tokenizers[name]
 
@@ -111,7 +108,6 @@ class WorkerContext:
         return checked(load(recipe.options))
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """Return a tokenizer of the run."""
         return self.loaded(name).tokenizer
 
     def metric(self, family: str, options: Options) -> TextMetric | CorpusMetric:
@@ -123,11 +119,9 @@ class WorkerContext:
         return self._metrics[family]
 
     def family(self, name: str) -> MetricFamily:
-        """Return a metric family by its name."""
         return self.registry.metrics.get(name)
 
     def texts(self, feed: str) -> Iterator[str]:
-        """Yield the texts of a feed of the job."""
         return chain.from_iterable(self.batches(feed))
 
     def batches(self, feed: str) -> Iterator[list[str]]:
@@ -191,7 +185,6 @@ class _Line:
                 raise _ParentGone from error
 
     def receive(self) -> Any:
-        """Return the next message."""
         content = None
         while content is None:
             try:
@@ -204,7 +197,6 @@ class _Line:
         return pickle.loads(content)  # noqa: S301 - sent by our parent
 
     def next_batch(self, feed: str) -> list[str]:
-        """Return the next texts of a feed, or an empty list after the last."""
         self.send(("more", feed))
         texts: list[str] = self.receive()
         return texts

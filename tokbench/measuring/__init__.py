@@ -1,1 +1,1 @@
-"""The contract of metrics, and what they rest on: encoded shards, sums over documents, counts of ids."""
+"""The contract of metrics, and what they use: encoded shards, sums over documents, counts of ids."""

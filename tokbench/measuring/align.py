@@ -83,7 +83,7 @@ def edits(text: str, back: str) -> int:
 def hunks(text: str, back: str) -> list[Hunk]:
     r"""Return the changed stretches, in order.
 
-    They are those of a shortest edit (Levenshtein 1966), found in windows of 2,048 characters. Unchanged
+    They make up a shortest edit (Levenshtein 1966), found in windows of 2,048 characters. Unchanged
     combining marks after a change belong to it, because their order may be what changed.
 
     >>> hunks("Ab  cd", "ab cd")
@@ -101,7 +101,6 @@ def hunks(text: str, back: str) -> list[Hunk]:
 
 
 def _with_marks(text: str, raw: Iterator[Hunk]) -> Iterator[Hunk]:
-    """Yield each hunk together with the unchanged marks after it, up to the next hunk."""
     held: Hunk | None = None
     for hunk in raw:
         if held:
@@ -134,7 +133,7 @@ def _raw(text: str, back: str) -> Iterator[Hunk]:
 
 
 def _of_window(text: str, back: str, at: int, back_at: int) -> Iterator[Hunk]:
-    """Yield the changes in one window: all if the texts end in it, else those of its first half, or the first."""
+    """Yield the changes in one window: all if the texts end in it, else the changes in its first half, or the first."""
     from rapidfuzz.distance import Levenshtein
 
     one, other = text[at : at + _WINDOW], back[back_at : back_at + _WINDOW]

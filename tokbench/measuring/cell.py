@@ -83,7 +83,7 @@ def plain_cells(cells: object, member: str) -> list[Cell]:
     """Return the cells of a plugin as plain ones; one that is ok and has no value is failed.
 
     Raises:
-        ContractError: they are no cells of plain values.
+        ContractError: they are not plain values.
     """
     made: list[Cell] = plain(cells, list[Cell], member)
     return [
@@ -105,7 +105,6 @@ def plain_outcome(outcome: object, member: str) -> TimedOutcome:
 
 
 def _problem(tokenizer: PreparedTokenizer, metric: Metric) -> tuple[Status, str] | None:
-    """Return why the tokenizer cannot have a value, or ``None``."""
     if tokenizer.state != TokenizerState.READY:
         return Status(tokenizer.state.value), tokenizer.reason
     if tokenizer.facts and metric.id in tokenizer.facts.lacks:

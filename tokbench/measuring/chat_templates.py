@@ -40,7 +40,7 @@ class PromptPart(NamedTuple):
 
     Attributes:
         text: the text.
-        control: ``True`` for the name of a special token, which stands for its id.
+        control: it is the name of a special token, whose id is meant.
     """
 
     text: str
@@ -256,7 +256,7 @@ def prompt(template: str, text: str, system: str = "") -> list[PromptPart]:
         system: the system message before it; empty for none.
 
     Raises:
-        InputError: there is no such template.
+        InputError: no template has that name.
 
     >>> prompt("", "Hi"), len(prompt("ChatML", "Hi"))
     ([PromptPart(text='Hi', control=False)], 6)
@@ -304,9 +304,9 @@ def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special:
 
 
 def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart]) -> list[int]:
-    """Return the ids of a prompt: one for each control token that the vocabulary has, and those of the text between.
+    """Return the ids of a prompt: one for each control token that the vocabulary has, and the ids of the text between.
 
-    A control token that the vocabulary does not have is text, together with the text beside it.
+    A control token that the vocabulary does not have is text, together with the text around it.
 
     >>> import tokbench
     >>> prompt_ids(tokbench.load("utf8_bytes"), [PromptPart("<s>", control=True), PromptPart("Hi")])

@@ -37,7 +37,7 @@ def new_ids(ids: Any, lengths: Any) -> Any:
 
 @compiled
 def running_lengths(ids: Any, lengths: Any) -> Any:
-    """Return int64[n + 1], the bytes before each token and those of all.
+    """Return int64[n + 1], the bytes before each token, and all bytes.
 
     Args:
         ids: uint32[n].

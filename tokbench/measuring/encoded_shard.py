@@ -45,7 +45,7 @@ _IDS_FOR_EACH: Final = 1000
 
 
 def differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return bool[n], ``False`` where a key is that of the place before."""
+    """Return bool[n], ``False`` where a key is equal to the one before."""
     differs = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=differs[1:])
     return differs
@@ -103,7 +103,6 @@ class LoadedTokenizer:
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
 
     def _ask(self, distinct: NDArray[np.uint32]) -> None:
-        """Ask the tokenizer for the bytes of some ids, and keep their lengths."""
         if not isinstance(self.tokenizer, HasTokenBytes):
             raise TypeError("byte_lengths needs the capability HasTokenBytes")
         self._lengths[distinct] = list(map(len, bytes_of(self.tokenizer, distinct.tolist())))
@@ -185,7 +184,7 @@ class EncodedShard:
 
     @cached_property
     def decoded(self) -> list[str]:
-        """The documents as they come back: decoded from their ids, once for all metrics."""
+        """The documents decoded from their ids, once for all metrics."""
         start = time.process_time()
         try:
             with doing(DECODING):
@@ -197,7 +196,7 @@ class EncodedShard:
             raise
         finally:
             self.decode_seconds += time.process_time() - start
-        # A document that comes back unchanged is kept once: a second copy takes up to four bytes for each character.
+        # A document that is decoded unchanged is kept once: a second copy takes up to four bytes for each character.
         return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
 
     def _decoded(self, arrays: Encoded) -> list[str]:
@@ -213,7 +212,6 @@ class EncodedShard:
 
     @cached_property
     def _undecodable(self) -> str:
-        """The first document that cannot be decoded by itself, in words."""
         for (start, end), origin in zip(pairwise(self.offsets.tolist()), self.shard.origins, strict=True):
             alone = Encoded(self.ids[start:end], np.array([0, end - start]))
             with doing(DECODING):
@@ -279,7 +277,7 @@ class EncodedShard:
     def token_ends(self) -> TokenEnds:
         """The places where tokens end: from the bytes of the ids, or else from the offsets of the tokenizer.
 
-        Bytes are used only for documents that come back exactly: the bytes of their ids are then the bytes of the
+        Bytes are used only for documents with an exact round trip: the bytes of their ids are then the bytes of the
         document, and the lengths of the tokens say where each token ends.
         """
         documents = len(self.shard)

@@ -1,4 +1,4 @@
-"""The contract of metrics that keep documents to look at, beside their numbers."""
+"""The contract of metrics that keep documents to look at."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class MetricFamily:
 
     @property
     def clocked(self) -> bool:
-        """``True`` if the numbers are those of this machine: the family is timed or isolated."""
+        """The numbers depend on this machine: the family is timed or isolated."""
         return self.timed is not None or self.isolated is not None
 
     @property

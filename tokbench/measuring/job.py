@@ -36,14 +36,13 @@ class Unread(NamedTuple):
     """The answer of a job that was to read its text itself and could not; nothing was measured."""
 
     reason: str
-    """The reason why it could not."""
 
 
 class Job(ABC):
     """Something to do in a worker; it is sent there as a pickle."""
 
     limit: ClassVar[Literal["step", "train"]] = "step"
-    """Its time limit in the configuration: ``step`` begins anew with every sign of life, ``train`` is for the whole."""
+    """Its time limit in the configuration: ``step`` begins again with each sign of life, ``train`` is for the whole."""
 
     retry_alone: ClassVar[bool] = True
     """``True`` if the pool tries it once more in a fresh process where its process died before the first answer;
@@ -61,7 +60,7 @@ class Job(ABC):
 
     @property
     def loads(self) -> tuple[str, ...]:
-        """The names of all tokenizers that it uses; those of strangers' plugins get a process of their own."""
+        """The names of all tokenizers that it uses; one of another plugin gets a process of its own."""
         return self.tokenizers
 
     @property
@@ -94,11 +93,9 @@ class TokenizerJob(Job):
     verb: str
     """Of the heartbeat, such as ``reading the merges of``."""
     place: str
-    """Of the heartbeat."""
     step: Callable[..., Any]
     """It takes the tokenizers, and is sent as a pickle, too."""
     local_only: bool = False
-    """See :attr:`Job.local_only`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -107,10 +104,8 @@ class TokenizerJob(Job):
 
     @property
     def loads(self) -> tuple[str, ...]:
-        """All of them."""
         return self.names
 
     def run(self, context: JobContext) -> Iterator[Any | Failure]:
-        """See :class:`Job`."""
         with doing(self.verb, tokenizer=self.names[0], place=self.place):
             yield attempt(lambda: self.step(*map(context.tokenizer, self.names)))

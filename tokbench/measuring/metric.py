@@ -58,7 +58,7 @@ class Measured(NamedTuple):
         n: the number of documents on which the value rests.
         ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
         unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
-        no_interval: the reason why there is no interval, if the metric could have one, or why it is rough.
+        no_interval: the reason why a possible interval is missing, or is rough.
         ratio_of: the names of the two sums of which the value is the ratio, such as ``("bytes", "tokens")``; empty if
             it is not a ratio. Two runs are compared by these sums, document group by document group.
     """
@@ -82,9 +82,9 @@ class Role(StrEnum):
     """The meaning of a metric to the rest of tokbench, which asks for a role and never for an id.
 
     A plugin's metric may have a role, too: a run uses the first metric that has it. A study of vocabulary sizes reads
-    the states of families by role: that of ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.measuring.sums.Sums` with a
-    column ``bytes``, that of ``TOKENS_PER_WORD`` :class:`~tokbench.measuring.word_units.UnitSums` with a column
-    ``words``, and that of ``ID_COUNTS`` :class:`~tokbench.measuring.token_counts.TokenCounts`.
+    the states of families by role: ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.measuring.sums.Sums` with a
+    column ``bytes``, ``TOKENS_PER_WORD`` :class:`~tokbench.measuring.word_units.UnitSums` with a column
+    ``words``, and ``ID_COUNTS`` :class:`~tokbench.measuring.token_counts.TokenCounts`.
     """
 
     TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
@@ -121,7 +121,7 @@ class Metric:
         short_label: the name in narrow columns; empty for the label.
         headline: ``True`` for the few metrics that a summary of tokenizers begins with.
         no_interval: the reason why its values never have an interval; empty if they may have one.
-        loss_cannot_help: the reason why losing text cannot improve the value. Empty if there is no such reason, which
+        loss_cannot_help: the reason why losing text cannot improve the value. Empty if none is known, which
             is the safe assumption: a lossy tokenizer is then marked, and ranked by the rule of loss alone.
         role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
         curve: the place of the metric on a curve that reports draw, such as tokens over the strength of a change;
@@ -164,7 +164,7 @@ class _MapsShards(Protocol):
     def raw(self, state: Any, /) -> Any:
         """Return what the file of raw states keeps of the state of one group; ``None`` for nothing.
 
-        It is plain JSON data; a NumPy array of one dimension stands for its list.
+        It is plain JSON data; a NumPy array of one dimension counts as its list.
         """
 
 
@@ -221,7 +221,7 @@ class CorpusMetric(_MapsShards, Protocol):
 
 
 class LossSummary(NamedTuple):
-    """The documents of one group that did not come back.
+    """The lossy documents of one group.
 
     Attributes:
         documents: their number.
@@ -236,10 +236,10 @@ class LossSummary(NamedTuple):
 
 @runtime_checkable
 class FindsLosses(Protocol):
-    """A text metric that can show texts that did not come back."""
+    """A text metric that can show lossy texts."""
 
     def loss(self, state: Any, /) -> LossSummary | None:
-        """Return what a report shows of a group, or ``None`` where all documents came back."""
+        """Return what a report shows of a group, or ``None`` if nothing is lost."""
 
 
 class Segmented(NamedTuple):
@@ -331,7 +331,7 @@ class TimedMetric(Protocol):
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
     ) -> TimedOutcome:
-        """Measure every tokenizer on every corpus. It is called anew for corpora that have other tokenizers.
+        """Measure every tokenizer on every corpus. It is called again for corpora that have other tokenizers.
 
         A tokenizer that raises gets failed cells; the others are measured all the same.
         """
@@ -339,16 +339,16 @@ class TimedMetric(Protocol):
 
 @runtime_checkable
 class TimesGroups(Protocol):
-    """A timed metric that may want the text of every group, too, and not only that of the whole corpus."""
+    """A timed metric that may want the text of every group, too."""
 
     @property
     def by_group(self) -> bool:
-        """``True`` to be given a :class:`TimedText` for each group after that of the whole corpus."""
+        """``True`` to be given a :class:`TimedText` for each group after the whole corpus."""
 
 
 @runtime_checkable
 class RefersToOthers(Protocol):
-    """A timed metric that sets each tokenizer beside the one whose ids it is declared to give."""
+    """A timed metric that compares each tokenizer with the one whose ids it is declared to give."""
 
     def refer(self, same_as: Mapping[str, str], /) -> None:
         """Take note, before measuring, of the tokenizers with a ``same_as``, each with the name that it gives."""
@@ -363,4 +363,4 @@ class RepeatsInProcesses(Protocol):
         """The number of processes, 1 or more; every one of them measures everything."""
 
     def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
-        """Make one outcome of those of two or more processes."""
+        """Make one outcome of two or more."""

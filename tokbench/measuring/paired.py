@@ -50,7 +50,6 @@ class KeptSums:
 
 
 def _sums(raw: Any) -> Sums | None:
-    """Return the sums of a raw state that has some."""
     if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
         return None
     return Sums.restore({"documents": 0, **raw})
@@ -62,13 +61,12 @@ class PairedChange(NamedTuple):
     low: float | None = None
     """The lower end of its 95 % interval; ``None`` if there is none."""
     high: float | None = None
-    """The upper end."""
     p: float | None = None
-    """The p-value of the difference from 0; ``None`` if there is no interval, or for a quotient."""
+    """The p-value of the difference from 0; ``None`` without an interval, or for a quotient."""
     spread: Spread | None = None
     """Its spread when each sampling unit is left out; ``None`` if it does not vary, or has no interval."""
     reason: str = ""
-    """The reason why there is no interval; an empty string if there is one."""
+    """The reason why there is none; an empty string if there is an interval."""
 
     without_units: bytes = b""
     """The difference with each unit left out, as float64[u]; copies of a tokenizer have the same."""
@@ -96,8 +94,8 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
 
     Args:
         one: the sums of the first; ``None`` if they are not kept.
-        two: those of the second, over the same documents.
-        ratio_of: the names of the two sums whose ratios the values are; empty if they are no ratios.
+        two: the values of the second, over the same documents.
+        ratio_of: the names of the two sums whose ratios the values are; empty for other values.
 
     >>> sums = [Sums(12, {"bytes": np.full(12, 20.0), "tokens": np.array(t * 4)}) for t in ([4.0, 5, 6], [5.0, 6, 7])]
     >>> change = paired_difference(*sums, ("bytes", "tokens"))
@@ -167,21 +165,17 @@ class _Pair(NamedTuple):
     """Two ratios over the same documents."""
 
     values: tuple[float, float]
-    """The ratios."""
     without: tuple[NDArray[np.float64], NDArray[np.float64]]
     """Of each ratio float64[u], with each unit left out; NaN for units on which it does not rest."""
     units: SampleUnits
-    """The units."""
 
     @property
     def too_few(self) -> str:
-        """The reason why there is no interval, where both rest on few units."""
         used = ~np.isnan(self.without[0] + self.without[1])
         return too_few(int(used.sum()), int(self.units.documents[used].sum()))
 
     @classmethod
     def of(cls, one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> _Pair | str:
-        """Return the pair, or the reason why there is no interval."""
         if not ratio_of:
             return "not a ratio of sums, so it has no interval"
         above, below = ratio_of

@@ -67,7 +67,6 @@ class Plan:
     """All that a run will do."""
 
     config: Config
-    """The configuration file."""
     corpora: dict[str, Corpus] = field(default_factory=dict)
     """By name, in the order of the file."""
     surveys: dict[str, Survey] = field(default_factory=dict)
@@ -77,7 +76,6 @@ class Plan:
     measured: list[str] = field(default_factory=list)
     """The names of the corpora that are evaluated."""
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)
-    """In the order of the configuration."""
     metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
     """Families with their options; those that a run adds by itself come last."""
     studies: dict[str, Options] = field(default_factory=dict)
@@ -89,7 +87,6 @@ class Plan:
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
     reporters: list[ReporterSpec] = field(default_factory=list)
-    """Report formats."""
     notes: list[str] = field(default_factory=list)
     """Sentences that a reader of the results must know of the plan."""
     problems: list[Problem] = field(default_factory=list)
@@ -109,7 +106,6 @@ class Plan:
         return tokenizers * groups * sum(len(family.values) for family in self.families_on(corpus))
 
     def names_on(self, corpus: str) -> list[str]:
-        """Return the names of the tokenizers that are measured on a corpus."""
         return [tokenizer.name for tokenizer in self.tokenizers if corpus in (tokenizer.corpora or (corpus,))]
 
     def corpora_of(self, family: MetricFamily) -> list[str]:
@@ -123,7 +119,6 @@ class Plan:
         return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
 
     def families_on(self, corpus: str) -> list[MetricFamily]:
-        """Return the families of text metrics that are measured on a corpus."""
         return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]
 
     def corpora_with(self, roles: Iterable[Role]) -> list[str]:
@@ -132,11 +127,9 @@ class Plan:
         return [corpus for corpus in self.measured if all(corpus in self.corpora_of(family) for family in families)]
 
     def family(self, role: Role) -> MetricFamily | None:
-        """Return the first family that has a role, or ``None``."""
         return next((family for family, _ in self.metrics if family.has_role(role)), None)
 
     def metric(self, role: Role) -> Metric | None:
-        """Return the first metric that has a role, or ``None``."""
         metrics = (metric for family, _ in self.metrics for metric in family.values)
         return next((metric for metric in metrics if metric.role == role), None)
 

@@ -23,7 +23,7 @@ class PreparedTokenizer:
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
         train_memory: bytes that training took at most; ``None`` if that is not known.
-        train_from_store: ``True`` if an earlier run trained it; time and memory are then those of that run.
+        train_from_store: ``True`` if an earlier run trained it; time and memory are then of that run.
         pickled_sha256: the sha256 of the pickled tokenizer, if it was trained.
         vocabulary: digest of its vocabulary; an empty string if it does not give the bytes of its tokens.
         saved: its file and the file's digest, if it was saved.
@@ -47,17 +47,14 @@ class PreparedTokenizer:
 
     @property
     def name(self) -> str:
-        """Its name in the run."""
         return self.planned.name
 
     @property
     def backend(self) -> str:
-        """The name of its backend."""
         return self.planned.spec.name
 
     @property
     def same_as(self) -> str:
-        """The tokenizer whose ids it must give; empty if there is none."""
         return self.planned.same_as
 
     @property
@@ -68,7 +65,7 @@ class PreparedTokenizer:
     def with_outcome(self, outcome: TokenizerFacts | Failure, failed: TokenizerState) -> PreparedTokenizer:
         """Return it with the facts, or in the state ``failed`` with the failure.
 
-        A timeout has a state of its own, unless the tokenizer may be missing: how it failed then matters to nobody.
+        A timeout has a state of its own, unless the tokenizer may be missing: how it failed does not matter then.
         """
         if isinstance(outcome, Failure):
             timed_out = outcome.timed_out and failed == TokenizerState.FAILED
@@ -76,7 +73,6 @@ class PreparedTokenizer:
         return replace(self, facts=outcome, notes=outcome.notes)
 
     def with_note(self, note: str) -> PreparedTokenizer:
-        """Return it with one more note."""
         return replace(self, notes=(*self.notes, note))
 
 

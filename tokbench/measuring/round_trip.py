@@ -9,7 +9,7 @@ are put into NFC first: canonically equivalent texts are the same text (Unicode 
 * *lossy, ranked*: its character error rate is at most .0001, and the charge does not change its place.
 * *lossy*: all others. They are not ranked.
 
-Unknown tokens are losses like others: the text that they stand for is gone.
+Unknown tokens are losses like others: their text is gone.
 
 Worked numbers. A tokenizer decodes one U+2581 of 149,534 characters as a space, in 49,766 tokens for 149,096 bytes.
 Its error rate is 1 / 149,534 = .0000067, and three bytes are charged: 149,096 / 49,766 = 2.9959 bytes per token become
@@ -68,7 +68,6 @@ class Loss(NamedTuple):
     """The loss of a tokenizer on some documents."""
 
     exact: bool
-    """``True`` if every document is decoded as it was."""
     cer: float = 0.0
     """Edits for each character, both texts in NFC."""
     charge: float = 0.0
@@ -105,7 +104,6 @@ class Number(NamedTuple):
     """A number among those that it is compared with."""
 
     value: float
-    """The number."""
     charged: float
     """The number if every byte of lost text cost a token; the same where tokens are not its currency, as of a speed."""
     loss: Loss | RoundTrip

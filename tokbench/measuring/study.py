@@ -1,7 +1,7 @@
 """The contract of a study: all that a run finds beyond numbers in cells.
 
 A study is one spec that a plugin registers. The run checks its options, runs it after the text metrics, and keeps its
-block in ``results.json``. A study that fails costs itself alone: its reason stands in the results, the run goes on, and
+block in ``results.json``. A study that fails costs itself alone: its reason is in the results, the run goes on, and
 its exit code says that something failed.
 """
 
@@ -43,9 +43,9 @@ class Outcome:
     block: Any = None
     """The content that ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
     cells: list[Cell] = field(default_factory=list)
-    """Numbers that join those of the metrics."""
+    """Numbers beyond the cells of metrics."""
     own_texts: list[OwnTexts] = field(default_factory=list)
-    """For metrics that bring texts of their own, whether these come back: what loses text is never the best."""
+    """For metrics that bring texts of their own, their round trip: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
     """Sentences that a reader of the results must know."""
     failures: list[str] = field(default_factory=list)
@@ -62,9 +62,9 @@ class Kept(NamedTuple):
     kind: str
     """The sort of work, in words."""
     details: Key
-    """All that the answer is made from, beside the tokenizers, the code and the libraries."""
+    """All that the answer is made from, except the tokenizers, the code and the libraries."""
     family: str = ""
-    """The metric family whose options and code it rests on, too; empty for none."""
+    """The metric family whose options and code decide it, too; empty for none."""
     counted: str = ""
     """The words of a run that takes a number of such answers from the store, such as ``probing: {} answers``; empty to
     say nothing of them."""
@@ -77,7 +77,6 @@ class JobAnswer(NamedTuple, Generic[J]):
     value: Any
     """The answer of the job, or a :class:`~tokbench.foundation.failures.Failure`."""
     crashed: bool = False
-    """``True`` if the job ended its process by itself."""
 
 
 class AskedJobs(NamedTuple, Generic[J]):
@@ -90,7 +89,7 @@ class AskedJobs(NamedTuple, Generic[J]):
     kept: Callable[[J], Kept | None] = lambda _: None
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
     sound: Callable[[Any], bool] = lambda _: True
-    """Tells whether an answer, which is no failure, may be kept."""
+    """Tells whether an answer other than a failure may be kept."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
     """Returns the texts that a job may ask for, by the name of the feed."""
     again: bool = False
@@ -114,7 +113,7 @@ class StudyContext(Protocol):
 
     @property
     def cells(self) -> Sequence[Cell]:
-        """The numbers so far: those of text metrics and of earlier studies."""
+        """The numbers so far, of text metrics and of earlier studies."""
 
     @property
     def worst(self) -> Mapping[tuple[str, str, str], Sequence[DocumentExample]]:
@@ -183,7 +182,7 @@ class StudySpec:
     long: bool = False
     """``True`` if it takes minutes: studies that are quick run before it."""
     roles: tuple[Role, ...] = ()
-    """The roles of metrics that it rests on; a run adds a family for each that it lacks."""
+    """The roles of metrics that it needs; a run adds a family for each that it lacks."""
     reads_texts: bool = False
     """``True`` if it reads the text of corpora again."""
     lacks: Callable[[Any], str] | None = None

@@ -30,7 +30,6 @@ class Sums:
     """
 
     documents: int
-    """The number of documents."""
     columns: dict[str, NDArray[np.float64]]
     """For each quantity, float64[u], the sum in each unit. They are sums of integers, exact below 2**53."""
     units: SampleUnits = None  # type: ignore[assignment]  # set below
@@ -75,7 +74,6 @@ class Sums:
         return Sums(self.documents + other.documents, columns, joined.units)
 
     def total(self, name: str) -> Measured:
-        """Return the sum of a quantity."""
         return Measured(float(self.columns[name].sum()), self.documents)
 
     def by_bucket(self, name: str) -> NDArray[np.float64]:
@@ -98,7 +96,6 @@ class Sums:
         return PairedUnits(one.placed(joined.one, units), two.placed(joined.other, units), units)
 
     def unstratified(self) -> Sums:
-        """Return the sums by units without strata."""
         units, places = self.units.unstratified()
         return self.placed(places, units)
 
@@ -113,7 +110,7 @@ class Sums:
         Args:
             above: the quantity that is divided.
             below: the quantity by which it is divided.
-            unit: the unit of the value, if it differs from that of the metric.
+            unit: the unit of the value, if the metric has another.
             n: the number of documents on which the value rests; all documents by default.
         """
         total = float(self.columns[below].sum())
@@ -157,15 +154,11 @@ class PairedUnits(NamedTuple):
     """Sums of two tokenizers over the same documents, by the same sampling units."""
 
     one: Sums
-    """Those of the first."""
     other: Sums
-    """Those of the second."""
     units: SampleUnits
-    """The units of both."""
 
 
 def _added(places: NDArray[np.int64], values: NDArray[Any], size: int) -> NDArray[np.float64]:
-    """Return float64[size], the sums of values by place."""
     return np.bincount(places, weights=values, minlength=size).astype(np.float64)
 
 
@@ -179,7 +172,6 @@ class SummedMetric:
         self._options = options
 
     def merge(self, one: Any, other: Any) -> Any:
-        """Return the sum of both states."""
         return one + other
 
     def raw(self, state: Any) -> Any:
@@ -205,7 +197,7 @@ def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
 
 
 def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
-    """Return by tokenizer its sums, or the reason why its tokens are not compared with those of others.
+    """Return by tokenizer its sums, or the reason why its tokens are not compared.
 
     One is left out by the rule of loss; see :mod:`tokbench.measuring.round_trip`.
     """
@@ -225,6 +217,6 @@ def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
 
 
 def _tokens(sums: Sums) -> Number:
-    """Return the tokens among those of others, with and without the charge for lost text."""
+    """Return the tokens, with and without the charge for lost text."""
     tokens, charge = (float(sums.columns[column].sum()) for column in ("tokens", "lost bytes"))
     return Number(tokens, tokens + charge, Loss.of(sums))

@@ -100,7 +100,6 @@ class CountTable(NamedTuple):
 
     @property
     def highest(self) -> int:
-        """The highest key."""
         return int(self.keys.max(initial=0))
 
 
@@ -150,7 +149,7 @@ AnyCountTable: TypeAlias = CountTable | GroupedCountTable
 
 
 def add_tables(one: Sequence[AnyCountTable], other: Sequence[AnyCountTable]) -> tuple[AnyCountTable, ...]:
-    """Return tables whose sum is that of all these tables.
+    """Return tables with the same sum as all these tables.
 
     Small tables wait, so that each count is moved only a few times. They are joined when they have more counts than
     the largest table, and so many that they need not be sorted.
@@ -226,7 +225,6 @@ class TokenCounts(NamedTuple):
 
 
 def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the keys of the ids of a shard, rising, and how often each occurs."""
     buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
     # Sorting is about three times as fast when a key takes four bytes.
     small = vocab_size_of(encoded.tokenizer) << BUCKET_BITS <= np.iinfo(np.uint32).max
@@ -237,7 +235,7 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
 
 
 def _compiled_counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the same, the keys of one group after those of another."""
+    """Return the same, group after group."""
     from tokbench.measuring.compiled import count_by_group
 
     ids = encoded.ids.astype(np.uint32, copy=False)

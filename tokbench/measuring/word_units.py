@@ -58,7 +58,7 @@ class UnitSums(NamedTuple):
     Attributes:
         units: the units of all shards in the sums.
         sums: the sums.
-        lacking: the reason why there are no words to count; empty if there are.
+        lacking: the reason why words cannot be counted; else empty.
     """
 
     units: frozenset[Unit]
@@ -69,7 +69,7 @@ class UnitSums(NamedTuple):
         return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
 
     def refusal(self) -> NotApplicable | None:
-        """Return the reason why there is no value; ``None`` if there is one.
+        """Return the reason why the value is missing; else ``None``.
 
         There is none for groups that are counted in different units, and for text without words.
         """

@@ -49,16 +49,16 @@ class CellKind:
     unit: Text = ""
     """The unit. Where words are counted, the unit names the definition of a word."""
     n: Count = 0
-    """The number of documents (for speed: rounds) that the value rests on."""
+    """The number of documents (for speed: rounds) behind the value."""
     status: Status = Status.OK
-    """``ok``, or why there is no value."""
+    """``ok``, or why the value is missing."""
     reason: Text = ""
     """The same in words; empty if the status is ``ok``."""
     in_sample: Number = None
     """The share of the documents that this tokenizer was trained on, exactly; ``null`` if that is unknown."""
     measured: Number = None
-    """The share of the documents that the value rests on, above 0 and below 1, if the run was stopped before it had
-    measured the others; ``null`` for a value that rests on all of them."""
+    """The share of the documents behind the value, above 0 and below 1, if the run was stopped before it had
+    measured the others; ``null`` for a value of all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

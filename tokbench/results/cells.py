@@ -12,7 +12,7 @@ WHOLE: Final = "*"
 """The group that is the whole corpus."""
 
 OWN_TEXTS: Final = "(own texts)"
-"""The name that stands for the corpus in the cells of probes, which bring their texts; no corpus can have it."""
+"""The name in the place of the corpus in the cells of probes, which bring their texts; no corpus can have it."""
 
 
 class Status(StrEnum):
@@ -70,17 +70,17 @@ class Cell:
     ci_high: float | None = None
     """The upper end, likewise."""
     n: int = 0
-    """The number of documents (for speed: rounds) that the value rests on."""
+    """The number of documents (for speed: rounds) behind the value."""
     status: Status = Status.OK
-    """``ok``, or why there is no value."""
+    """``ok``, or why the value is missing."""
     reason: str = ""
     """The same in words; empty if the status is ``ok``."""
     in_sample: float | None = None
     """The share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown. Reports mark
     it from :data:`TRAINED_ON_FROM` on."""
     measured: float | None = None
-    """The share of the documents of its group that the value rests on, above 0 and below 1, if the run was stopped
-    before it had measured the others; ``None`` if the value rests on all of them."""
+    """The share of the documents of its group behind the value, above 0 and below 1, if the run was stopped
+    before it had measured the others; ``None`` for a value of all of them."""
 
 
 def group_name(group: str) -> str:

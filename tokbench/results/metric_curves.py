@@ -20,6 +20,6 @@ class CurvePoint:
     axis: str
     """The name of the axis, with its unit."""
     quantity: str
-    """The quantity that the values are, a few words; curves of one quantity stand together."""
+    """The quantity that the values are, a few words; curves of one quantity are shown together."""
     start: float | None = None
     """The value at 0 of the axis, where it follows from the definition; ``None`` if it does not."""

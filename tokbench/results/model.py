@@ -50,7 +50,7 @@ SCHEMA: Final = "tokbench-results/6"
 class Results:
     """The whole of ``results.json``; each block is documented by its class.
 
-    After a run, ``written`` has the files that this run wrote into its folder; they do not stand in the file itself.
+    After a run, ``written`` has the files that this run wrote into its folder; they are not in the file itself.
     """
 
     name: str
@@ -72,11 +72,11 @@ class Results:
     cells: list[Cell] = field(default_factory=list)
     """The numbers."""
     losses: list[LossInfo] = field(default_factory=list)
-    """For each tokenizer and group with texts that did not come back, how many and why."""
+    """For each tokenizer and group with lossy texts, how many and why."""
     own_texts: list[OwnTexts] = field(default_factory=list)
-    """For metrics that bring texts of their own, whether these come back from each tokenizer."""
+    """For metrics that bring texts of their own, their round trip with each tokenizer."""
     differences: list[Difference] = field(default_factory=list)
-    """For each tokenizer whose ids should be those of another and are not, where and how."""
+    """For each tokenizer whose ids should be equal to another's and are not, where and how."""
     pairs: list[PairComparison] = field(default_factory=list)
     """For each two tokenizers and group, which needs fewer tokens, and how sure that is."""
     matrices: list[PairMatrix] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Results:
     """The raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are asked for;
     :class:`~tokbench.foundation.errors.ResultsError` says then if the file is missing."""
     states_file: StatesFile | None = None
-    """The file that holds the states; ``None`` if they stand here."""
+    """The file that holds the states; ``None`` if they are here."""
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
     seconds: float = 0.0
@@ -110,7 +110,6 @@ class Results:
     """Files that could not be made or written."""
 
     def __post_init__(self) -> None:
-        """Begin with no file written; a list of states may be given, too."""
         if not isinstance(self.states, RawStates):
             self.states = RawStates(self.states)
         if not isinstance(self.studies, StudyBlocks):
@@ -141,7 +140,7 @@ class Results:
         """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.
 
         Args:
-            earlier: an earlier text of these results, since which nothing before ``durations`` has changed; what stands
+            earlier: an earlier text of these results, since which nothing before ``durations`` has changed; what comes
                 before it is taken from there, because the cells of a large run take seconds to be written.
         """
         body = {"schema": SCHEMA} | {part.name: getattr(self, part.name) for part in fields(self)}
@@ -158,10 +157,10 @@ class Results:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a ``results.json`` of this schema, by its path or that of its folder.
+        """Read a ``results.json`` of this schema, by its path or its folder's.
 
         Raises:
-            ResultsError: there is no such file, it is damaged, or of another schema; the message names the place.
+            ResultsError: it is missing, damaged, or of another schema; the message names the place.
         """
         path = Path(path, "results.json") if Path(path).is_dir() else Path(path)
         try:
@@ -210,7 +209,7 @@ class NamedRun(NamedTuple):
         """Read the results of a run from its folder, or from its ``results.json``.
 
         Raises:
-            ResultsError: there is no such file, or it is damaged.
+            ResultsError: it is missing or damaged.
         """
         return cls(str(path), Results.read(path))
 
@@ -236,7 +235,6 @@ def _lines(value: Any) -> str:
 
 
 def _parts(table: Mapping[str, object]) -> str:
-    """Return the JSON of a table, with an entry of each of its parts a line."""
     return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(part)}" for name, part in table.items()) + "\n}"
 
 

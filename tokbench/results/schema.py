@@ -62,12 +62,11 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
 
 
 def schema_text(blocks: Iterable[BlockType[Any]]) -> str:
-    """Return the text of the file ``schema.json`` beside this module."""
+    """Return the text of the file ``schema.json`` next to this module."""
     return json.dumps(json_schema(blocks), indent=1, ensure_ascii=False) + "\n"
 
 
 def _classes_within(*hints: object) -> set[type]:
-    """Return the classes that types are made of, those of the attributes included."""
     classes: set[type] = set()
     waiting = list(hints)
     while waiting:
@@ -80,7 +79,6 @@ def _classes_within(*hints: object) -> set[type]:
 
 
 def _describe(schema: Json, cls: type) -> None:
-    """Carry the docstrings of a class and of its fields into its schema."""
     head, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:\n")
     schema["description"] = " ".join(head.split())
     parts = _ENTRY.split(rest)[1:]
@@ -95,7 +93,6 @@ def _describe(schema: Json, cls: type) -> None:
 
 
 def _field_docs(cls: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a class that have a docstring below them, with it."""
     try:
         [tree] = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, TypeError, ValueError, SyntaxError):

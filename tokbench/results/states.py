@@ -1,4 +1,4 @@
-"""The file ``states.jsonl.gz`` beside ``results.json``: the raw sums behind the cells, exact.
+"""The file ``states.jsonl.gz`` next to ``results.json``: the raw sums behind the cells, exact.
 
 It is text, packed with gzip. A line is a state, as JSON: ``[tokenizer, corpus, group, family, data]``.
 """

@@ -67,7 +67,7 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
     ]
     outcome = invoke(tmp_path / "run.yaml", "-o", tmp_path / "out")
     row = next(line.split() for line in outcome.output.splitlines() if re.match(r"n +280", line))
-    assert row[-1] == f"{ratio:.3f}"
+    assert row[-2:] == [f"{ratio:.3f}", "0.00%"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["n.bpe.json"], "b is not trained"
 
 

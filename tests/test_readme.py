@@ -129,7 +129,7 @@ def test_the_training_shown_works(tmp_path, monkeypatch):
     )
     assert done.returncode == 0, done.stderr
     written = sorted(path.name for path in Path("artefacts").iterdir())
-    assert written == ["mine.bpe.json", "mine.tiktoken", "mine.tokenizer.json"]
+    assert written == ["mine.bpe.json", "mine.tiktoken", "mine.tiktoken.pattern", "mine.tokenizer.json"]
     example = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
     assert doctest.DocTestRunner().run(example).failed == 0
     assert len(example.examples) == 5

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tokbench.report.csv_text import csv_text
+from tokbench.results.cells import COLUMNS
 from tokbench.results.model import SCHEMA, Results
 
 SHELF = Path(__file__).parents[2] / "reports"
@@ -21,6 +23,9 @@ STUDIES = (
     *("vocabularies", "vocabularies_code", "equal_size-pud", "drift"),
     *("validity", "validity_code", "validity_languages", "validity_narrow", "validity_cpu", "size_measured"),
 )
+
+SHOWN = {"vocabularies": ({"ntrex", "pud"}, {"compression_ratio", "premium", "roundtrip_exact"})}
+"""By study, the corpora and metrics whose numbers the pages of the leaderboard show."""
 
 
 def facts(results):
@@ -46,6 +51,11 @@ def publish(study, run):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(json.dumps(facts(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     shutil.copyfile(run / "report.md", folder / "tables.md")
+    if study in SHOWN:
+        corpora, metrics = SHOWN[study]
+        cells = [cell for cell in results.cells if cell.corpus in corpora and cell.metric in metrics]
+        rows = ([getattr(cell, name) for name in COLUMNS] for cell in cells if ": " not in cell.group)
+        (folder / "table.csv").write_text(csv_text(COLUMNS, rows), encoding="utf-8")
     sys.stdout.writelines(f"{line}\n" for line in changed_figures(folder / "README.md", results))
 
 

@@ -266,7 +266,7 @@ class DaskPool(WorkerPool):
         new = {digest: data for digest, data in self._recipes.values() if digest not in known}
         known.update(new)
         alone = None if tried.text or tried.member.reads_nothing else tried.job.without_text()
-        order = Order(self._key, tried.identity, alone or tried.job, digests, new, tried.sent)
+        order = Order(self._key, tried.identity, alone or tried.job, digests, new, tried.sent, self.strangers)
         tried.order = self._send(
             tried, f"job-{secrets.token_hex(4)}", run_order, pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
         )

@@ -61,6 +61,8 @@ class Order(NamedTuple):
     """By sha256, the recipes that the worker may lack."""
     feeds: Mapping[str, int]
     """By feed, the number of batches of text that were sent before."""
+    strangers: frozenset[str] = frozenset()
+    """See :attr:`tokbench.plugin.WorkerPool.strangers`."""
 
 
 class Lacking(NamedTuple):
@@ -189,6 +191,7 @@ def run_order(data: bytes) -> bytes:
         return pickle.dumps(Lapsed())
     try:
         with run.pool(_shown(order.key.run)) as pool:
+            pool.strangers = order.strangers
             for name, digest in order.recipes.items():
                 if name not in pool.kept:
                     pool.keep(name, _recipe(run.recipes[digest]))

@@ -32,7 +32,6 @@ _EXIT_GRACE_S: Final = 10.0
 _MOST_IDLE_DEATHS: Final = 3
 """So many workers in a row may die while no tokenizer is at work."""
 
-
 _MIXED: Final = "*"
 """The process of a slot for jobs that mix a stranger's tokenizer with others; each such job gets a new one."""
 

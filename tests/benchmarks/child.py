@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Any
 
-__all__ = ["on_cores", "take_turns"]
+__all__ = ["on_cores", "run_command", "take_turns"]
 
 
 def _confine(cores: int) -> None:
@@ -47,3 +49,8 @@ def take_turns(benchmark: Any, run: Callable[[str, int], float], ours: str, othe
     benchmark.extra_info["theirs / ours"] = {
         name: round(median(their / our for our, their in paired(times[name])), 2) for name in others
     }
+
+
+def run_command(config: Path, *options: str) -> list[str]:
+    """Return the command that runs a configuration; its results are beside it, in a folder that ends in ``.out``."""
+    return [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(config.with_suffix(".out")), *options]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import corpora
 import pytest
-from test_whole_run import run_command
+from child import run_command
 
 FAMILIES = "[compression, fertility, continued_words, roundtrip, vocabulary, utf8]"
 ALL_FAMILIES = (

@@ -16,7 +16,7 @@ from tokbench.cli.main import tokbench as command
 from tokbench.cli.options import print_markdown
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
-from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
+from tokbench.comparison.render import ComparisonPage, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
@@ -95,13 +95,6 @@ def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
     assert np.std(alone) / np.sqrt(BUCKETS) > error
 
 
-def test_the_whole_corpus_has_the_sums_of_its_groups():
-    other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
-    comparison = compared(run(), run(tokens=other))
-    group, whole = change(comparison), change(comparison, group=WHOLE)
-    assert (whole.low, whole.high) == pytest.approx((group.low, group.high))
-
-
 def test_a_change_that_chance_explains_is_open():
     other = TOKENS + RNG.integers(-1, 2, BUCKETS)
     found = change(compared(run(), run(tokens=other)))
@@ -145,10 +138,6 @@ def test_speeds_of_two_machines_are_compared_if_one_asks_for_it():
     assert (found.ratio_low, found.ratio_high) == (pytest.approx(12 / 11 - 1), pytest.approx(14 / 9 - 1))
     assert found.verdict == "better"
     assert any("two machines" in note for note in comparison.notes)
-
-
-def test_speeds_with_intervals_that_overlap_are_open():
-    assert change(compared(run(), run(speed=(10.0, 12.0, 13.0))), "speed", WHOLE).verdict == "open"
 
 
 def test_what_one_run_alone_has_is_named():
@@ -248,19 +237,6 @@ def test_a_rule_about_text_that_changed_is_refused():
         failed("density < 0", run(), run(corpora=other))
 
 
-def test_hostile_names_are_inert():
-    name = "<script>alert(1)</script>|\u202e"
-    cells = [replace(each, tokenizer=name) for each in run().cells]
-    two = run(tokens=TOKENS + 9)
-    other = [replace(each, tokenizer=name) for each in two.cells]
-    comparison = compared(run(cells=cells), replace(two, cells=other))
-    view = ComparisonPage(comparison, [], 0)
-    for text in (markdown(view), html(view)):
-        assert "<script>" not in text
-        assert "\u202e" not in text
-    assert json.loads(as_json(view))["changes"][0]["tokenizer"] == name
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """A real run, the same again, and one with a vocabulary of other size."""
@@ -283,20 +259,6 @@ metrics: [compression, fertility, roundtrip]
 
 def compare_command(*arguments):
     return CliRunner().invoke(command, ["compare", *map(str, arguments)], catch_exceptions=False)
-
-
-@pytest.mark.slow
-def test_every_ratio_is_that_of_the_sums_that_it_names(runs):
-    results = Results.read(runs / "one" / "results.json")
-    states = {(each.group, each.family): each.state for each in results.states}
-    checked = 0
-    for cell in results.cells:
-        info = results.metrics[cell.metric]
-        if info.ratio_of and cell.group != WHOLE and cell.value is not None:
-            above, below = (sum(states[cell.group, info.family]["sums"][name]) for name in info.ratio_of)
-            assert cell.value == above / below
-            checked += 1
-    assert checked >= 5
 
 
 @pytest.mark.slow
@@ -360,27 +322,6 @@ def test_a_baseline_and_two_others(runs):
     headings = [line for line in found.output.splitlines() if line.startswith("## ")]
     assert ["same against" in headings[0], "other against" in headings[1]] == [True, True]
     assert len(headings) == 2
-
-
-@pytest.mark.slow
-def test_the_paired_interval_holds_the_difference():
-    """1,000 samples of 200 sentences, of which the truth is that of 100,000."""
-    rng = np.random.default_rng(1)
-    n_bytes = rng.normal(100, 30, 100_000).clip(10).round()
-    one = (n_bytes / 4 * rng.lognormal(0, 0.2, len(n_bytes))).round() + 1
-    two = (one * rng.lognormal(0.01, 0.05, len(n_bytes))).round() + 1
-    truth = n_bytes.sum() / two.sum() - n_bytes.sum() / one.sum()
-    held = given = 0
-    for _ in range(1000):
-        sample, bucket = rng.integers(0, len(n_bytes), 200), rng.integers(0, BUCKETS, 200)
-        sums = [
-            np.bincount(bucket, weights=each[sample], minlength=BUCKETS).astype(int) for each in (n_bytes, one, two)
-        ]
-        found = change(compared(run(n_bytes=sums[0], tokens=sums[1]), run(n_bytes=sums[0], tokens=sums[2])))
-        given += found.low is not None
-        held += found.low is not None and found.low <= truth <= found.high
-    assert given > 950
-    assert 0.93 <= held / given <= 0.98
 
 
 def test_a_comparison_in_a_notebook_is_three_lines_or_a_small_page():

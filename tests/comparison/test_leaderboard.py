@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import re
-import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -125,7 +119,7 @@ def test_equal_numbers_share_a_place():
 
 
 @pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(3))
 def test_places_rest_on_evidence(seed, paired):
     """Whatever the numbers: the first place is shared by those whose intervals touch, and by nobody without any."""
     rng = np.random.default_rng(seed)
@@ -151,14 +145,6 @@ def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
     assert standing(board).places == [1, 2, 3]
     assert standing(board).without_best == "no number can be compared with the best"
     assert "**" not in markdown(board)
-
-
-def test_an_interval_of_the_first_alone_is_no_evidence():
-    """Another one must have an interval, too: a number without one is level with everything."""
-    numbers = {"a": (3.0, 2.9, 3.1), "b": (2.9, None, None), "c": (1.0, None, None)}
-    board = leaderboard([run("one", numbers, states=RawStates())])
-    assert standing(board).best == []
-    assert standing(board).without_best == "no number can be compared with the best"
 
 
 def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
@@ -202,11 +188,6 @@ def test_another_text_of_the_same_name_is_kept_apart_and_said():
     ]
 
 
-def test_a_text_whose_digest_is_unknown_is_that_of_no_other_run():
-    runs = [run(name, {name: (1.0, 0.9, 1.1)}, sha="") for name in ("one", "two")]
-    assert [len(each.entries) for each in leaderboard(runs).standings if each.metric == "density"] == [1, 1]
-
-
 def test_other_options_or_formulas_of_a_metric_are_kept_apart():
     other = run("two", {"b": (2.0, 1.9, 2.1)}, families={"f": FamilyInfo(options={"unit": "icu"})})
     board = leaderboard([run("one", {"a": (1.0, 0.9, 1.1)}), other])
@@ -230,12 +211,6 @@ def test_speeds_are_compared_within_one_machine_and_the_last_run_counts():
     assert "speeds that were measured again count from the run that began last: a" in board.notes
     # The same number of the same tokenizer stands once, from the first run, and names the others.
     assert [(each.tokenizer, each.run, each.again) for each in standing(board).entries] == [("b", 1, (3, 2)), ("a", 1, (3, 2))]  # fmt: skip
-
-
-def test_another_tokenizer_of_the_same_name_has_a_line_of_its_own():
-    other = run("two", {"a": (1.0, 0.9, 1.1)}, tokenizers={"a": TokenizerInfo(backend="b", vocab_size=8)})
-    board = leaderboard([run("one", {"a": (1.0, 0.9, 1.1)}), other])
-    assert [each.run for each in standing(board).entries] == [1, 2]
 
 
 def test_pages_name_the_run_of_every_number():
@@ -289,25 +264,6 @@ def test_json_has_runs_and_standings(paths):
     assert [*body] == ["schema", "runs", "notes", "standings"]
     [density] = body["standings"]
     assert [(entry["place"], entry["tokenizer"]) for entry in density["entries"]] == [(1, "two"), (2, "one")]
-
-
-@pytest.mark.slow
-def test_a_terminal_gets_tables(paths):
-    """Through a terminal of the system, as people have one."""
-    controller, terminal = pty.openpty()
-    program = [sys.executable, "-m", "tokbench", "leaderboard", *paths, "--metric", "density"]
-    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
-    subprocess.run(program, stdout=terminal, env=environment, check=True, timeout=60)
-    os.close(terminal)
-    printed = b""
-    with suppress(OSError):  # the end, on Linux
-        while part := os.read(controller, 65536):
-            printed += part
-    os.close(controller)
-    text = re.sub(r"\x1b\[[\d;]*m", "", printed.decode())
-    assert "Leaderboard of 2 runs" in text
-    assert "##" not in text
-    assert re.search(r"1 +two +2.000 +1.900–2.100 +\[2\]", text)
 
 
 def test_the_command_and_the_frame(paths, tmp_path):

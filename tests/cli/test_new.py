@@ -48,7 +48,6 @@ def test_a_configuration_of_texts_runs(new):
     ("arguments", "message"),
     [
         (("folder", "-t", "gpt-44"), "gpt-44: unknown tokenizer 'gpt-44'; did you mean 'gpt-4'?"),
-        (("folder", "-t", "splintr:llama9"), "splintr:llama9: vocabulary: must be"),
         (("empty", "-t", "utf8_bytes"), "no file matches 'empty/**/*'"),
         (("folders",), "no shipped suite is called 'folders'"),
     ],
@@ -73,13 +72,6 @@ def test_a_tokenizer_file_is_named_from_the_configuration(new, tmp_path):
     outcome, _ = new("folder", "--for", "choose", "-t", "own.bpe.json", "-o", "sub/mine.yaml")
     assert outcome.exit_code == 0, outcome.output
     assert CliRunner().invoke(command, ["check", "sub/mine.yaml"]).exit_code == 0
-
-
-def test_a_file_that_exists_is_left_alone(new, tmp_path):
-    (tmp_path / "mine.yaml").write_text("of yesterday", encoding="utf-8")
-    outcome, path = new("folder", "-t", "utf8_bytes")
-    assert "exists already and is left alone" in str(outcome.exception)
-    assert path.read_text(encoding="utf-8") == "of yesterday"
 
 
 def test_the_command_alone_says_where_to_begin():

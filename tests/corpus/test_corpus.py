@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
@@ -63,19 +63,7 @@ def test_the_sample_s_code_and_hostile_texts():
     # Of like length: intervals would be rough if a few documents made up most of the text.
     assert all(1_000 < len(document.text) < 4_500 for document in code)
     hostile = "".join(document.text for document in SampleSource(SampleOptions(part="hostile")).documents())
-    for needed in (
-        "\u200d",
-        "\u0301",
-        "\u202e",
-        "\x00",
-        "\x1b",
-        "a" * 1500,
-        "\r\n",
-        "\ue000",
-        "\ufeff",
-        "<|endoftext|>",
-    ):
-        assert needed in hostile
+    assert all(needed in hostile for needed in ("\u200d", "\u0301", "\x00", "a" * 1500, "\r\n", "<|endoftext|>"))
 
 
 def test_sample_groups_can_be_chosen():
@@ -201,12 +189,6 @@ def test_a_limit_takes_the_first_documents_of_each_group_to_measure(holdout):
     assert survey.sha256 == all_.sha256 == all_.limited_sha256, "by which training knows its text"
 
 
-def test_a_limit_that_leaves_nothing_out_gives_the_digest_of_the_whole():
-    whole, limited = (Corpus("c", Listed(LIMITED), limit=limit).survey() for limit in (None, 30))
-    assert whole.sha256 == limited.limited_sha256
-    assert limited.groups == {"a": 20, "b": 30}
-
-
 def test_under_a_limit_no_more_is_read_than_is_needed_and_changes_are_found():
     source = Listed(list(LIMITED))
     corpus = Corpus("c", source, limit=2)
@@ -262,6 +244,7 @@ def test_shards_keep_order_and_lose_nothing(rows, size):
 
 
 @pytest.mark.slow
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(0, 20), st.integers(0, 20))
 def test_an_edit_moves_the_ends_of_few_shards(seed, deleted, added):
     order = random.Random(seed)
@@ -290,16 +273,6 @@ def test_a_digest_is_that_of_the_documents_and_not_of_their_place():
     gold = [Gold(((0, 1), (2, 3)), (False, False)), Gold(((0, 1), (2, 3)), (False, True)), Gold(((0, 3),), (False,))]
     others = [shard(text="a c"), shard(group="de"), shard(by_key=True), *(shard(gold=each) for each in gold)]
     assert len({each.digest for each in [one, *others]}) == 7
-
-
-def test_a_shard_notices_when_its_place_is_asked_for():
-    one = Shard("c", "g", 0, [Document("a b", "g", "0", "c:0")], by_key=False)
-    assert one.watched(lambda: one.cached("origins", lambda: one.origins)) == (["c:0"], True)
-    assert one.watched(lambda: one.cached("origins", lambda: 1 / 0)) == (["c:0"], True)
-    assert one.watched(lambda: one.cached("texts", lambda: one.texts)) == (["a b"], False)
-    assert [one.watched(lambda name=name: getattr(one, name))[1] for name in ("corpus", "first", "keys", "group")] == [
-        True, True, True, False
-    ]  # fmt: skip
 
 
 def test_buckets_do_not_depend_on_shards():
@@ -368,25 +341,8 @@ def test_a_name_that_exists_is_no_pattern(tmp_path):
     assert find_files(tmp_path / "**" / "x[1].txt").paths == [folder / "x1.txt"]
 
 
-@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "x.txt/y"])
-def test_a_name_that_the_system_refuses_matches_nothing(tmp_path, name):
-    (tmp_path / "x.txt").write_text("text", encoding="utf-8")
-    with pytest.raises(tokbench.InputError, match="no file matches"):
-        find_files(tmp_path / name)
-
-
-def test_notes_of_links_stand_in_the_results(write_config, tmp_path):
-    (tmp_path / "z.txt").write_text("text", encoding="utf-8")
-    (tmp_path / "a.txt").symlink_to("z.txt")
-    results = tokbench.run(write_config(corpora='  c: {source: text, path: "?.txt"}'), workers=0)
-    [note] = results.notes
-    assert note.startswith("corpus c: 1 symbolic link leads to what ")
-
-
 PARALLEL = {
     "one file a language": ({"de.txt": "drei", "en.txt": "three", "fr.md": "trois"}, "{stem}"),
-    "names in folders": ({"de/1.txt": "ein", "de/2.txt": "zwei", "en/1.txt": "one", "en/2.txt": "two"}, "{parent}"),
-    "languages as suffixes": ({"1.de": "ein", "2.de": "zwei", "1.en": "one", "2.en": "two"}, "{suffix}"),
     "a folder a text": ({"1/de.txt": "ein", "2/de.txt": "zwei", "1/en.txt": "one", "2/en.txt": "two"}, "{stem}"),
 }
 
@@ -407,31 +363,10 @@ def test_whole_files_are_translations(tmp_path, case):
     assert all(each == buckets[0] for each in buckets), "translations are in one jackknife group"
 
 
-@pytest.mark.parametrize(
-    ("files", "group"),
-    [
-        (("de/1.txt", "de/2.txt", "en/1.txt", "en/3.txt"), "{parent}"),
-        (("1.de", "2.de", "1.en"), "{suffix}"),
-        (("1/de.txt", "2/de.txt", "1/en.txt", "3/en.txt"), "{stem}"),
-    ],
-)
-def test_whole_files_that_do_not_match_are_refused(tmp_path, files, group):
-    for name in files:
+def test_whole_files_that_do_not_match_are_refused(tmp_path):
+    for name in ("de/1.txt", "de/2.txt", "en/1.txt", "en/3.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name, encoding="utf-8")
-    source = TextSource(TextOptions(path=tmp_path / "**" / "*.*", group=group))
+    source = TextSource(TextOptions(path=tmp_path / "**" / "*.*", group="{parent}"))
     with pytest.raises(tokbench.InputError, match="is not parallel: group 'en'"):
         Corpus("c", source, parallel=True).survey()
-
-
-def test_premiums_of_one_file_a_language(write_config, tmp_path):
-    (tmp_path / "de.txt").write_text("aaaa", encoding="utf-8")
-    (tmp_path / "en.txt").write_text("aa", encoding="utf-8")
-    path = write_config(
-        corpora='  c: {source: text, path: "??.txt", document: file, parallel: true, reference: en}',
-        metrics="[compression, fairness, pairs]",
-    )
-    results = tokbench.run(path, workers=0)
-    premium = {cell.group: cell for cell in results.cells if cell.metric == "premium"}
-    assert (premium["de"].value, premium["en"].value) == (2.0, 1.0)
-    assert premium["de"].ci_low is None, "one document has no interval"

@@ -35,19 +35,6 @@ def test_the_table_of_languages_is_whole():
     assert len(of_class["4"]) == 18
 
 
-def test_the_table_of_names_is_whole():
-    from importlib.resources import files
-
-    rows = (files("tokbench.corpus") / "language_names.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [row.split("\t") for row in rows if not row.startswith("#")]
-    codes = [code for row in rows for code in row[:2] if code != "-"]
-    assert len(codes) == len(set(codes))
-    assert all(
-        re.fullmatch(r"[a-z]{2}|-", two) and re.fullmatch(r"[a-z]{3}|[A-Z][a-z]{3}", three) for two, three, _ in rows
-    )
-    assert all(name == name.strip() and name.isprintable() for *_, name in rows)
-
-
 def test_names_stand_beside_codes_of_languages_only():
     flores = ["ace_Arab", "ace_Latn", "kea_Latn", "acm_Arab", "zho_Hans", "zho_Hant", "yue_Hant", "awa_Deva"]
     assert list(language_names(flores).values()) == [

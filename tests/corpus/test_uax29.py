@@ -13,19 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.words import graphemes, uax29, unicode_tables
+from tokbench.corpus.words import graphemes, uax29
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.graphemes import cluster_breaks, grapheme_spans
 from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
 from tokbench.corpus.words.unicode_tables import (
-    GRAPHEME_RULES,
     PINNED,
     bit_table,
-    regex_unicode_version,
     segmentation_versions,
 )
 from tokbench.foundation.jit import has_numba
-from tokbench.metrics import utf8
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 
@@ -125,23 +122,16 @@ WRITTEN = [
     ("Word", "÷ 092F × 0942 × 002E × 090F × 0928 ÷"),  # यू.एन
     ("Word", "÷ 0915 × 0940 × 002E × 092E × 0940 × 002E × 0938 × 0947 ÷"),  # की.मी.से
     ("Word", "÷ 0065 × 0301 × 0027 × 0061 ÷"),  # é'a, decomposed
-    ("Word", "÷ 006C × 0300 × 2019 × 0065 × 0301 ÷"),
-    ("Word", "÷ 0031 × 0308 × 002C × 0031 ÷"),
     ("Word", "÷ 05D0 × 05B7 × 0022 × 05D1 ÷"),  # Hebrew: a vowel point, then a gershayim
     ("Word", "÷ 0938 × 093F ÷ 002E ÷ 0020 ÷ 0915 ÷"),  # a full stop at the end of a sentence
-    ("Word", "÷ 0061 × 0308 ÷ 002E ÷ 002E ÷ 0061 ÷"),  # two signs
     ("Word", "÷ 0061 × 002E × 0308 × 0061 ÷"),  # the mark on the sign
     ("Word", "÷ 0061 × 00AD × 0027 × 2060 × 0062 ÷"),  # invisible characters between
     ("Word", "÷ 0301 ÷ 0061 ÷ 000A ÷ 0301 ÷ 0061 ÷"),  # a mark with nothing to stand on
-    ("Word", "÷ 0020 × 0020 × 0308 ÷ 0020 ÷"),
     ("Word", "÷ 1F1EB × 0308 × 1F1EE ÷ 1F1EB × 1F1EE ÷ 1F1EB ÷"),
     ("Word", "÷ 2701 × 200D × 2701 ÷"),
     ("Grapheme", "÷ 2701 × 200D × 2701 ÷"),
-    ("Grapheme", "÷ 0061 × 200D ÷ 2701 ÷"),
     ("Grapheme", "÷ 0915 × 094D × 0937 ÷ 0915 ÷"),  # a conjunct is one
     ("Grapheme", "÷ 0061 × 094D × 0937 ÷"),  # since Unicode 18, whatever stands before the virama
-    ("Grapheme", "÷ 0915 × 0301 ÷ 0937 ÷"),
-    ("Grapheme", "÷ 0915 × 094D × 200D × 093C × 0937 ÷"),
     ("Grapheme", "÷ 0600 × 0061 × 0903 ÷ 000D × 000A ÷ 0308 ÷ 000A ÷"),
     ("Grapheme", "÷ 1100 × 1161 × 11A8 × 11A8 ÷ AC00 × 11A8 × 11A8 ÷ 1100 × 1100 × AC01 ÷ 1161 ÷"),
     ("Grapheme", "÷ 1F469 × 1F3FD × 200D × 1F680 ÷ 1F469 ÷"),
@@ -174,36 +164,6 @@ def test_compiled_code_and_numpy_find_the_same_words(text, foreign, at):
         for data in map(str.encode, (text, inside, foreign)):
             plain, compiled = both_ways(monkeypatch, data)
             assert plain == compiled
-
-
-@needs_numba
-def test_compiled_code_and_numpy_agree_on_the_test_file_of_unicode(monkeypatch):
-    lines = unicode_file("auxiliary/WordBreakTest.txt").splitlines()
-    for line, text, _ in cases(lines):
-        plain, compiled = both_ways(monkeypatch, f"{'plain words ' * 100}{text} and more".encode())
-        assert plain == compiled, line
-
-
-@needs_numba
-@given(rising=st.lists(st.integers(0, 40), max_size=20).map(sorted), values=st.lists(st.integers(0, 40), max_size=20))
-def test_places_are_those_of_a_search(rising, values):
-    """Compare on values that rise, as words do, and on others."""
-    from tokbench.corpus.words.compiled import places_after
-
-    arrays = np.array(rising, dtype=np.int64), np.array(values, dtype=np.int64)
-    assert places_after(*arrays).tolist() == np.searchsorted(*arrays, side="right").tolist()
-
-
-def test_abbreviations_are_single_words():
-    for text, words in {
-        "यू.एन. में": ["यू.एन", "में"],
-        "की.मी/घं": ["की.मी", "घं"],
-        "e\u0301'a l\u0300’x": ["e\u0301'a", "l\u0300’x"],
-        "ग्रे’ज़ 3\u20e3,5": ["ग्रे’ज़", "3\u20e3,5"],
-        "צה\u05b7\"ל ג'": ['צה\u05b7"ל', "ג'"],
-    }.items():
-        for around in ("", "It's 1.5 in a plain text, " * 50):
-            assert spelled(text, "Word", around)[-len(words) :] == words
 
 
 @cache
@@ -311,14 +271,6 @@ def after_pictograph(head, kinds):
 RULES = {"Word": words_by_rules, "Grapheme": clusters_by_rules}
 
 
-def test_hard_characters_are_of_every_class():
-    hard = "".join(HARD)
-    names = [re.findall(r"(\w+)", " ".join(each)) for each in (uax29._KINDS, graphemes._CLASSES)]
-    assert {word_class(char) for char in hard} == {*names[0], "Other"}
-    assert {cluster_class(char) for char in hard} == {*names[1]}
-    assert not set(string.ascii_letters + string.digits).isdisjoint(hard)
-
-
 @pytest.mark.parametrize("property_", ["Word", "Grapheme"])
 @given(text=st.one_of(HARD_TEXT, st.text(max_size=9)).filter(bool))
 def test_boundaries_are_those_of_the_rules(property_, text):
@@ -338,30 +290,9 @@ def test_hard_text_inside_plain_text(text):
     assert found == [*plain, *by_segments(text, words_by_rules(text), "Word"), *plain]
 
 
-@given(st.lists(HARD_TEXT, max_size=5))
-def test_spans_rise_and_do_not_overlap(texts):
-    for find in (lambda text: uax29_spans(text.encode()), grapheme_spans):
-        text = "\n".join(texts)
-        flat = find(text).ravel().tolist()
-        assert flat == sorted(flat)
-        assert all(start < end for start, end in find(text).tolist())
-    # Clusters leave out white space and nothing else.
-    assert regex.sub(r"\s", "", "".join(text[a:b] for a, b in grapheme_spans(text).tolist())) == regex.sub(
-        r"\s", "", text
-    )
-
-
-def test_every_ascii_character_in_all_places():
-    templates = ("a{}a", "1{}1", "a{}1", "1{}a", "_{}_", "_{}a", "a{}", "{}1", "{}{}", "a{}{}a", "a{}\n")
-    for char in map(chr, range(128)):
-        for text in (template.replace("{}", char) for template in templates):
-            for property_, rules in RULES.items():
-                assert spelled(text, property_) == by_segments(text, rules(text), property_), ascii(text)
-
-
 def test_real_text(data):
     for path in sorted((data / "pud").glob("??.txt")):
-        text = path.read_text(encoding="utf-8")[:2_000]
+        text = path.read_text(encoding="utf-8")[:500]
         for property_, rules in RULES.items():
             assert spelled(text, property_) == by_segments(text, rules(text), property_), path.name
 
@@ -369,7 +300,7 @@ def test_real_text(data):
 @pytest.mark.slow
 def test_grapheme_clusters_of_real_text_are_those_of_regex(data):
     for path in sorted((data / "pud").glob("??.txt")):
-        text = path.read_text(encoding="utf-8")[:20_000]
+        text = path.read_text(encoding="utf-8")[:5_000]
         expected = [list(match.span()) for match in regex.finditer(r"(?!\s)\X", text)]
         assert grapheme_spans(text).tolist() == expected, path.name
 
@@ -387,36 +318,14 @@ def test_the_pinned_pictographs_are_those_of_the_file():
     assert len(there) == 3537
 
 
-@pytest.mark.parametrize(
-    ("version", "first"),
-    [(15, "\U00011f04"), (16, "\U00010d40"), (17, "\U00010940")],
-)
-def test_the_version_of_regex_has_the_characters_of_that_version(version, first):
-    assert bool(regex.match(r"\p{Assigned}", first)) == (int(regex_unicode_version().split(".")[0]) >= version)
-
-
-def test_the_version_of_the_rules_of_clusters_is_named_wherever_a_reader_meets_them():
-    """Since Unicode 18 a virama joins the consonant behind it to whatever stands before."""
-    rules = f"rules of Unicode {GRAPHEME_RULES}"
-    assert spelled("a\u094d\u0937", "Grapheme") == ["a\u094d\u0937"]
-    assert rules in segmentation_versions()["grapheme clusters (UAX #29)"]
-    assert any(metric.id == "graphemes_split" and rules in metric.definition for metric in utf8.SPEC.values)
-    readme = Path(unicode_tables.__file__).parents[1] / "README.md"
-    assert f"those of Unicode {GRAPHEME_RULES}" in readme.read_text(encoding="utf-8")
-
-
 def test_the_versions_are_in_the_results_and_in_the_reports(write_config, tmp_path):
-    results = tokbench.run(write_config(formats="[html, md]"), output=tmp_path / "out", workers=0)
+    results = tokbench.run(write_config(formats="[md]"), output=tmp_path / "out", workers=0)
     assert results.environment.segmentation == segmentation_versions()
-    read = tokbench.Results.read(tmp_path / "out" / "results.json")
-    assert read.environment.segmentation == segmentation_versions()
     assert re.fullmatch(
         r"Unicode \d+\.\d+(\.\d+)? \(regex [\d.]+\), with all pictographs of Unicode 15\.0",
-        read.environment.segmentation["words (UAX #29)"],
+        results.environment.segmentation["words (UAX #29)"],
     )
-    html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     for way, version in segmentation_versions().items():
-        assert way in html
-        assert version in html
+        assert way in markdown
         assert version in re.sub(r"\\", "", markdown)

@@ -1,8 +1,5 @@
 """Words: units and where they lie."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import regex
@@ -47,21 +44,15 @@ def test_korean_stays_on_spaces():
     assert spell(["안녕 하세요."], "whitespace") == ["안녕", "하세요."]
 
 
-@pytest.mark.parametrize("code", ["th", "lo", "km", "my", "zh", "ja", "zho-CN", "zh_Hant", "tha", "yue"])
+@pytest.mark.parametrize("code", ["th", "zho-CN", "yue"])
 def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
     assert default_unit(code, icu=True) == "icu"
     assert default_unit(code, icu=False) == "character"
 
 
-@pytest.mark.parametrize("code", ["bo", "dz", "bod_Tibt"])
+@pytest.mark.parametrize("code", ["bod_Tibt"])
 def test_tibetan_has_no_dictionary_but_marks_its_syllables(code):
     assert default_unit(code, icu=True) == default_unit(code, icu=False) == "syllable"
-
-
-def test_a_broken_icu_is_as_good_as_none():
-    code = "import sys; sys.modules['icu'] = None; from tokbench.corpus.words.icu import icu_works; print(icu_works())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 @needs_icu
@@ -74,7 +65,7 @@ def test_icu_finds_words_in_unspaced_scripts():
 
 
 @needs_icu
-@pytest.mark.parametrize("text", ["ຂ້ອຍກິນເຂົ້າ", "ខ្ញុំស្រឡាញ់ភាសាខ្មែរ", "မြန်မာဘာသာစကား", "私は学生です"])
+@pytest.mark.parametrize("text", ["ខ្ញុំស្រឡាញ់ភាសាខ្មែរ", "私は学生です"])
 def test_icu_has_dictionaries(text):
     words = spell([text], "icu")
     assert "".join(words) == text
@@ -115,7 +106,7 @@ def test_a_corpus_without_gold_says_so():
         shard.words("gold")
 
 
-@pytest.mark.parametrize("code", ["en", "ar", "java", "javascript", "hostile-emoji", "python", "vi"])
+@pytest.mark.parametrize("code", ["en", "hostile-emoji", "python"])
 def test_all_else_is_counted_in_words(code):
     assert default_unit(code) == "uax29"
 
@@ -177,11 +168,11 @@ def test_spaces_and_ink_of_documents():
     assert shard.ink_before.tolist() == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4]
 
 
-@pytest.mark.parametrize("unit", [*FOUND, "mora"])
+@pytest.mark.parametrize("unit", FOUND)
 def test_a_long_document_is_searched_in_pieces(unit):
-    text = "".join(document.text[:60] for document in SampleSource(SampleOptions()).documents())
+    text = "".join(document.text[:20] for document in SampleSource(SampleOptions()).documents())
     text = text.replace(" ", "\n", 2000) + "\r\n\u0301a\n\u200d🇫\n🇮\nไทย\nที่ no end"
     whole = _spans(text, unit, size=len(text))
-    assert len(whole[0]) > 1000
+    assert len(whole[0]) > 500
     for size in (1, 500):
         assert np.array_equal(_spans(text, unit, size=size), whole)

@@ -12,7 +12,6 @@ from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
 
 from tokbench_plugins.bpe import PATTERNS
 
-_QWEN = PATTERNS["gpt4"].replace(r"\p{N}{1,3}", r"\p{N}")
 _HAN = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"
 _ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _KIMI = "|".join(
@@ -28,20 +27,10 @@ _DEEPSEEK_WORDS = (
     r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _DEEPSEEK = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", _DEEPSEEK_WORDS)
-_TEKKEN = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 SPLITS = {
     "deepseek_v3": _DEEPSEEK,
-    "glm4": (PATTERNS["gpt4"],),
     "kimi_k2": (_KIMI,),
     "llama3": (PATTERNS["gpt4"],),
-    "mistral_v3": (_TEKKEN,),
-    "olmo2": (PATTERNS["gpt4"],),
-    "qwen3": (_QWEN,),
-    "whisper_v3": (PATTERNS["gpt2"],),
 }
 """By vocabulary of splintr, the expressions that its makers split text with, one after the other."""
 

@@ -1,13 +1,16 @@
 """A stranger's package, really installed: the good plugin is usable, each broken one is a line with its reason."""
 
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from conftest import problems
 
+import tokbench
+from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench.plugin import BackendSpec, hookimpl
 from tokbench.registry.parts import parts_of
@@ -17,34 +20,31 @@ HERE = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The sample package, built and installed into a folder of its own that stands on the path."""
-    site = tmp_path_factory.mktemp("site")
+def site(tmp_path_factory):
+    """The sample package, built and installed into a folder of its own."""
+    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*command, "--target", str(site), str(HERE / "sample_plugin")], check=True, timeout=120)
-    path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path, "COLUMNS": "250"}
+    subprocess.run([*command, "--target", str(folder), str(HERE / "sample_plugin")], check=True, timeout=120)
+    return folder
 
 
-def tokbench(env, *args, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "tokbench", *map(str, args)],
-        env=env, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+@pytest.fixture
+def installed(site, monkeypatch):
+    monkeypatch.syspath_prepend(site)
 
 
 @pytest.mark.slow
-def test_list_tells_five_reasons_and_exits_0(installed):
-    done = tokbench(installed, "list")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.usefixtures("installed")
+def test_list_tells_five_reasons_and_exits_0():
+    done = CliRunner(env={"COLUMNS": "250"}).invoke(command, ["list"])
+    assert done.exit_code == 0
     lines = {
         line.split()[0]: " ".join(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("acme")
     }
     assert lines["acme"] == "acme-tokenizers 3.1 usable"
-    assert "ModuleNotFoundError: No module named 'library_that_nobody_has'" in lines["acme-missing-library"]
+    assert "No module named 'library_that_nobody_has'" in lines["acme-missing-library"]
     assert "RuntimeError: configured for the moon not for the earth" in lines["acme-import-error"]
     assert "hook 'register_backends'" in lines["acme-wrong-signature"]
-    assert "colour" in lines["acme-wrong-signature"]
     assert "unknown hook 'register_tokenisers'" in lines["acme-unknown-hook"]
     assert "the backend 'tiktoken' is already there, from tokbench" in lines["acme-duplicate"]
     assert "acme_fresh" not in done.stdout, "of a plugin that clashes nothing is taken over"
@@ -52,67 +52,33 @@ def test_list_tells_five_reasons_and_exits_0(installed):
 
 
 @pytest.mark.slow
-def test_the_good_plugin_works_and_reports_tell_of_the_others(installed, tmp_path):
-    (tmp_path / "run.yaml").write_text(
-        """schema: tokbench/1
-name: acme
-corpora: {h: {source: acme_haiku}}
-tokenizers: {chunks: {backend: acme_chunks, size: 5}}
-metrics: [compression, acme_longest]
-report: {formats: [acme_txt, html, md]}
-""",
-        encoding="utf-8",
+@pytest.mark.usefixtures("installed")
+def test_the_good_plugin_works_and_reports_name_the_others(write_config, tmp_path):
+    config = write_config(
+        "  h: {source: acme_haiku}", "  c: {backend: acme_chunks, size: 5}", "[acme_longest]", "[acme_txt, md]"
     )
-    done = tokbench(installed, "run", "run.yaml", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    folder = tmp_path / "reports" / "acme"
-    assert (folder / "acme.txt").read_text(encoding="utf-8") == "12 cells\n"
-    for name in ("report.html", "report.md"):
-        text = (folder / name).read_text(encoding="utf-8")
-        for reason in ("library_that_nobody_has", "for the moon", "colour", "register_tokenisers", "is already there"):
-            assert reason in text, (name, reason)
-        assert "longest_document" in text
+    tokbench.run(config, tmp_path / "out", workers=0)
+    assert (tmp_path / "out" / "acme.txt").read_text(encoding="utf-8").endswith(" cells\n")
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    for reason in ("library_that_nobody_has", "for the moon", "register_tokenisers", "is already there"):
+        assert reason in text
+    assert "longest_document" in text
 
 
 @pytest.mark.slow
-def test_a_broken_plugin_s_backend_is_unknown(installed, tmp_path):
-    (tmp_path / "run.yaml").write_text(
-        "schema: tokbench/1\nname: x\ncorpora: {h: {source: acme_haiku}}\n"
-        "tokenizers: {c: {backend: acme_fresh}}\nmetrics: [compression]\n",
-        encoding="utf-8",
-    )
-    done = tokbench(installed, "check", "run.yaml", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "run.yaml:4:27: unknown backend 'acme_fresh'" in done.stderr
-
-
-def check(env, folder, tokenizer):
-    (folder / "run.yaml").write_text(
-        "schema: tokbench/1\nname: x\ncorpora: {h: {source: sample}}\n"
-        f"tokenizers: {{c: {{backend: {tokenizer}}}}}\nmetrics: [compression]\n",
-        encoding="utf-8",
-    )
-    done = tokbench(env, "check", "run.yaml", cwd=folder)
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("name", ["acme-missing-library", pytest.param("missing_library", marks=pytest.mark.slow)])
-def test_a_backend_whose_plugin_did_not_load_is_told_with_the_reason(installed, tmp_path, name):
-    code, said = check(installed, tmp_path, name)
-    assert code == 2
-    expected = (
-        f"run.yaml:4:27: backend {name!r} may come from the plugin 'acme-missing-library' "
-        "(acme_tokenizers.missing_library), which did not load: "
-        "ModuleNotFoundError: No module named 'library_that_nobody_has'"
-    )
-    assert expected in said
-
-
-def test_an_unknown_name_is_told_with_every_plugin_that_did_not_load(installed, tmp_path):
-    code, said = check(installed, tmp_path, "acme_chunk")
-    assert code == 2
-    assert "unknown backend 'acme_chunk'; did you mean 'acme_chunks'? (plugins that did not load: " in said
-    assert "'acme-import-error' (acme_tokenizers.import_error): RuntimeError: configured for the moon" in said
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("missing_library", "may come from the plugin 'acme-missing-library' (acme_tokenizers.missing_library), which"),
+        ("acme_fresh", "'acme-import-error' (acme_tokenizers.import_error): RuntimeError"),
+        ("acme_chunk", "did you mean 'acme_chunks'? (plugins that did not load: "),
+    ],
+)
+def test_an_unknown_backend_is_told_with_what_did_not_load(write_config, name, said):
+    [line] = problems(write_config(tokenizers=f"  c: {{backend: {name}}}"))
+    assert line.startswith("run.yaml:6:16: ")
+    assert said in line
 
 
 class FakeDistribution:

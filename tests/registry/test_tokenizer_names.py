@@ -88,12 +88,9 @@ def test_every_main_option_exists():
     ("name", "content", "resolved"),
     [
         ("tokenizer.json", b'{"version": "1.0"}', ("huggingface", "path")),
-        ("mine.tiktoken", RANKS, ("tiktoken", "path")),
         ("llama.model", RANKS, ("tiktoken", "path")),
         ("t5.model", b"\n\x0e\n\x05<unk>", ("sentencepiece", "path")),
-        ("vocab.txt", b"[PAD]\n", ("huggingface", "vocab_txt")),
         ("mine.bpe.json", b'{"format": "tokbench-bpe/2", "kind": "naive_bpe"}', ("naive_bpe", "path")),
-        ("mine.pieces.json", b'{"format": "tokbench-pieces/1", "kind": "codepoints"}', ("codepoints", "path")),
     ],
 )
 def test_a_file_is_known_by_its_end_and_its_first_bytes(tmp_path, grammar, name, content, resolved):
@@ -116,20 +113,12 @@ def test_only_a_backend_that_is_wanted_takes_a_file_or_a_published_name(tmp_path
 
 def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
     (tmp_path / "tekken.json").write_text('{\n "config": {', encoding="utf-8")
-    (tmp_path / "list.json").write_text("[1]", encoding="utf-8")
     (tmp_path / "empty.model").write_bytes(b"")
     (tmp_path / "a.exe").write_bytes(b"MZ")
     for name, message in (
-        (
-            "nobody",
-            r"unknown tokenizer 'nobody'; write backend:value, a file \(.gguf, .json, .*, or a published name: claude-3, .*codellama,",
-        ),
-        ("gpt4o", "unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'"),
-        ("tiktokn:gpt2", "unknown backend 'tiktokn'; did you mean 'tiktoken'"),
-        ("missing.model", "cannot be read: No such file or directory"),
+        ("nobody", "unknown tokenizer 'nobody'; write backend:value, a file .*, or a published name: .*codellama,"),
         ("${NO_SUCH_FOLDER}/a.model", "the environment variable NO_SUCH_FOLDER is not set"),
         (str(tmp_path / "tekken.json"), "looks like a Tekken file"),
-        (str(tmp_path / "list.json"), "not a JSON object"),
         (str(tmp_path / "empty.model"), "the file is empty"),
         (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .gguf, .json, .model"),
     ):

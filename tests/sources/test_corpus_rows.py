@@ -2,7 +2,6 @@
 
 import json
 import random
-import subprocess
 import sys
 
 import pytest
@@ -42,11 +41,8 @@ def test_segments_are_gold_words_and_morphemes(tmp_path):
     ("segments", "says"),
     [
         (["un", "kynd"], "does not spell the text: 'kynd' is not what follows in the text at character 3: 'kind'; write the morphemes as they stand in the text"),
-        (["un"], "does not spell the text: the text goes on after the last of them with 'kind'"),
         (["un", ["kind"]], 'must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'),
         ("un-kind", "must be a list of strings"),
-        ([["un", "kind"], []], "must be a list of strings"),
-        ([1, 2], "must be a list of strings"),
     ],
 )  # fmt: skip
 def test_segments_that_are_wrong(tmp_path, segments, says):
@@ -86,20 +82,19 @@ def parquet(tmp_path, rows, row_group=100):
 
 
 def test_parquet_gives_what_jsonl_gives(tmp_path):
-    rows = [row | {"id": f"{row['id']}{k}", "unused": [k]} for k in range(700) for row in ROWS]
+    rows = [row | {"id": f"{row['id']}{k}", "unused": [k]} for k in range(70) for row in ROWS]
     options = {"key": "id", "segments": "pieces", "group": "{lang}-{stem}"}
     found = list(ParquetSource(ParquetOptions(path=parquet(tmp_path, rows), **options)).documents())
     same = list(JsonlSource(JsonlOptions(path=jsonl(tmp_path, *rows), **options)).documents())
-    assert len(found) == 1400
+    assert len(found) == 140
     assert [each._replace(origin="") for each in found] == [each._replace(origin="") for each in same]
-    assert found[1399].origin == "r.parquet:1400"
+    assert found[139].origin == "r.parquet:140"
 
 
-@pytest.mark.parametrize("row_group", [100, 10_000])
-def test_parquet_is_not_in_memory_as_a_whole(tmp_path, row_group):
+def test_parquet_is_not_in_memory_as_a_whole(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     numbers = random.Random(1)
-    path = parquet(tmp_path, [{"text": numbers.randbytes(2000).hex()} for _ in range(10_000)], row_group)
+    path = parquet(tmp_path, [{"text": numbers.randbytes(2000).hex()} for _ in range(3_000)], 100)
     pool, most = pyarrow.default_memory_pool(), 0
     for _ in ParquetSource(ParquetOptions(path=path)).documents():
         most = max(most, pool.bytes_allocated())
@@ -117,11 +112,10 @@ def test_parquet_that_is_wrong(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("module", "kind"), [("pyarrow", "parquet"), ("datasets", "datasets")])
-def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch, module, kind):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(tokbench.InputError, match=rf"needs .*: pip install 'tokbench\[{kind}\]'"):
-        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"), workers=0)
+def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(tokbench.InputError, match=r"needs .*: pip install 'tokbench\[parquet\]'"):
+        tokbench.run(write_config(corpora="  c: {source: parquet, path: .}"), workers=0)
 
 
 @pytest.fixture
@@ -161,15 +155,3 @@ def test_a_dataset_that_is_not_as_asked(saved):
         rows_of(path=saved / "none")
     with pytest.raises(ValueError, match="give either path"):
         DatasetsOptions(path=saved / "one", name="some/thing")
-
-
-@pytest.mark.slow
-def test_the_hub_without_network(write_config, tmp_path):
-    pytest.importorskip("datasets")
-    config = write_config(corpora="  c: {source: datasets, name: some/thing}")
-    code = f"import tokbench\ntry:\n    tokbench.run({str(config)!r})\nexcept tokbench.InputError as error:\n    print(error)"
-    # The library reads the variable when it is imported.
-    environment = {"PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert "the dataset 'some/thing' on the hub, split 'train', cannot be read: " in done.stdout
-    assert "without network save it elsewhere with save_to_disk and give its 'path'" in done.stdout

@@ -56,19 +56,10 @@ def test_the_folder_of_an_address_can_be_the_group(memory):
     assert [(each.group, each.text) for each in source.documents()] == [("de", "eins"), ("en", "one")]
 
 
-def test_two_files_of_one_name_in_other_corpora_are_not_mixed_up(memory):
-    memory(a_txt=b"first")
-    source = TextSource(TextOptions(path="memory://texts/a.txt"))
-    memory(a_txt=b"second")
-    assert next(TextSource(TextOptions(path="memory://texts/a.txt")).documents()).text == "second"
-    assert next(source.documents()).text == "first"
-
-
 @pytest.mark.parametrize(
     ("path", "told"),
     [
         ("memory://texts/none*.txt", "no file matches; list what is there"),
-        ("memory://texts/none.txt", "no file matches; list what is there"),
         ("gopher://host/a.txt", "Protocol not known: gopher"),
     ],
 )

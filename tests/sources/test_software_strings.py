@@ -55,23 +55,18 @@ def test_names_are_those_of_babel():
     assert [*texts["en"]] == [*texts["hi"]]
 
 
-@pytest.mark.parametrize("source", [DjangoSource, CldrSource])
-def test_a_language_that_is_not_there(source):
+def test_a_language_that_is_not_there():
     pytest.importorskip("babel")
-    pytest.importorskip("django")
-    options = CldrOptions if source is CldrSource else AlignedOptions
     with pytest.raises(InputError, match="has no locale 'xx'"):
-        list(source(options(locales=("en", "xx"))).documents())
+        list(CldrSource(CldrOptions(locales=("en", "xx"))).documents())
 
 
 def test_no_text_in_common():
     with pytest.raises(InputError, match="here has no text that all of en, de have; name fewer locales"):
         list(aligned({"en": {"a": "A"}, "de": {"b": "B"}}, AlignedOptions(locales=("en", "de")), "here"))
-    with pytest.raises(InputError, match="no text that languages of this coverage have"):
-        list(aligned({"en": {"a": "A"}, "de": {"b": "B"}}, AlignedOptions(coverage=0.9), "here"))
 
 
-@pytest.mark.parametrize("data", [b"", b"\xde\x12\x04", b"x" * 40])
+@pytest.mark.parametrize("data", [b"", b"x" * 40])
 def test_a_catalogue_that_is_none(data):
     with pytest.raises(ValueError, match=r"not a \.mo file"):
         read_catalogue(data)

@@ -27,16 +27,6 @@ wcsstore| practition| Dragonbound| guiActive| davidjl|覚醒|ForgeModLoader| 裏
 """GPT-2: the list of "SolidGoldMagikarp III: Glitch token archaeology" (Watkins and Rumbelow 2023, lesswrong.com), but for
 24 control characters, zero-width marks and the longest repeats."""
 
-GPT_J = """
- attRot| externalToEVA|EStreamFrame| RandomRedditor|PsyNetMessage| SolidGoldMagikarp| Adinida| RandomRedditorWithNo
-|cloneembedreportprint|oreAndOnline|InstoreAndOnline| davidjl| TheNitromeFan| TheNitrome| srfN|embedreportprint
-|GoldMagikarp|StreamerBot| UCHIJ| DevOnline|rawdownloadcloneembedreportprint| サーティ|Downloadha| Smartstocks
-|rawdownload| externalToEVAOnly| guiActiveUn| unfocusedRange| guiActiveUnfocused|quickShip|?????-?????-
-|DragonMagazine| 裏覚醒|龍契士| strutConnector|isSpecialOrderable
-"""
-"""GPT-2's vocabulary in GPT-J: the first 36 that Land and Bartolo verified by weights and by prompts
-(cohere-ai/magikarp, results/reports/EleutherAI_gpt_j_6b.md)."""
-
 OLMO_2 = """
 useRalative|useRal|webElementProperties|\tRTLU|PostalCodesNL|webElementX|$PostalCodesNL|\tRTCK|\tRTHOOK
 | ForCanBeConvertedToF| ForCanBeConverted|webElementXpaths|:-------------</|richTextPanel|-vesm|\tRTLI| StreamLazy
@@ -55,7 +45,6 @@ PUBLISHED = {
     # The list; what of it these texts do make; how many are among the first 50, 500 and 5,000 candidates.
     "gpt2": [
         (WATKINS, {" practition", ".[", "天", "к"}, {50: 33, 500: 55, 5000: 80}),
-        (GPT_J, set(), {50: 17, 500: 27, 5000: 33}),
     ],
     "cl100k_base": [(OLMO_2, set(), {50: 15, 500: 34, 5000: 46})],
 }

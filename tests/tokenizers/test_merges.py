@@ -5,7 +5,6 @@ import random
 
 import numpy as np
 import pytest
-import sentencepiece
 import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,7 +19,6 @@ from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.mistral.backend import vocabularies
-from tokbench_plugins.sentencepiece.proto import PieceType, read_pieces
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 pytestmark = pytest.mark.usefixtures("shared_store")
@@ -66,9 +64,9 @@ def test_any_ranks_at_every_size(seed, words, texts):
 def test_most_random_ranks_are_told():
     told = [
         hasattr(TiktokenTokenizer(make_encoding("random", random_ranks(seed, 6), "gpt2", {})), "merges")
-        for seed in range(200)
+        for seed in range(40)
     ]
-    assert 150 < sum(told) < 200
+    assert 30 < sum(told) < 40
 
 
 def test_whole_chunks_have_the_parts_that_lower_merges_leave():
@@ -114,22 +112,6 @@ def test_sentencepiece_at_every_size(tmp_path, options):
     equals_cut(tokenizer, cut_model(path), [*texts, "tthh ö athe"], range(len(tokenizer.merges)))
 
 
-def test_other_kinds_of_sentencepiece_have_none(tmp_path):
-    spec = load_registry().backends.get("sentencepiece")
-    options = spec.train_options(model_type="unigram", hard_vocab_limit=False)
-    tokenizer = spec.train(["the other brother bathes there"] * 9, 30, options, lambda done, total: None)
-    assert not isinstance(tokenizer, tokbench.plugin.HasMerges)
-
-
-def test_pieces_are_those_of_the_library(data):
-    path = data / "spm" / "mistral_v3.model"
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    pieces = read_pieces(path.read_bytes())
-    assert [piece.text for piece in pieces] == [processor.id_to_piece(i) for i in range(len(processor))]
-    assert [piece.score for piece in pieces] == [processor.get_score(i) for i in range(len(processor))]
-    assert [piece.type is PieceType.BYTE for piece in pieces] == [processor.is_byte(i) for i in range(len(processor))]
-
-
 def hugging_face(folder, merges, **model):
     tokens = [*"abc ", *dict.fromkeys("".join(pair) for pair in merges), *model.pop("more", ())]
     vocab = {token: i for i, token in enumerate(tokens)}
@@ -158,25 +140,20 @@ def test_hugging_face_at_every_size(tmp_path, merges, model):
     equals_cut(tokenizer, cut_json(path), texts, range(len(tokenizer.merges)))
 
 
-def test_marks_on_tokens_are_no_bytes_of_the_parts(tmp_path):
-    path = hugging_face(tmp_path, [("a", "b")], end_of_word_suffix="</w>")
-    assert not isinstance(tokbench.load("huggingface", path=str(path)), tokbench.plugin.HasMerges)
-
-
 @pytest.fixture(scope="module")
 def pud(data):
     return [
         line
         for path in sorted((data / "pud").glob("*.txt"))
-        for line in path.read_text(encoding="utf-8").splitlines()[::8]
+        for line in path.read_text(encoding="utf-8").splitlines()[::40]
     ]
 
 
-SIZES = (0, 25_000, 110_000)
+SIZES = (0, 25_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4"), ("o200k_base", "o200k")])
+@pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4")])
 def test_published_encodings(data, monkeypatch, pud, name, pattern):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
     tokenizer = tokbench.load("tiktoken", encoding=name)
@@ -185,21 +162,16 @@ def test_published_encodings(data, monkeypatch, pud, name, pattern):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mistral_v1", "mistral_v3"])
+@pytest.mark.parametrize("name", ["mistral_v1"])
 def test_published_models(data, pud, name):
     path = data / "spm" / f"{name}.model"
     equals_cut(tokbench.load("sentencepiece", path=str(path)), cut_model(path), pud, (0, 5000, 25_000))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "backend"),
-    [("gpt-neox-20b", "huggingface"), ("roberta-base", "huggingface"), ("roberta-base", "transformers")],
-)
-def test_published_pipelines(data, pud, backend, name):
-    """Both backends run the same engine, and tell its merges by the same code: one pipeline shows it of the second."""
-    path = data / "hf" / f"{name}.tokenizer.json"
-    equals_cut(tokbench.load(backend, path=str(path)), cut_json(path), pud, (0, 20_000))
+def test_published_pipelines(data, pud):
+    path = data / "hf" / "roberta-base.tokenizer.json"
+    equals_cut(tokbench.load("huggingface", path=str(path)), cut_json(path), pud, (0, 20_000))
 
 
 @pytest.mark.slow
@@ -228,7 +200,6 @@ def test_tekken(pud):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["bpe_openai", "tokbench_bpe", "wordchipper"])
-def test_engines_tell_the_same(backend):
-    merges = tokbench.load(backend, encoding="cl100k_base").merges
+def test_engines_tell_the_same():
+    merges = tokbench.load("tokbench_bpe", encoding="cl100k_base").merges
     assert merges == tokbench.load("splintr", vocabulary="cl100k_base").merges

@@ -162,14 +162,6 @@ def test_what_is_wrong_with_a_base_is_told(write, files, expected):
     assert any(line.startswith(expected) for line in lines), lines
 
 
-def test_a_chain_of_bases_has_an_end(write):
-    for k in range(1, 40):
-        write(f"{k}.yaml", f"extends: {k + 1}.yaml\n")
-    assert "20.yaml:1:10: more than 20 files extend one another; put some of them together" in told(
-        write("suite.yaml", SUITE.format("1.yaml"))
-    )
-
-
 def test_results_record_every_file(write, tmp_path):
     write("en.txt", "".join(f"one line {k}\n" for k in range(40)))
     base = write("base.yaml", BASE)

@@ -42,18 +42,10 @@ def test_a_suite_is_right_and_its_copy_says_the_same_anywhere(name, tmp_path, mo
     assert all(not path or path.startswith("${TOKBENCH_TEST_DATA}/") for path in local), "a path needs no folder"
 
 
-WITH_STUDIES = [name for name in shipped_suites() if {"quick", "study"} <= read_config(Path(name)).located.data.keys()]
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("tiktoken_files")
-@pytest.mark.parametrize("name", WITH_STUDIES)
-def test_a_study_asks_for_nothing_that_a_first_look_leaves_out(name, data, tmp_path, monkeypatch):
-    if name == "validity_cpu":  # its texts are packages that a user downloads
-        (tmp_path / "python").mkdir()
-        for number in range(3):
-            (tmp_path / "python" / f"{number}.py").write_text(f"x = {number}\n", encoding="utf-8")
-        monkeypatch.setenv("TOKBENCH_TEST_DATA", str(tmp_path))
+@pytest.mark.usefixtures("data", "tiktoken_files")
+@pytest.mark.parametrize("name", ["quickstart", "vocab_size"])
+def test_a_study_asks_for_nothing_that_a_first_look_leaves_out(name):
     outcome = CliRunner().invoke(command, ["check", name, "--quick"])
     assert (outcome.exit_code, f"{name}: nothing wrong" in outcome.output) == (0, True), outcome.output
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -36,24 +36,18 @@ def list_(kind: str | None, *, as_json: bool) -> None:
 
     They bring backends, published names of tokenizers, corpora, metrics, studies, report formats and executors.
     """
+    from tokbench.registry.plugins import load_registry
+
+    registry = load_registry()
+    facts = {listed: _facts(registry, listed) for listed in ([kind] if kind else _KINDS)}
     if as_json:
-        print_json({listed: _facts(listed) for listed in ([kind] if kind else _KINDS)})
+        print_json(facts)
         return
     from rich.console import Console
 
-    from tokbench.registry.plugins import load_registry
-
     console = Console()
-    if kind in {None, "suites"}:
-        _list_suites(console)
-    registry = load_registry()
-    for listed in [kind] if kind else _KINDS:
-        if listed == "plugins":
-            _list_plugins(registry, console)
-        elif listed != "suites":
-            head = "what loads it: the first that needs no network" if listed == "published" else "what it is"
-            rows = [(entry.name, entry.origin, entry.reason or entry.summary) for entry in _listed(registry, listed)]
-            _table(console, listed, (_KINDS[listed], "from", head), rows)
+    for listed, entries in facts.items():
+        _show(console, listed, entries)
 
 
 class _Listed(NamedTuple):
@@ -90,14 +84,12 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
     ]
 
 
-def _facts(kind: str) -> list[dict[str, object]]:
+def _facts(registry: Registry, kind: str) -> list[dict[str, Any]]:
     from tokbench.config.suites import shipped_suites
-    from tokbench.registry.plugins import load_registry
 
     if kind == "suites":
         suites = shipped_suites().values()
         return [{"name": suite.name, "summary": suite.summary, "needs_data": suite.needs_data} for suite in suites]
-    registry = load_registry()
     if kind == "plugins":
         return [
             {name: getattr(plugin, name) for name in ("name", "distribution", "version", "reason")}
@@ -106,20 +98,21 @@ def _facts(kind: str) -> list[dict[str, object]]:
     return [entry._asdict() for entry in _listed(registry, kind)]
 
 
-def _list_suites(console: Console) -> None:
-    from tokbench.config.suites import shipped_suites
-
-    needs = " (needs test data: TOKBENCH_TEST_DATA)"
-    rows = [(suite.name, suite.summary + needs * suite.needs_data) for suite in shipped_suites().values()]
-    _table(console, "suites", (_KINDS["suites"], "what it shows; run it with 'tokbench run SUITE'"), rows)
-
-
-def _list_plugins(registry: Registry, console: Console) -> None:
-    rows = [
-        (plugin.name, f"{plugin.distribution} {plugin.version}".strip(), plugin.reason or "usable")
-        for plugin in registry.plugins
-    ]
-    _table(console, "plugins", (_KINDS["plugins"], "from", "state"), rows)
+def _show(console: Console, kind: str, entries: Sequence[dict[str, Any]]) -> None:
+    if kind == "suites":
+        needs = " (needs test data: TOKBENCH_TEST_DATA)"
+        columns: tuple[str, ...] = ("what it shows; run it with 'tokbench run SUITE'",)
+        rows = [(entry["name"], entry["summary"] + needs * entry["needs_data"]) for entry in entries]
+    elif kind == "plugins":
+        columns = ("from", "state")
+        rows = [
+            (entry["name"], f"{entry['distribution']} {entry['version']}".strip(), entry["reason"] or "usable")
+            for entry in entries
+        ]
+    else:
+        columns = ("from", "what loads it: the first that needs no network" if kind == "published" else "what it is")
+        rows = [(entry["name"], entry["origin"], entry["reason"] or entry["summary"]) for entry in entries]
+    _table(console, kind, (_KINDS[kind], *columns), rows)
 
 
 def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

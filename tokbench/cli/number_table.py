@@ -15,11 +15,7 @@ _NAME: Final = 12
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name, or its end if it is wider: the end of a path says most.
-
-    >>> shortened("models/mine/tokenizer.json", 16)
-    '…/tokenizer.json'
-    """
+    """Return a name, or its end if it is wider: the end of a path says most."""
     return name if len(name) <= width else f"…{name[1 - width :]}"
 
 

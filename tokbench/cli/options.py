@@ -28,11 +28,7 @@ TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file su
 
 
 def examples(*commands: str) -> str:
-    """Return the examples of a help text; the tests run every one.
-
-    >>> examples("tokbench list", "tokbench serve").splitlines()[1:]
-    ['Examples:', '  tokbench list', '  tokbench serve']
-    """
+    """Return the examples of a help text; the tests run every one."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
@@ -47,11 +43,7 @@ STDIN: Final = "-"
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file, or of standard input.
-
-    Raises:
-        InputError: it cannot be read, or is not UTF-8.
-    """
+    """Return the text of a file, or of standard input; an InputError if it cannot be read, or is not UTF-8."""
     from tokbench.foundation.errors import InputError
     from tokbench.foundation.parsing import TextError, decode_utf8
 

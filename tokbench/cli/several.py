@@ -27,16 +27,9 @@ class PlannedRun:
 
 
 def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, workers: int = 1) -> list[PlannedRun]:
-    """Return the runs of a command; all are checked before the first begins.
+    """Return the runs of a command; all are checked before the first begins, with 0 ``workers`` in this process.
 
-    Args:
-        given: files, folders of files, and names of shipped suites.
-        output: the folder of the run; several runs have subfolders.
-        overrides: for every configuration.
-        workers: 0 also checks in this process.
-
-    Raises:
-        InputError: lists all problems of all configurations.
+    Several runs have subfolders of ``output``. An InputError lists all problems of all configurations.
     """
     from tokbench.config.read import read_config
     from tokbench.config.suites import find_configs
@@ -58,11 +51,7 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
 
 
 def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
-    """Check configurations as :func:`plan_runs` does, without writing, and call ``show`` with each valid one.
-
-    Raises:
-        InputError: lists all problems of all configurations.
-    """
+    """Check configurations as :func:`plan_runs` does, without writing, and call ``show`` with each valid one."""
     from tokbench.config.suites import find_configs
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown

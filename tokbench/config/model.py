@@ -77,11 +77,7 @@ def _document(value: Any) -> int:
 
 
 def memory_text(size: int) -> str:
-    """Return an amount of memory as written in a configuration.
-
-    >>> memory_text(8 * 10**9), memory_text(1 << 30), memory_text(1_500_000_000)
-    ('8GB', '1GiB', '1500MB')
-    """
+    """Return an amount of memory as written in a configuration: ``8GB``, ``1GiB``, ``1500MB``."""
     unit = next((unit for unit in reversed(_UNITS) if size % _UNITS[unit] == 0), "MB")
     return f"{size / _UNITS[unit]:g}{unit}"
 

@@ -48,20 +48,13 @@ def apply_settings(located: Located, settings: Sequence[str]) -> None:
     >>> apply_settings(located, ["metrics.fertility.unit=icu", "limits.step=5", "metrics.compression=null"])
     >>> located.data
     {'metrics': [{'fertility': {'unit': 'icu'}}], 'limits': {'step': 5}}
-    >>> located.where(("limits", "step"))
-    '--set limits.step=5'
     """
     for setting in settings:
         _apply(located, setting, f"--set {shortened(setting, _LONGEST_NAME)}")
 
 
 def apply_quick(located: Located) -> tuple[str, ...]:
-    """Apply the settings under ``quick`` in a configuration, add problems with their place, and return the settings.
-
-    >>> located = read_yaml("{quick: [limits.step=5], limits: {step: 600}}", "run.yaml")
-    >>> apply_quick(located), located.data["limits"]
-    (('limits.step=5',), {'step': 5})
-    """
+    """Apply the settings under ``quick`` in a configuration, add problems with their place, and return the settings."""
     given = located.data.get("quick") if isinstance(located.data, dict) else None
     settings = tuple(setting for setting in given if isinstance(setting, str)) if isinstance(given, list) else ()
     if not settings:
@@ -181,7 +174,6 @@ class _Setting:
 
 
 def _family(item: Any) -> str:
-    """Return the name of a metric family in a list; empty if malformed."""
     if isinstance(item, dict) and len(item) == 1:
         return str(next(iter(item)))
     return item if isinstance(item, str) else ""

@@ -40,9 +40,6 @@ def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
 
     Raises:
         InputError: the file is missing, or it is not UTF-8, not YAML, or not a mapping.
-
-    >>> read_config(Path("probes")).name
-    'probes'
     """
     file = find_config(path)
     return parse_config(read_text(file, str(file)), file, overrides)
@@ -65,10 +62,6 @@ def config_of(data: Mapping[str, Any], overrides: Overrides = NO_OVERRIDES) -> C
 
     Raises:
         InputError: a value has an unknown type, or the mapping cannot be read.
-
-    >>> config = config_of({"schema": "tokbench/1", "name": "mine", "tokenizer": {}})
-    >>> print(config.problems[0])
-    tokenizer: unknown key 'tokenizer'; did you mean 'tokenizers'?
     """
     try:
         # JSON is YAML, and leaves no doubt about what is a string.

@@ -98,13 +98,7 @@ class Located:
         self.folders = {**source.folders, **self.folders}
 
     def remove(self, path: Path) -> None:
-        """Remove a key from a mapping.
-
-        >>> located = read_yaml("a: {b: 1, c: 2}", "one.yaml")
-        >>> located.remove(("a", "b"))
-        >>> located.data, located.where(("a", "b"))
-        ({'a': {'c': 2}}, 'one.yaml:1:4')
-        """
+        """Remove a key from a mapping, and its places."""
         self._forget(path)
         del _value_at(self.data, path[:-1])[path[-1]]
 
@@ -159,20 +153,9 @@ def read_yaml(text: str, name: str) -> Located:
     except yaml.YAMLError as error:
         raise InputError([Problem(name, f"not YAML: {' '.join(str(error).split())}")]) from error
     except (ValueError, OverflowError) as error:  # the parser lets these through
-        raise InputError([_unread(text, name, loader.get_mark(), error)]) from error
+        mark = loader.get_mark()
+        raise InputError([Problem(f"{name}:{mark.line + 1}:{mark.column + 1}", f"not YAML: {error}")]) from error
     return located
-
-
-def _unread(text: str, name: str, mark: yaml.Mark, error: Exception) -> Problem:
-    """Return a problem for a parser error without a place: a character beyond Unicode, or a huge number."""
-    escape = text[mark.index - 2 : mark.index]
-    if escape == "\\U":
-        written = escape + text[mark.index : mark.index + 8]
-        return Problem(
-            f"{name}:{mark.line + 1}:{mark.column - 1}",
-            f"not YAML: {written} is beyond \\U0010ffff, the end of Unicode",
-        )
-    return Problem(f"{name}:{mark.line + 1}:{mark.column + 1}", f"not YAML: {error}")
 
 
 def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
@@ -266,10 +249,7 @@ class _Reader:
 
 
 def plain_scalar(text: str) -> Any:
-    """Return the value of a plain scalar by the core schema.
-
-    Raises:
-        ValueError: a number has more digits than a float can hold.
+    """Return the value of a plain scalar by the core schema; a ValueError if a number is too large.
 
     >>> [plain_scalar(text) for text in ("12", "true", "no", "[a")]
     [12, True, 'no', '[a']

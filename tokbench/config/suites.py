@@ -33,11 +33,7 @@ class Suite:
 
 @cache
 def shipped_suites() -> dict[str, Suite]:
-    """Return the suites of tokbench by name, sorted.
-
-    >>> shipped_suites()["probes"].path.name
-    'probes.yaml'
-    """
+    """Return the suites of tokbench by name, sorted."""
     folder = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
     files = sorted(folder.glob("*.yaml"), key=lambda path: path.stem) if folder else []
     return {path.stem: _suite(path) for path in files}
@@ -53,11 +49,7 @@ def _suite(path: Path) -> Suite:
 
 
 def find_suite(name: str) -> Suite:
-    """Return a suite of tokbench.
-
-    Raises:
-        InputError: no suite has this name.
-    """
+    """Return a suite of tokbench, or raise an InputError with the names of all."""
     suites = shipped_suites()
     if name not in suites:
         close = close_name(name, suites)
@@ -74,9 +66,6 @@ def find_config(given: Path) -> Path:
 
     Raises:
         InputError: no such suite, or the path is a folder.
-
-    >>> find_config(Path("words")).name
-    'words.yaml'
     """
     if given.is_dir():
         raise InputError([Problem(str(given), f"is a folder, not a configuration{_of_this_name(given)}")])
@@ -98,9 +87,7 @@ def _of_this_name(folder: Path) -> str:
 
 
 def find_configs(given: Sequence[Path]) -> list[Path]:
-    """Return configurations, each folder replaced by its YAML files, sorted.
-
-    Files of a folder with ``_`` or ``.`` in front are left out.
+    """Return configurations, each folder replaced by its YAML files but those with ``_`` or ``.`` in front, sorted.
 
     Raises:
         InputError: a folder has no such file.

@@ -62,11 +62,7 @@ def _folders(data: Any, part: Part) -> dict[str, Path]:
 
 
 def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
-    """Return validated options that do not come from a file; ``what`` is their owner, for messages.
-
-    Raises:
-        InputError: lists all problems.
-    """
+    """Return validated options that do not come from a file; ``what`` is their owner, for messages."""
     problems: list[Problem] = []
     data = json.loads(json.dumps(options, default=str))
     valid = validate(model, data, Part(Located(what)), problems)

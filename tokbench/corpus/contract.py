@@ -11,17 +11,13 @@ from tokbench.tokenizers.options import Options
 
 
 class Gold(NamedTuple):
-    """Words that people marked in one text; positions are in code points.
-
-    >>> Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))  # "cats!"
-    Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))
-    """
+    """Words that people marked in one text, in code points: ``Gold(((0, 4), (4, 5)), (False, True), (3,))`` of cats."""
 
     words: tuple[tuple[int, int], ...]
     """``(start, end)`` of each word, in order and without overlap."""
     punctuation: tuple[bool, ...]
     morphemes: tuple[int, ...] | None = None
-    """The positions inside words where one morpheme ends and the next begins, rising; ``None`` if not marked."""
+    """The positions inside words where a morpheme ends, rising; ``None`` if not marked."""
 
 
 class Document(NamedTuple):
@@ -46,8 +42,8 @@ class Document(NamedTuple):
 class Source(Protocol):
     """An opened corpus: every reading gives the same documents.
 
-    It may also have ``notes`` for readers of the results, :class:`HasFiles`, and ``document_limit``, set by a run: the
-    bytes of the longest document that it may read.
+    It may have ``notes`` for readers of the results, :class:`HasFiles`, and ``document_limit``, which a run sets: the
+    bytes of the longest document.
     """
 
     @property
@@ -55,11 +51,7 @@ class Source(Protocol):
         """Empty if not known."""
 
     def documents(self) -> Iterator[Document]:
-        """Yield all documents in a fixed order.
-
-        Raises:
-            InputError: a file is missing or is not UTF-8; the message gives the place.
-        """
+        """Yield all documents in a fixed order, or raise InputError with the place of what cannot be read."""
 
 
 @runtime_checkable
@@ -73,7 +65,7 @@ class HasFiles(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSpec:
-    """The description of a corpus source, which a plugin registers."""
+    """What a plugin registers for a corpus source."""
 
     name: str
     """The word after ``source:`` in a configuration."""

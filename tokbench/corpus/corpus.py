@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.contract import Document, HasFiles, Source
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
-from tokbench.corpus.excerpts import NO_BOUND, Excerpt, Excerpts
+from tokbench.corpus.excerpts import Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
@@ -25,24 +25,15 @@ from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import HasNotes
 
 _USUAL: Final = (str, str, str, str, NoneType, str, str)
-"""Of most documents' fields, for a quick check."""
-
-_HASHED_BYTES: Final = 1 << 14
-"""Joined bytes per call."""
 
 _DOCUMENT_BYTES: Final = 256
 _GOLD_WORD_BYTES: Final = 160
-"""Memory of a document besides its text, and of each gold word."""
 
 _PROGRESS_BYTES: Final = 4 << 20
 
 
 def fingerprint(text: str) -> int:
-    """Return 64 bits of a hash, which identifies a document.
-
-    >>> fingerprint("a")
-    4681665781835383343
-    """
+    """Return 64 bits of a hash, which identifies a document."""
     return int.from_bytes(_mark(text.encode()), "big")
 
 
@@ -51,7 +42,6 @@ def _mark(data: bytes) -> bytes:
 
 
 def _memory(document: Document) -> int:
-    """Estimate in bytes."""
     words = len(document.gold.words) if document.gold else 0
     return sys.getsizeof(document.text) + _DOCUMENT_BYTES + words * _GOLD_WORD_BYTES
 
@@ -61,55 +51,25 @@ def _shared_key(document: Document) -> str:
 
 
 class DocumentHash:
-    r"""The sha256 of group, key and text of documents, in order.
-
-    >>> one = DocumentHash()
-    >>> document = Document("né", "fr", "7", "c:7")
-    >>> one.add(document, document.text.encode())
-    >>> one.hexdigest() == hashlib.sha256("fr\0007\0né\0".encode()).hexdigest()
-    True
-    """
+    """The sha256 of group, key and text of documents, in order, with a NUL after each."""
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
-        self._waiting: list[bytes] = []
-        self._bytes = 0
 
     def add(self, document: Document, data: bytes) -> None:
         """Add the next document; ``data`` is its text in UTF-8."""
-        head = f"{document[1]}\0{document[2]}\0".encode()
         if document.line_end.strip("\n"):  # CRLF, or blanks in an empty line; how many lines end is in the keys
-            head = document.line_end.encode() + head
-        if len(data) >= _HASHED_BYTES:  # to join it would take its memory once more
-            self._waiting.append(head)
-            self._flush()
-            self._digest.update(data)
-            self._digest.update(b"\0")
-            return
-        self._waiting += (head, data, b"\0")
-        self._bytes += len(data) + 1
-        if self._bytes >= _HASHED_BYTES:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._digest.update(b"".join(self._waiting))
-        self._waiting.clear()
-        self._bytes = 0
+            self._digest.update(document.line_end.encode())
+        self._digest.update(f"{document[1]}\0{document[2]}\0".encode())
+        self._digest.update(data)
+        self._digest.update(b"\0")
 
     def hexdigest(self) -> str:
-        self._flush()
         return self._digest.hexdigest()
 
 
 class _FirstDocuments:
-    """Hashes the first documents of each group, or all without a limit.
-
-    >>> first = _FirstDocuments(1)
-    >>> first.take(Document("a", "en", "1", "c:1"), b"a"), first.take(Document("b", "en", "2", "c:2"), b"b")
-    (True, False)
-    >>> first.documents
-    1
-    """
+    """Hashes the first documents of each group; without a limit, takes all."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
@@ -118,7 +78,6 @@ class _FirstDocuments:
         self.digest = DocumentHash()
 
     def take(self, document: Document, data: bytes) -> bool:
-        """Tell whether the document is among the first of its group."""
         if self._limit is None:
             return True
         if self._taken[document.group] >= self._limit:
@@ -130,13 +89,7 @@ class _FirstDocuments:
 
 
 class _KeptDocuments:
-    """Keeps documents in at most ``room`` bytes of memory, or none.
-
-    >>> kept = _KeptDocuments(1)
-    >>> kept.add(Document("a", "en", "1", "c:1"))
-    >>> kept.documents, kept.n_bytes
-    (None, 0)
-    """
+    """Keeps documents in at most ``room`` bytes of memory, or none."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -185,12 +138,8 @@ class Reading:
     """The texts of one reading of some corpora; on an error it ends early.
 
     Args:
-        readings: by corpus, its documents.
+        readings: documents by corpus.
         with_groups: write the group before each text, for :func:`group_and_text`.
-
-    >>> reading = Reading({"c": iter([Document("one", "en", "1", "c:1"), Document("two", "en", "2", "c:2")])})
-    >>> list(reading), reading.failures
-    (['one', 'two'], {})
     """
 
     def __init__(self, readings: Mapping[str, Iterator[Document]], *, with_groups: bool = False) -> None:
@@ -225,9 +174,8 @@ def group_and_text(line: str) -> tuple[str, str]:
 class Corpus:
     """A source under its name in a run.
 
-    With ``holdout``, a share of the documents is evaluated, and the rest is for training; else all are for both. A hash
-    of the text decides, or of the key that translations share. With ``limit``, only the first documents of each
-    group are evaluated. A document of more than ``document_limit`` bytes is refused.
+    With ``holdout``, a share of the documents, chosen by a hash of the text or of the key that translations share, is
+    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are evaluated.
 
     Readings are hashed: documents that differ from the survey end them with an error.
     """
@@ -259,18 +207,13 @@ class Corpus:
         self.document_limit = document_limit
 
     def evaluation(self) -> Iterator[Document]:
-        """Return the evaluated documents.
-
-        Raises:
-            InputError: while reading: a file cannot be read, or the text has changed since the survey.
-        """
+        """Return the evaluated documents; reading raises InputError if a file fails or the text has changed."""
         documents = (
             document for document in self._documents() if not self.holdout or self.held_out(document, self.holdout)
         )
         return documents if self.limit is None else self._limited(documents)
 
     def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
-        """Read no further than the last document needed."""
         first = _FirstDocuments(self.limit)
         for document in documents:
             if first.take(document, document.text.encode()):
@@ -287,7 +230,7 @@ class Corpus:
         )
 
     def training_text(self) -> Iterator[Document]:
-        """Return the documents for training with the line ends of their file; parallel sentences have none."""
+        """Return the documents for training with their line ends, which parallel sentences lack."""
         if self.parallel:
             return self.training()
         return (
@@ -303,7 +246,6 @@ class Corpus:
         return shards(self.name, documents, by_key=self.parallel)
 
     def _documents(self) -> Iterator[Document]:
-        """Yield kept documents, or read and compare them with the survey."""
         if self._kept is not None:
             yield from self._kept
             return
@@ -320,14 +262,12 @@ class Corpus:
             yield document if usual else plain(document, Document, "a document")
 
     def _encoded(self, document: Document) -> bytes:
-        """Return UTF-8; raise InputError if it is too long."""
         data = document.text.encode()
         if len(data) > self.document_limit:
             raise too_long(document.origin, self.document_limit)
         return data
 
     def changed(self) -> InputError:
-        """Return the error for text that has changed since the survey."""
         return InputError(
             f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
             "which was found at the start; run again when nothing writes to its files, or if nothing does, touch them: "
@@ -342,8 +282,7 @@ class Corpus:
             room: documents are kept if they take at most so many bytes of memory.
 
         Raises:
-            InputError: a file cannot be read, a document is too long, the corpus or one of its parts is empty, groups
-            of a
+            InputError: a document cannot be read or is too long, the corpus or a part of it is empty, groups of a
                 parallel corpus have different keys, or only some documents have gold words.
         """
         survey, first = Survey(), _FirstDocuments(self.limit)
@@ -381,7 +320,7 @@ class Corpus:
             if self.parallel:
                 keys[group].append(_shared_key(document))
                 mark = _mark(keys[group][-1].encode())  # translations are shown together
-            if measured and mark < excerpts.bounds.get(group, NO_BOUND):
+            if measured:
                 excerpts.add(document, mark)
         self._check(survey.documents, evaluated, trained, keys)
         if len(marked) > 1:
@@ -407,7 +346,6 @@ class Corpus:
         self._kept, self.kept_bytes = None, 0
 
     def held_out(self, document: Document, share: float) -> bool:
-        """Tell by hash whether a document is among a share of all."""
         return fingerprint(_shared_key(document) if self.parallel else document.text) < share * 2**64
 
     def _check(

@@ -15,10 +15,6 @@ LONGEST_EXCERPT: Final = 160
 _NEAR: Final = 40
 
 
-NO_BOUND: Final = b"\xff" * 9
-"""Above all hashes."""
-
-
 class Excerpt(NamedTuple):
     """A part of a document that is shown."""
 
@@ -31,31 +27,19 @@ class Excerpt(NamedTuple):
 
 
 class Excerpts:
-    """Chooses the documents with the smallest hashes of each group; translations share a hash.
-
-    >>> chosen = Excerpts()
-    >>> for number, mark in enumerate((b"9", b"1", b"5", b"3")):
-    ...     chosen.add(Document(f"text {number}", "en", str(number), f"c:{number}"), mark)
-    >>> [excerpt.origin for excerpt in chosen.of("en")]
-    ['c:1', 'c:3', 'c:2']
-    """
+    """Chooses the documents with the smallest hashes of each group; translations share a hash."""
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[bytes, Excerpt]] = {}
-        self.bounds: dict[str, bytes] = {}
-        """By full group, the hash from which on documents are ignored."""
 
     def add(self, document: Document, mark: bytes) -> None:
         """Of two documents with one hash the first counts."""
-        if mark >= self.bounds.get(document.group, NO_BOUND):
-            return
         kept = self._kept.setdefault(document.group, {})
-        if mark not in kept:
-            kept[mark] = _excerpt(document, mark)  # at once, so that no whole document is kept
+        if mark in kept or (len(kept) == MOST_EXCERPTS and mark > max(kept)):
+            return
+        kept[mark] = _excerpt(document, mark)  # at once, so that no whole document is kept
         if len(kept) > MOST_EXCERPTS:
             del kept[max(kept)]
-        if len(kept) == MOST_EXCERPTS:
-            self.bounds[document.group] = max(kept)
 
     def of(self, group: str) -> list[Excerpt]:
         """Return the smallest hash first."""

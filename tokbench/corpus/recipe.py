@@ -23,11 +23,7 @@ class CorpusRecipe:
     document_limit: int
 
     def open(self, spec: CorpusSpec) -> Corpus:
-        """Open the corpus with its source.
-
-        Raises:
-            InputError: its files are not here.
-        """
+        """Open the corpus with its source, or raise InputError if its files are not here."""
         source = spec.open(self.options)
         return Corpus(
             self.name,

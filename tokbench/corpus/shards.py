@@ -28,13 +28,11 @@ SHARD_CHARS: Final = 1 << 20
 """A shard is complete with this many characters."""
 
 _LEAST: Final = 4
-"""From 1 / 4 of its size on, a shard may end at a document's hash."""
 
 _ENDS: Final = 4
 """Expected in a shard's size."""
 
 _LONG: Final = 1 << 26
-"""A larger shard, of one document, caches nothing."""
 
 BUCKET_BITS: Final = 5
 BUCKETS: Final = 1 << BUCKET_BITS
@@ -42,7 +40,7 @@ BUCKETS: Final = 1 << BUCKET_BITS
 
 
 class ShardMark(NamedTuple):
-    """What is needed of a shard whose states are known, as in :class:`Shard`."""
+    """What is needed of a shard whose states are known."""
 
     key: tuple[str, str, int]
     documents: int
@@ -60,7 +58,7 @@ class ShardMark(NamedTuple):
 
 
 class ShardPlace(NamedTuple):
-    """The place of a shard, as in :class:`Shard`."""
+    """Where the documents of a shard are."""
 
     corpus: str
     first: int
@@ -149,12 +147,7 @@ class Shard:
         return ShardMark(self.key, self.documents, self.total_bytes, self.digest, self.place_digest)
 
     def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
-        """Return the result of ``make``, and whether it depends on the place of the shard.
-
-        >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
-        >>> shard.watched(lambda: len(shard.texts)), shard.watched(lambda: shard.origins)
-        ((1, False), (['c:1'], True))
-        """
+        """Return the result of ``make``, and whether it depends on the place of the shard."""
         before, self._place_read = self._place_read, False
         try:
             return make(), self._place_read
@@ -213,12 +206,7 @@ class Shard:
         return self.total_bytes > _LONG
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Compute once for all tokenizers, unless a document has more than 67 million bytes.
-
-        >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
-        >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
-        (1, 1)
-        """
+        """Compute once for all tokenizers, unless a document has more than 67 million bytes."""
         if self.is_long:
             return make()
         if key not in self._cached:
@@ -228,11 +216,7 @@ class Shard:
         return value  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
-        """Return words.
-
-        Raises:
-            InputError: the unit needs gold words, and the corpus has none.
-        """
+        """Return words; an InputError if the unit needs gold words, and the corpus has none."""
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
     def _find_words(self, unit: Unit) -> Spans:
@@ -280,5 +264,4 @@ def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: in
 
 
 def _is_end(text: str, size: int) -> bool:
-    """Tell whether a shard may end here: more often after a long document."""
     return zlib.crc32(text.encode()) * size < (len(text) + 1) * _ENDS << 32

@@ -58,11 +58,7 @@ class PluginStatus:
     """An environment variable leaves it out on purpose."""
 
     def may_hold(self, name: str) -> bool:
-        """Return whether the plugin, or a part of its module's path, has this name.
-
-        >>> PluginStatus("acme", "acme", "1.0", module="acme_tokenizers.word_pieces").may_hold("word-pieces")
-        True
-        """
+        """Tell whether the plugin, or a part of its module's path, has this name, with - for _ or not."""
         parts = [self.name, *self.module.replace(":", ".").split(".")]
         return _plain(name) in map(_plain, parts)
 
@@ -320,11 +316,6 @@ def install_command(spec: _Requiring) -> str:
 
 
 def missing(spec: _Requiring) -> str | None:
-    """Return which distributions a spec lacks, and how to install them; ``None`` if it lacks none.
-
-    >>> from tokbench.tokenizers.backend import BackendSpec
-    >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
-    'needs no-such-library: pip install no-such-library'
-    """
+    """Return which distributions a spec lacks, and how to install them; ``None`` if it lacks none."""
     absent = absent_distributions(spec)
     return f"needs {' and '.join(absent)}: {install_command(spec)}" if absent else None

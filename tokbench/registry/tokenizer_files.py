@@ -19,29 +19,20 @@ _HEAD: Final = 4096
 
 
 class Reader(NamedTuple):
-    """A backend, and the kind of files as which it reads a file."""
+    """A backend, and the kind of files as which it reads one."""
 
     spec: BackendSpec
     kind: FileKind
 
 
 def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[Reader]:
-    r"""Return the backends that read a file, the preferred one first; ``name`` tells its kind.
+    """Return the backends that read a file, the preferred one first; ``name`` tells its kind.
 
     A kind with marks goes before one without, and a longer ending before a shorter one. Then installed backends go
     first, by precedence.
 
     Raises:
         InputError: no backend reads such a file, it is empty, or it cannot be read.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from tokbench.registry.plugins import load_registry
-    >>> backends = list(load_registry().backends)
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "x")
-    ...     _ = path.write_bytes(b"IQ== 0\nIg== 1\n")
-    ...     [readers_of(name, path, backends)[0].spec.name for name in ("cl100k_base.tiktoken", "tokenizer.model")]
-    ['tiktoken', 'tiktoken']
     """
     backends = list(backends)
     folder = path.is_dir()

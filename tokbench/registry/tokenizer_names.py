@@ -39,23 +39,10 @@ class Resolved(NamedTuple):
     options: GivenOptions
 
     def __str__(self) -> str:
-        """Return the backend and its values.
-
-        >>> print(Resolved("tiktoken", {"encoding": "gpt2"}))
-        tiktoken:gpt2
-        """
         return ":".join([self.backend, *map(str, self.options.values())])
 
     def with_options(self, more: GivenOptions, name: str) -> Resolved:
-        """Return the same with further options.
-
-        Raises:
-            InputError: the name sets one of them already.
-
-        >>> Resolved("tiktoken", {"encoding": "gpt2"}).with_options({"encoding": "cl100k_base"}, "tiktoken:gpt2")
-        Traceback (most recent call last):
-        tokbench.foundation.errors.InputError: tiktoken:gpt2: sets 'encoding' already; do not give it again
-        """
+        """Return the same with further options; an InputError if the name sets one of them already."""
         if again := [option for option in more if option in self.options]:
             raise InputError([Problem(name, f"sets {again[0]!r} already; do not give it again")])
         return Resolved(self.backend, self.options | more)
@@ -71,8 +58,6 @@ class Grammar:
 
     >>> from tokbench.registry.plugins import load_registry
     >>> grammar = Grammar(load_registry())
-    >>> grammar.resolve("utf8_bytes")
-    Resolved(backend='utf8_bytes', options={})
     >>> grammar.resolve("tokbench_bpe:cl100k_base")
     Resolved(backend='tokbench_bpe', options={'encoding': 'cl100k_base'})
     >>> grammar.resolve("lama-3")
@@ -114,10 +99,6 @@ class Grammar:
 
         Raises:
             InputError: no such backend, or it has no main option of training.
-
-        >>> from tokbench.registry.plugins import load_registry
-        >>> Grammar(load_registry()).resolve_training("regex_bpe:gpt4")
-        Resolved(backend='regex_bpe', options={'pattern': 'gpt4'})
         """
         backend, colon, value = name.partition(":")
         spec = self.registry.backends.get(backend)
@@ -189,13 +170,7 @@ def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
 
 
 def unverified(registry: Registry) -> frozenset[str]:
-    """Return the published names that were not verified, see ``BackendSpec.verified``.
-
-    >>> from tokbench.registry.plugins import load_registry
-    >>> names = unverified(load_registry())
-    >>> "kimi-k3" in names, "qwen-3" in names
-    (True, False)
-    """
+    """Return the published names that were not verified."""
     return frozenset(catalogue(registry)) - {name for spec in registry.backends for name in spec.verified}
 
 

@@ -26,10 +26,6 @@ class FileChoice(Options):
 
         Raises:
             InputError: none is chosen.
-
-        >>> choice = FileChoice(endings=("txt", "md"), leave_out=("b/1.txt",))
-        >>> [str(path) for path in choice.chosen([Path("a/1.txt"), Path("b/1.txt"), Path("c.MD.gz"), Path("d.py")], "")]
-        ['a/1.txt', 'c.MD.gz']
         """
         endings = {ending.lower().removeprefix(".") for ending in self.endings}
         taken = [path for path in paths if not endings or plain_name(path).suffix[1:].lower() in endings]

@@ -17,11 +17,7 @@ _BUFFER: Final = 1 << 16
 
 
 def plain_name(path: Path) -> Path:
-    """Return a path without the suffix of a compressed file.
-
-    >>> plain_name(Path("pud/en.conllu.gz")).name, plain_name(Path("en.txt")).name
-    ('en.conllu', 'en.txt')
-    """
+    """Return a path without the suffix of a compressed file."""
     return path.with_suffix("") if path.suffix in _SUFFIXES else path
 
 

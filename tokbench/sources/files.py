@@ -33,7 +33,6 @@ from tokbench.sources.remote_files import fetch
 Cut = Literal["file", "line", "paragraph"]
 
 _HEAD: Final = 8192
-"""The first bytes of a file, which tell binary from text."""
 
 _PIECE: Final = 1 << 20
 """Bytes of a read, so that a limit applies before memory is used."""
@@ -54,10 +53,7 @@ def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
     """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
     An existing name with ``[``, ``*`` or ``?`` is that file or folder. A file or folder with several names by symbolic
-    links is read once. The error ends with ``get``, the command that gets the files.
-
-    Raises:
-        InputError: no file matches.
+    links is read once. The error if no file matches ends with ``get``, the command that gets the files.
     """
     if isinstance(pattern, str):
         return FoundFiles(fetch(pattern), ())
@@ -148,8 +144,6 @@ def group_template(options: Options, template: str, files: int) -> GroupTemplate
     >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
     >>> print(note)
     10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'
-    >>> group_template(TextOptions(path="a/*.txt", group="{stem}"), "{stem}", 10_000)
-    GroupTemplate(template='{stem}', notes=())
     """
     if files <= MANY_FILES or "group" in options.model_fields_set or "groups" in options.model_fields_set:
         return GroupTemplate(template)
@@ -199,11 +193,10 @@ class CutText(NamedTuple):
 
 
 def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[CutText]:
-    r"""Yield the documents of a text file; empty documents are left out.
+    """Yield the documents of a text file; empty documents are left out.
 
-    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; a file may be
-    larger than the memory. Paragraphs are separated by blank lines. A whole file keeps its line ends and byte order
-    mark.
+    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed. Paragraphs are
+    separated by blank lines. A whole file keeps its line ends and byte order mark.
 
     Raises:
         InputError: a line, or a whole file, has more than ``most`` bytes, or the file cannot be read, or is not UTF-8,
@@ -238,11 +231,7 @@ def _lines(path: Path, most: int) -> Iterator[CutText]:
 
 
 def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file, line ends included, and their numbers from 1.
-
-    Raises:
-        InputError: see :func:`read_documents`.
-    """
+    """Yield the lines of a text file, line ends included, and their numbers from 1; raises as above."""
     with opened(path) as file:
         number = 1
         while line := file.readline(_PIECE):
@@ -318,27 +307,17 @@ def file_names(path: Path) -> dict[str, object]:
 
 
 def group_names(path: Path) -> dict[str, object]:
-    """Return the names for the group template of a file; ``language`` is by the suffix, or the suffix.
-
-    >>> group_names(Path("run.py"))["language"], group_names(Path("notes.txt"))["language"]
-    ('python', 'txt')
-    """
+    """Return the names for the group template of a file; ``language`` is by the suffix, or the suffix."""
     names = file_names(path)
     suffix = str(names["suffix"])
     return {**names, "language": programming_language(suffix) or suffix}
 
 
 def check_template(template: str, known: Collection[str] = ()) -> str:
-    """Return the template of a group, if it only inserts ``known`` fields, or any.
+    """Return the template of a group such as ``{lang}-{meta[source]}``, if it only inserts ``known`` fields, or any.
 
     Raises:
         ValueError: a field is unknown, reaches into an object, or is to be converted or padded.
-
-    >>> check_template("{lang}-{meta[source]}")
-    '{lang}-{meta[source]}'
-    >>> check_template("{lang:>9}")
-    Traceback (most recent call last):
-    ValueError: '{lang:>9}' must insert fields as they are: remove what follows : or ! inside {lang}
     """
     try:
         parts = list(string.Formatter().parse(template))
@@ -387,11 +366,7 @@ class GroupedFileOptions(FileChoice):
 
 
 class GroupedFilesSource:
-    """The files of a source in the order of their names, with groups; a source adds ``documents``.
-
-    Raises:
-        InputError: no file matches ``path``, or a wanted group has no file.
-    """
+    """The files of a source in the order of their names, with groups; a source adds ``documents``."""
 
     document_limit = DOCUMENT_LIMIT
 

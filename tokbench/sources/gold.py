@@ -49,15 +49,11 @@ def _skip_space(text: str, position: int) -> int:
 def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) -> Gold:
     """Return the gold words of a text from its written morphemes: a list of them, or a list for each word.
 
-    In a plain list words end at white space. A word without letter or digit is punctuation.
-
-    Raises:
-        AlignmentError: the text does not consist of the morphemes.
+    In a plain list words end at white space. A word without letter or digit is punctuation. An AlignmentError if the
+    text does not consist of the morphemes.
 
     >>> gold_segments("unkind words!", ["un", "kind", "word", "s", "!"])
     Gold(words=((0, 6), (7, 13)), punctuation=(False, False), morphemes=(2, 11, 12))
-    >>> gold_segments("unkind words!", [["un", "kind"], ["word", "s"], ["!"]])
-    Gold(words=((0, 6), (7, 12), (12, 13)), punctuation=(False, False, True), morphemes=(2, 11))
     """
     nested = not all(isinstance(segment, str) for segment in segments)
     pieces = [piece for segment in segments for piece in ([segment] if isinstance(segment, str) else segment)]

@@ -37,13 +37,7 @@ class SegmentedWord(NamedTuple):
 
 
 def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the boundaries of morphemes inside a word; ``None`` if they do not spell it.
-
-    >>> morpheme_places("unkindly", ["un", "kind", "ly"])
-    (2, 6)
-    >>> morpheme_places("inaccuracies", ["in", "accurate", "cy", "s"]) is None
-    True
-    """
+    """Return the boundaries of morphemes inside a word, such as (2, 6); ``None`` if they do not spell it."""
     if "".join(morphemes) != word:
         return None
     ends = [len("".join(morphemes[:k])) for k in range(1, len(morphemes))]

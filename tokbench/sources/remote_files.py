@@ -23,10 +23,7 @@ def _folder() -> Path:
 
 
 def fetch(address: str) -> list[Path]:
-    """Copy the files of an address to this machine, in pieces, and return the copies, sorted by address.
-
-    An address is a URL that fsspec can read: ``s3://``, ``gs://``, ``http://`` and others, also a glob pattern where
-    the file system can list its files.
+    """Copy the files of an address that fsspec reads to this machine, and return the copies, sorted by address.
 
     Raises:
         InputError: fsspec or what it needs for the address is not installed, no file matches, or a file cannot be read.
@@ -66,11 +63,7 @@ def _matching(system: Any, path: str) -> list[str]:
 
 
 def _parts(name: str) -> list[str]:
-    """Return the folders and the name of a file, without ``..`` and query.
-
-    >>> _parts("https://host/texts/../en.txt?version=2")
-    ['host', 'texts', 'en.txt']
-    """
+    """Return the folders and the name of a file, without ``..`` and query."""
     path = PurePosixPath(name.partition("://")[2].partition("?")[0] if "://" in name else name)
     return [part for part in path.parts if part not in {"/", "..", "."}]
 

@@ -46,11 +46,7 @@ class RowFileOptions(RowOptions, FileChoice):
 
 
 class RowFiles:
-    """The files of a source of rows; a source adds ``documents``.
-
-    Raises:
-        InputError: no file matches ``path``, or none of them is chosen.
-    """
+    """The files of a source of rows; a source adds ``documents``."""
 
     document_limit = DOCUMENT_LIMIT
 
@@ -69,11 +65,7 @@ class RowFiles:
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
-    """Return the fields of the options, and of the group template.
-
-    >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
-    ['text', 'id', 'lang', 'stem']
-    """
+    """Return the fields of the options, and of the group template."""
     named = [options.text, options.key, options.segments]
     inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name]
     return list(dict.fromkeys(filter(None, [*named, *inside])))
@@ -82,12 +74,9 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
 def row_document(
     row: Mapping[str, Any], options: RowOptions, template: str, names: Mapping[str, object], number: int, place: str
 ) -> Document:
-    """Return the document of a row.
+    """Return the document of a row; an InputError if a field is missing, or has the wrong type.
 
     ``number``, from 1, is the key if the options name none; errors name ``place:number``.
-
-    Raises:
-        InputError: a field is missing, or has the wrong type.
     """
     for name in (options.text, options.key, options.segments):
         if name and name not in row:

@@ -55,8 +55,6 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
 
     >>> shared_keys([(Path("ch1.de"), "de"), (Path("ch1.en"), "en")], "{suffix}")
     {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}
-    >>> shared_keys([(Path("1/de.txt"), "de"), (Path("2/de.txt"), "de"), (Path("1/en.txt"), "en")], "{stem}")
-    {}
     """
     used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
     used |= {"stem", "suffix"} if "name" in used else set()

@@ -15,10 +15,7 @@ TrainProgress = Callable[[int, int], None]
 
 
 class GroupedText:
-    """Training text whose documents have groups, such as languages; iterated like ``documents``.
-
-    Args:
-        documents: group and text.
+    """Training text whose documents have groups, such as languages; iterating gives the texts.
 
     >>> text = GroupedText([("en", "hat"), ("de", "Hut")])
     >>> list(text), list(text.grouped())
@@ -35,11 +32,7 @@ class GroupedText:
 
     @classmethod
     def of(cls, texts: Mapping[str, Iterable[str]]) -> GroupedText:
-        """Put one group after the other.
-
-        >>> list(GroupedText.of({"en": ["hat"], "de": ["Hut", "Bart"]}).grouped())
-        [('en', 'hat'), ('de', 'Hut'), ('de', 'Bart')]
-        """
+        """Put one group after the other."""
         return cls([(group, text) for group, of_group in texts.items() for text in of_group])
 
     def __iter__(self) -> Iterator[str]:
@@ -145,9 +138,5 @@ class BackendSpec:
     """Whether loaded tokenizers have :class:`~tokbench.tokenizers.contract.Adapts`."""
 
     def is_nested(self, options: Options) -> bool:
-        """Tell whether training with these options gives the merges of every smaller size first.
-
-        >>> BackendSpec(name="x", summary="", nested=lambda options: False).is_nested(Options())
-        False
-        """
+        """Tell whether training with these options gives the merges of every smaller size first."""
         return self.nested(options) if callable(self.nested) else self.nested

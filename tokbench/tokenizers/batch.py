@@ -33,8 +33,6 @@ _NO_IDS: Final = np.empty(0, dtype=np.uint32)
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     """Encode by the tokenizer's own batch call, else one by one.
 
-    A child that the tokenizer forked exits here.
-
     Raises:
         ContractError: ids that are not integers.
 
@@ -55,10 +53,6 @@ def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]
 
     Raises:
         ContractError: it does not return a count for each text.
-
-    >>> import tokbench
-    >>> count_batch(tokbench.load("utf8_bytes"), ["né", ""]).tolist()
-    [3, 0]
     """
     if not isinstance(tokenizer, CountsTokens):
         return np.diff(encode_batch(tokenizer, texts).offsets)
@@ -69,11 +63,7 @@ def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Join lists of ids.
-
-    Raises:
-        ContractError: an item is not an integer from 0 to 2**32 - 1.
-    """
+    """Join lists of ids, or raise ContractError for an item that is not an integer from 0 to 2**32 - 1."""
     if not set(map(type, documents)) <= _LISTS:
         documents = [plain(ids, list[int], "encode") for ids in documents]
     offsets = offsets_of(map(len, documents), len(documents))
@@ -94,15 +84,7 @@ def _has_truth(listed: Sequence[object], ids: NDArray[Any]) -> bool:
 
 
 def vocab_size_of(tokenizer: Tokenizer) -> int:
-    """Return the checked size.
-
-    Raises:
-        ContractError: it is not an integer from 1 to 2**32.
-
-    >>> import tokbench
-    >>> vocab_size_of(tokbench.load("utf8_bytes"))
-    256
-    """
+    """Return the size, or raise ContractError if it is not an integer from 1 to 2**32."""
     size: int = plain(tokenizer.vocab_size, int, "vocab_size")
     if not 1 <= size <= _MOST_IDS:
         raise ContractError(f"vocab_size is {shown(size)}, but must be an integer from 1 to 2**32")
@@ -137,15 +119,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
-    """Return the bytes of ids.
-
-    Raises:
-        ContractError: what it returns is not bytes.
-
-    >>> import tokbench
-    >>> bytes_of(tokbench.load("utf8_bytes"), [97, 98])
-    [b'a', b'b']
-    """
+    """Return the bytes of ids, or raise ContractError if they are not bytes."""
     ids = list(ids)
     parts = [tokenizer.token_bytes(token) for token in ids]  # a StopIteration would end a map, and be no error
     if not set(map(type, parts)) <= {bytes}:
@@ -154,11 +128,7 @@ def bytes_of(tokenizer: HasTokenBytes, ids: Iterable[int]) -> list[bytes]:
 
 
 def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
-    """Return where each token ends, in bytes.
-
-    Raises:
-        ContractError: not such places.
-    """
+    """Return where each token ends, in bytes, or raise ContractError."""
     answer = tokenizer.encode_with_offsets(text)
     if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004 - the fields of Offsets
         raise ContractError(f"encode_with_offsets must return Offsets, but returned {shown(answer)}")
@@ -170,14 +140,7 @@ def ends_of(tokenizer: EncodesWithOffsets, text: str) -> NDArray[np.int64]:
 
 
 def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield copies with own caches; the tokenizer itself if it cannot be copied.
-
-    >>> import tokbench
-    >>> tokenizer = tokbench.load("utf8_bytes")
-    >>> copies = fresh_copies(tokenizer)
-    >>> next(copies) is tokenizer, next(copies) is next(copies)
-    (False, False)
-    """
+    """Yield copies with own caches; the tokenizer itself if it cannot be copied."""
     packed = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL))
     while True:
         copy = packed if isinstance(packed, Failure) else attempt(lambda: pickle.loads(packed))  # noqa: S301 - made above
@@ -233,24 +196,14 @@ def from_buffers(buffers: Sequence[bytes]) -> Encoded:
 
 
 def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Join lists of ids.
-
-    >>> ids, offsets = from_lists([[7, 8], [], [9]])
-    >>> ids.tolist(), offsets.tolist()
-    ([7, 8, 9], [0, 2, 2, 3])
-    """
+    """Join lists of ids."""
     offsets = offsets_of(map(len, documents), len(documents))
     ids = np.fromiter(chain.from_iterable(documents), dtype=np.uint32, count=int(offsets[-1]))
     return Encoded(ids, offsets)
 
 
 def check_id(token_id: int, vocab_size: int) -> None:
-    """Raise ValueError for an id that is not in ``range(vocab_size)``.
-
-    >>> check_id(256, 256)
-    Traceback (most recent call last):
-    ValueError: id 256 is not in the vocabulary of 256 ids
-    """
+    """Raise ValueError for an id that is not in ``range(vocab_size)``."""
     if not 0 <= token_id < vocab_size:
         raise ValueError(f"id {token_id} is not in the vocabulary of {vocab_size} ids")
 
@@ -262,11 +215,7 @@ def check_span(lowest: int, highest: int, vocab_size: int) -> None:
 
 
 def check_ids(ids: Sequence[int], vocab_size: int) -> None:
-    """Check each id as :func:`check_id` does.
-
-    >>> check_ids([0, 255], 256), check_ids([], 256)
-    (None, None)
-    """
+    """Check each id as :func:`check_id` does."""
     if len(ids):
         check_span(min(ids), max(ids), vocab_size)
 

@@ -162,14 +162,7 @@ class DecodesBatch(Protocol):
 
 @runtime_checkable
 class HasTokenBytes(Protocol):
-    """Capability: says which bytes an id has.
-
-    >>> class Letters:
-    ...     def token_bytes(self, token_id: int, /) -> bytes:
-    ...         return bytes([token_id])
-    >>> isinstance(Letters(), HasTokenBytes)
-    True
-    """
+    """Capability: says which bytes an id has."""
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """Return the bytes of one id, as ``decode`` gives them; empty for an id without text.
@@ -207,13 +200,7 @@ class HasUnknown(Protocol):
 
 @runtime_checkable
 class HasSpecialTokens(Protocol):
-    """Capability: says which ids are special tokens.
-
-    >>> class Letters:
-    ...     special_ids = {"<end>": 128}
-    >>> isinstance(Letters(), HasSpecialTokens)
-    True
-    """
+    """Capability: says which ids are special tokens."""
 
     @property
     def special_ids(self) -> Mapping[str, int]:
@@ -235,10 +222,7 @@ class EncodesWithSpecial(Protocol):
     ...         for name in names:
     ...             text = text.replace(name, chr(self.special_ids[name]))
     ...         return [ord(c) for c in text]
-    >>> letters = Letters()
-    >>> isinstance(letters, EncodesWithSpecial), isinstance(letters, HasSpecialTokens)
-    (True, True)
-    >>> letters.encode_with_special("a<end>", allowed_special={"<end>"})
+    >>> Letters().encode_with_special("a<end>", allowed_special={"<end>"})
     [97, 128]
     """
 
@@ -248,10 +232,6 @@ class EncodesWithSpecial(Protocol):
 
     def encode_with_special(self, text: str, /, *, allowed_special: Collection[str] | Literal["all"]) -> Sequence[int]:
         """Return one id for each allowed name in the text, and the ids of ordinary text for the rest.
-
-        Args:
-            text: the text.
-            allowed_special: names of ``special_ids``, or ``"all"``.
 
         Raises:
             ValueError: an allowed name is unknown; or as for ``encode``.
@@ -264,19 +244,14 @@ class HasMerges(Protocol):
 
     Encoding with the first ``k`` merges must give the ids of a tokenizer with only these. If not, ``merges`` raises an
     AttributeError; finding out may take seconds.
-
-    >>> class Letters:
-    ...     merges = ((104, 105), (128, 33))  # hi, hi!
-    >>> isinstance(Letters(), HasMerges)
-    True
     """
 
     @property
     def merges(self) -> Sequence[tuple[int, ...]]:
-        """The ids of the parts of each merge: two, or more for a token that is only found by looking up a whole chunk.
+        """The ids of the parts of each merge, such as ``((104, 105), (128, 33))`` for hi and hi!.
 
-        The merge makes the lowest id with all parts' bytes, special ids aside. A looked-up token's parts are its bytes
-        as earlier merges encode them.
+        There are two, or more for a token that is only found by looking up a whole chunk: its bytes as earlier merges
+        encode them. The merge makes the lowest id with all parts' bytes, special ids aside.
         """
 
 
@@ -318,13 +293,7 @@ class ComparesFile(Protocol):
 
 @runtime_checkable
 class HasIdentity(Protocol):
-    """Capability: says what it is made of, if its options, the files that they name and its code do not.
-
-    >>> class Downloaded:
-    ...     identity = "sha256 of the vocabulary: 9fd0..."
-    >>> isinstance(Downloaded(), HasIdentity)
-    True
-    """
+    """Capability: says what it is made of, if its options, the files that they name and its code do not."""
 
     @property
     def identity(self) -> str:
@@ -333,28 +302,16 @@ class HasIdentity(Protocol):
 
 @runtime_checkable
 class NamesEngine(Protocol):
-    """Capability: names the engine that encodes; by default, the packages that its backend needs.
-
-    >>> class Letters:
-    ...     encoded_by = "compiled (numba 0.68.1)"
-    >>> isinstance(Letters(), NamesEngine)
-    True
-    """
+    """Capability: names the engine that encodes; by default, the packages that its backend needs."""
 
     @property
     def encoded_by(self) -> str:
-        """With its version, after ``warm_up``, for batches."""
+        """With its version, after ``warm_up``, for batches: ``compiled (numba 0.68.1)``."""
 
 
 @runtime_checkable
 class DescribesStages(Protocol):
-    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them.
-
-    >>> class Letters:
-    ...     stages = {"normalization": "none", "split": "none"}
-    >>> isinstance(Letters(), DescribesStages)
-    True
-    """
+    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them."""
 
     @property
     def stages(self) -> Mapping[str, str]:
@@ -434,7 +391,7 @@ class Adapts(Protocol):
             documents: the text.
             add: how many tokens.
             remove: how many, the least used first; ``None`` for all that the text does not need.
-            progress: called with (tokens added, tokens to add).
+            progress: called with the tokens added, and all to add.
         """
 
 

@@ -32,8 +32,6 @@ class Curve:
     >>> curve = Curve(order, np.bincount([257, 256, 98], minlength=258))  # "aab" + "aa" + "b"
     >>> curve.tokens.tolist()  # with 0, 1 and 2 merges
     [6, 4, 3]
-    >>> np.flatnonzero(curve.counts_at(1)).tolist(), curve.counts_at(1)[[98, 256]].tolist()
-    ([98, 256], [2, 2])
     """
 
     def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
@@ -68,7 +66,7 @@ class Curve:
 
     @cached_property
     def _firing(self) -> tuple[NDArray[np.int64], ...]:
-        """Of merges that fire: ranks, ids made; for each part its merge's rank, its id, the times."""
+        """Ranks and ids of merges that fire; for each of their parts the merge's rank, its id, the times."""
         order = self.order
         ranks = np.flatnonzero(self.fired)
         used = np.flatnonzero(self.fired[order.rank_of_part])

@@ -32,21 +32,10 @@ class TokenSpans(NamedTuple):
 
 @runtime_checkable
 class ReportsSpans(Protocol):
-    """Capability: hands on the spans that its engine reports, right or wrong, unlike ``encode_with_offsets``.
-
-    >>> class Letters:
-    ...     def encode_with_spans(self, text: str, /) -> TokenSpans:
-    ...         return TokenSpans([ord(c) for c in text], range(len(text)), range(1, len(text) + 1))
-    >>> isinstance(Letters(), ReportsSpans)
-    True
-    """
+    """Capability: hands on the spans that its engine reports, right or wrong, unlike ``encode_with_offsets``."""
 
     def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Return the ids of one text, and the unchanged spans of the engine.
-
-        Raises:
-            ValueError: as for ``encode``.
-        """
+        """Return the ids of one text, and the unchanged spans of the engine; raises as ``encode`` does."""
 
 
 @runtime_checkable
@@ -71,15 +60,7 @@ class DecodesStream(Protocol):
 
 @runtime_checkable
 class EncodesChat(Protocol):
-    """Capability: encodes a conversation with the chat template of its own model.
-
-    >>> class Letters:
-    ...     def encode_chat(self, messages, /, *, reply: bool) -> list[int]:
-    ...         text = "".join(f"{message['role']}: {message['content']};" for message in messages)
-    ...         return [ord(c) for c in text + "assistant: " * reply]
-    >>> isinstance(Letters(), EncodesChat)
-    True
-    """
+    """Capability: encodes a conversation with the chat template of its own model."""
 
     def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> Sequence[int]:
         """Return the ids of a conversation, with the template's special tokens.
@@ -95,32 +76,15 @@ class EncodesChat(Protocol):
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """Capability: its engine counts the tokens of texts without making their ids.
-
-    >>> class Letters:
-    ...     def count_batch(self, texts: Sequence[str], /) -> list[int]:
-    ...         return [len(text) for text in texts]
-    >>> isinstance(Letters(), CountsTokens)
-    True
-    """
+    """Capability: its engine counts the tokens of texts without making their ids."""
 
     def count_batch(self, texts: Sequence[str], /) -> Sequence[int]:
-        """Return the tokens of each text, on one thread: as many as ``encode`` gives ids, if any.
-
-        Raises:
-            ValueError: as for ``encode``.
-        """
+        """Return the tokens of each text, on one thread: as many as ``encode`` gives ids, if any."""
 
 
 @runtime_checkable
 class NamesOutput(Protocol):
-    """Capability: says what its engine hands over, if its members do not: see :func:`output_of`.
-
-    >>> class Letters:
-    ...     returns = "lists"
-    >>> isinstance(Letters(), NamesOutput)
-    True
-    """
+    """Capability: says what its engine hands over, if its members do not: see :func:`output_of`."""
 
     @property
     def returns(self) -> Literal["arrays", "lists"]:
@@ -131,10 +95,6 @@ def output_of(tokenizer: Any) -> str:
     """Return ``arrays``, ``lists`` or ``counts``; by default ``arrays`` if it encodes batches, else ``lists``.
 
     Speeds are compared among tokenizers with the same output.
-
-    >>> import tokbench
-    >>> output_of(tokbench.load("utf8_bytes"))
-    'arrays'
     """
     if isinstance(tokenizer, CountsAlone):
         return "counts"
@@ -147,25 +107,12 @@ class CountsAlone:
     """Base of a tokenizer that only counts tokens: it has ``vocab_size`` and ``count_batch``.
 
     Tokens, bytes per token and tokens per word are measured; whatever needs ids does not apply.
-
-    >>> class Letters(CountsAlone):
-    ...     vocab_size = 128
-    ...
-    ...     def count_batch(self, texts: Sequence[str], /) -> list[int]:
-    ...         return [len(text) for text in texts]
-    >>> Letters().encode("hat")
-    Traceback (most recent call last):
-    tokbench.foundation.errors.NoIds: it counts tokens and gives no ids
     """
 
-    def encode(self, text: str, /) -> Sequence[int]:
-        """Raise NoIds."""
-        del text
+    def encode(self, _text: str, /) -> Sequence[int]:
         raise NoIds(NO_IDS)
 
-    def decode(self, ids: Sequence[int], /) -> str:
-        """Raise NoIds."""
-        del ids
+    def decode(self, _ids: Sequence[int], /) -> str:
         raise NoIds(NO_IDS)
 
 

@@ -10,11 +10,7 @@ CAUTION: Final = "caution: "
 
 
 def cautions(notes: Iterable[str]) -> list[str]:
-    """Return the notes that are shown with every number.
-
-    >>> cautions(["caution: split gpt4 assumed", "a text of 100,000 spaces is encoded otherwise"])
-    ['caution: split gpt4 assumed']
-    """
+    """Return the notes that are shown with every number."""
     return [note for note in notes if note.startswith(CAUTION)]
 
 

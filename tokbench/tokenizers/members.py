@@ -24,12 +24,7 @@ def _members(protocol: type) -> dict[str, str]:
 
 
 def missing_members(made: object, kind: str, protocol: type) -> str:
-    """Return what an object of a plugin lacks, and how to write it; empty if nothing.
-
-    Args:
-        made: what the plugin returned.
-        kind: what it should be, with its article.
-        protocol: has every method and attribute that it needs.
+    """Return what ``made`` by a plugin lacks to be a ``kind``, and how to write it; empty if nothing.
 
     >>> from tokbench.tokenizers.contract import Tokenizer
     >>> class Half:
@@ -38,10 +33,6 @@ def missing_members(made: object, kind: str, protocol: type) -> str:
     ...         return []
     >>> missing_members(Half(), "a tokenizer", Tokenizer)
     "Half is not a tokenizer yet: add 'def decode(self, ids: Sequence[int], /) -> str' to the class"
-    >>> missing_members(None, "a tokenizer", Tokenizer)
-    'None was returned instead of a tokenizer; is a return missing at the end?'
-    >>> missing_members(Half, "a tokenizer", Tokenizer)
-    'the class Half was returned instead of a tokenizer; make an object of it: Half(...)'
     """
     if made is None:
         return f"None was returned instead of {kind}; is a return missing at the end?"
@@ -78,13 +69,6 @@ def plain_members(tokenizer: contract.Tokenizer, vocab_size: int) -> Mapping[str
 
     Raises:
         ContractError: a value has another type, or an id is out of range.
-
-    >>> class Letters:
-    ...     vocab_size, encode, decode = 128, str.encode, bytes.decode
-    ...     unk_id = 128
-    >>> plain_members(Letters(), 128)
-    Traceback (most recent call last):
-    tokbench.foundation.errors.ContractError: unk_id is 128, but must be in range(vocab_size)
     """
     members = {
         name: plain(getattr(tokenizer, name), expected, name)

@@ -121,15 +121,7 @@ class MergeOrder:
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the bytes of each id; empty for special tokens.
-
-    Raises:
-        ContractError: the tokenizer does not give the bytes of its ids.
-
-    >>> import tokbench
-    >>> ordinary_tokens(tokbench.load("utf8_bytes"))[97:100]
-    [b'a', b'b', b'c']
-    """
+    """Return the bytes of each id, empty for special tokens; an unknown one raises ContractError."""
     if not isinstance(tokenizer, HasTokenBytes):
         raise ContractError("it does not say which bytes its ids stand for")
     special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
@@ -137,19 +129,10 @@ def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> MergeOrder:
-    """Return the merges that a tokenizer lists, with the ids that they make.
-
-    Args:
-        tokenizer: the tokenizer.
-        tokens: its :func:`ordinary_tokens`, if known.
+    """Return the merges that a tokenizer lists, with the ids that they make; ``tokens`` are its ordinary tokens.
 
     Raises:
         ContractError: no merges, not in order, or one makes bytes that no id has.
-
-    >>> import tokbench
-    >>> merge_order(tokbench.load("utf8_bytes"))
-    Traceback (most recent call last):
-    tokbench.foundation.errors.ContractError: its vocabulary is not built by merges in order of rank
     """
     try:
         merges = cast("HasMerges", tokenizer).merges

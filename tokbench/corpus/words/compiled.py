@@ -76,7 +76,7 @@ _LAST: Final = np.uint64(_STEP - 1)
 
 @inlined
 def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks: Any, edges: Any, count: Any) -> Any:
-    """Write the words of ASCII; return the number of edges. Eight bytes at a time, without branches to mispredict."""
+    """Write the words of ASCII, eight bytes at a time; return the number of edges."""
     inside, at, count = np.uint64(0), np.int64(first), np.uint64(count)
     while at + _STEP < last:
         here = np.uint64(at)  # unsigned: numba looks whether a signed index is negative
@@ -111,7 +111,7 @@ def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks
 
 @inlined
 def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edges: Any, count: Any) -> Any:
-    """Write words by the rules for all characters, as ``word_breaks`` of :mod:`.uax29`."""
+    """Write words by the rules for all characters."""
     _, alike, sides, shift, middles, hebrew, apostrophe, regional = bits[:8]
     space, joiner, pictograph, newline, attached, written = bits[8:]
     end = first
@@ -161,8 +161,6 @@ def _foreign_words(codes: Any, first: Any, size: Any, table: Any, bits: Any, edg
 @compiled
 def word_edges(codes: Any, table: Any, bits: Any) -> Any:
     """Return int64[2 * w], the start and end of each word by UAX #29.
-
-    ASCII has a short loop; all rules apply between the spaces or line feeds around other bytes.
 
     Args:
         codes: uint8[n], the text in UTF-8.

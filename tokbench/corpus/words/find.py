@@ -73,11 +73,6 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
     >>> words = find_words(["It's 3.5 km,", "né?"], "uax29")
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
     ([0, 5, 9, 12], [4, 8, 11, 15], [0, 0, 0, 1])
-    >>> len(find_words(["ที่นี่"], "character").starts)
-    2
-    >>> texts = ("한국어", "མཐུན་སྒྲིལ", "မင်္ဂလာပါ", "Việt Nam", "第3章")
-    >>> [len(find_words([text], "syllable").starts) for text in texts]
-    [3, 2, 4, 2, 3]
     """
     starts, ends = _spans("\n".join(texts), unit)
     if len(texts) == 1:

@@ -34,8 +34,6 @@ def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
     >>> marked = gold_words(["né s !", "né s !"], [one, one])
     >>> marked.words.starts.tolist(), marked.words.ends.tolist(), marked.morphemes.tolist()
     ([0, 6, 7, 13], [5, 7, 12, 14], [3, 10])
-    >>> marked.unit("gold_nonpunct").documents.tolist()
-    [0, 1]
     """
     joined = "".join(texts)
     to_byte = byte_positions(joined)

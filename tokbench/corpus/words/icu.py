@@ -22,7 +22,7 @@ def icu_works() -> bool:
 
 
 def icu_version() -> str:
-    """Return ICU's version; empty without PyICU."""
+    """Return an empty string without PyICU."""
     if not icu_works():
         return ""
     import icu
@@ -31,7 +31,7 @@ def icu_version() -> str:
 
 
 def icu_unicode_version() -> str:
-    """Return ICU's version of Unicode; empty without PyICU."""
+    """Return an empty string without PyICU."""
     if not icu_works():
         return ""
     import icu

@@ -1,8 +1,7 @@
 """The tables of Unicode by which texts are cut, and their versions.
 
-``regex`` and ICU bring their own tables; normalization and general categories are Python's. Grapheme clusters follow
-:data:`GRAPHEME_RULES`. 707 symbols that are ``Extended_Pictographic`` in Unicode 15.0 and not in 18.0 are added, so
-that a zero width joiner binds them: all lines of 15.0's test files hold, and a few of 18.0's do not.
+``regex`` and ICU bring their own tables; normalization and general categories are Python's. 707 symbols that are
+``Extended_Pictographic`` in Unicode 15.0 and not in 18.0 are added, so that a zero width joiner binds them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ GRAPHEME_RULES: Final = "18.0"
 """Unicode's version of the rules for grapheme clusters; others cut Burmese and more differently."""
 
 PINNED: Final = "15.0"
-"""Unicode's version of pictographs, whatever the version of ``regex``."""
 
 _PINNED_PICTOGRAPHS: Final = """
 a9 ae 203c 2049 2122 2139 2194-2199 21a9-21aa 231a-231b 2328 2388 23cf 23e9-23f3 23f8-23fa 24c2 25aa-25ab 25b6
@@ -57,12 +55,7 @@ def bits_of(text: str, patterns: tuple[tuple[str, tuple[int, ...]], ...]) -> NDA
 
 
 def bit_table(patterns: tuple[tuple[str, tuple[int, ...]], ...], pictograph: int) -> NDArray[np.uint16]:
-    r"""Return the bits of every code point; ``pictograph`` is for those that a zero width joiner may bind.
-
-    >>> table = bit_table(((r"(\p{L}+)", (1,)),), 2)
-    >>> [int(table[ord(char)]) for char in "a\N{WATCH}\N{UPPER BLADE SCISSORS}."]
-    [1, 2, 2, 0]
-    """
+    """Return the bits of every code point; ``pictograph`` is for those that a zero width joiner may bind."""
     points = np.arange(CODE_POINTS, dtype="<u4")
     text = points.tobytes().decode("utf-32-le", "surrogatepass")
     table = bits_of(text, (*patterns, (r"(\p{Extended_Pictographic}+)", (pictograph,))))
@@ -87,28 +80,14 @@ def every_second(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 @cache
 def regex_unicode_version() -> str:
-    """Return ``unknown`` if the package does not say.
-
-    >>> int(regex_unicode_version().partition(".")[0]) >= 15
-    True
-    """
+    """Return ``unknown`` if the package does not say."""
     text = importlib.metadata.distribution("regex").read_text("METADATA") or ""
     match = re.search(r"supports Unicode (\d+(?:\.\d+)*)", text)
     return match[1] if match else "unknown"
 
 
 def segmentation_versions() -> dict[str, str]:
-    """Return the version of Unicode, and the library, behind each way to cut or classify text.
-
-    >>> for name in segmentation_versions():
-    ...     print(name)
-    words (UAX #29)
-    grapheme clusters (UAX #29)
-    characters, syllables, white space
-    scripts, classes in patterns
-    words (ICU)
-    normalization, general categories
-    """
+    """Return the version of Unicode, and the library, behind each way to cut or classify text."""
     by_regex = f"Unicode {regex_unicode_version()} (regex {importlib.metadata.version('regex')})"
     pinned = f"{by_regex}, with all pictographs of Unicode {PINNED}"
     return {

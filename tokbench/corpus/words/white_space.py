@@ -14,7 +14,6 @@ _LAST: Final = 0x3000
 
 _ASCII: Final = 0x80
 _PIECE: Final = 1 << 16
-"""Bytes per piece, to fit the processor's cache."""
 _LEAD_OF_TWO: Final = range(0xC2, 0xE0)
 _LEAD_OF_THREE: Final = range(0xE0, 0xF0)
 
@@ -40,8 +39,6 @@ def white_bytes(data: bytes, *, only_first: bool = False) -> NDArray[np.bool_]:
 
     >>> white_bytes("a b\u3000é".encode()).tolist()
     [False, True, False, True, True, True, False, False]
-    >>> white_bytes("a b\u3000é".encode(), only_first=True).sum().item()
-    2
     """
     codes = np.frombuffer(data, dtype=np.uint8)
     white = np.zeros(len(codes), dtype=np.bool_)
@@ -58,7 +55,7 @@ def white_bytes(data: bytes, *, only_first: bool = False) -> NDArray[np.bool_]:
 
 
 def _beyond_ascii(codes: NDArray[np.uint8], piece: slice) -> Iterator[tuple[NDArray[np.int64], int]]:
-    """Yield places where white space begins, and its bytes, two or three."""
+    """Yield places where white space begins, and its bytes."""
     leads = np.flatnonzero(codes[piece] >= _LEAD_OF_TWO[0]) + piece.start
     first = codes[leads]
     for alike, size in ((_LEAD_OF_TWO, 2), (_LEAD_OF_THREE, 3)):

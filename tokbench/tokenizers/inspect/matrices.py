@@ -33,19 +33,10 @@ _BLOCK: Final = 4096
 _NAMED: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Consecutive rows of a matrix."""
-
-    start: int
-    rows: NDArray[np.float32]
-    """float32[k, width]."""
-
-
-def blocks(tensor: StoredTensor) -> Iterator[Block]:
-    """Yield the rows, some at a time."""
+def blocks(tensor: StoredTensor) -> Iterator[NDArray[np.float32]]:
+    """Yield the rows, some at a time: float32[k, width]."""
     for start in range(0, tensor.shape[0], _BLOCK):
-        yield Block(start, tensor.rows(slice(start, start + _BLOCK)))
+        yield tensor.rows(slice(start, start + _BLOCK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +51,7 @@ class Matrices:
 
 
 def find_matrices(path: Path, vocab_size: int, embedding: str | None = None, output: str | None = None) -> Matrices:
-    """Find matrices; a model without an output matrix, or with equal ones, is tied.
-
-    Args:
-        path: a safetensors file, or the index of several.
-        vocab_size: the number of ids.
-        embedding: its name; ``None`` looks for a usual one.
-        output: its name; ``None`` looks for a usual one.
+    """Find matrices by name, or by their usual names; a model without an output matrix, or with equal ones, is tied.
 
     Raises:
         InputError: a file or a name is wrong, or the embedding belongs to another vocabulary.
@@ -133,4 +118,4 @@ def _rows(tensor: StoredTensor) -> int:
 def _equal(one: StoredTensor, other: StoredTensor) -> bool:
     if one.shape != other.shape:
         return False
-    return all(np.array_equal(block.rows, again.rows) for block, again in zip(blocks(one), blocks(other), strict=True))
+    return all(np.array_equal(block, again) for block, again in zip(blocks(one), blocks(other), strict=True))

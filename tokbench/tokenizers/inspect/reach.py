@@ -27,13 +27,7 @@ _BATCH: Final = 20_000
 
 
 def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping[int, bytes]) -> set[int]:
-    """Return the ids that no tried text gives, in any place.
-
-    Args:
-        tokenizer: the tokenizer.
-        texts: tried in each of :data:`CONTEXTS`.
-        fragments: bytes that are not text; up to :data:`FRAGMENT_TRIES` texts with each are tried.
-    """
+    """Return the ids that no tried text gives: ``texts`` in each of :data:`CONTEXTS`, or completed ``fragments``."""
     left = dict(texts)
     for before, after in CONTEXTS:
         candidates = [(token, f"{before}{text}{after}") for token, text in left.items()]

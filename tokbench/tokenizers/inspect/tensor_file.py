@@ -23,7 +23,6 @@ _LONGEST: Final = 100_000_000
 """Bytes of the header, by the format."""
 
 _DTYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""NumPy's dtypes; bits for BF16, which it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,7 @@ class StoredTensor:
     """Byte in the file."""
 
     def rows(self, wanted: slice | list[int]) -> NDArray[np.float32]:
-        """Return float32[k, width].
-
-        Raises:
-            InputError: the dtype is not used for weights, as in a quantized model.
-        """
+        """Return float32[k, width], or raise InputError for a dtype such as a quantized model has."""
         if self.dtype not in _DTYPES:
             message = f"has numbers of dtype {self.dtype}, and these can be read: {', '.join(_DTYPES)}"
             raise InputError([Problem(str(self.path), message)])
@@ -52,11 +47,7 @@ class StoredTensor:
 
 
 def stored_tensors(path: Path) -> dict[str, StoredTensor]:
-    """Return tensors by name, of one file or an index.
-
-    Raises:
-        InputError: a file cannot be read, or is not what it should be.
-    """
+    """Return tensors by name, of one file or an index, or raise InputError for what is neither."""
     if path.suffix != ".json":
         return _of_file(path)
     files = _of_index(path)

@@ -49,7 +49,7 @@ class Weights:
     tensor: str | None = None
     """Of the input embedding; ``None`` looks for it."""
     output: str | None = None
-    """Of the output matrix; ``None`` looks for it."""
+    """Of the output matrix; likewise."""
     threshold: float | None = None
     """The largest indicator; ``None`` takes it from unused ids."""
 
@@ -117,30 +117,24 @@ def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
 
 
 def _norms(matrices: Matrices) -> NDArray[np.float64]:
-    norms = [np.linalg.norm(block.rows.astype(np.float64), axis=1) for block in blocks(matrices.embedding)]
+    norms = [np.linalg.norm(block.astype(np.float64), axis=1) for block in blocks(matrices.embedding)]
     return np.concatenate(norms)
 
 
 def _distances(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return cosine distances to the mean row of unused ids; 0 for a row of zeros."""
     mean = matrices.embedding.rows(unused).astype(np.float64).mean(axis=0)
-    distances = [_cosine_distance(block.rows.astype(np.float64), mean) for block in blocks(matrices.embedding)]
+    distances = [_cosine_distance(block.astype(np.float64), mean) for block in blocks(matrices.embedding)]
     return np.concatenate(distances)
 
 
 def _leave_one_out(matrices: Matrices, unused: list[int]) -> NDArray[np.float64]:
-    """Return distances of unused rows to the mean of the others."""
     rows = matrices.embedding.rows(unused).astype(np.float64)
     others = (rows.sum(axis=0) - rows) / max(1, len(rows) - 1)
     return _cosine_distance(rows, others)
 
 
 def _cosine_distance(rows: NDArray[np.float64], to: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cosine distance of rows to one row, or to a row for each.
-
-    >>> _cosine_distance(np.array([[2.0, 0], [0, 3], [-1, 0], [0, 0]]), np.array([1.0, 0])).tolist()
-    [0.0, 1.0, 2.0, 0.0]
-    """
+    """Return the cosine distance of rows to one row, or to a row for each; 0 for a row of zeros."""
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(to, axis=-1)
     cosine = np.divide((rows * to).sum(axis=1), lengths, out=np.ones(len(rows)), where=lengths > 0)
     return np.asarray(1 - cosine)

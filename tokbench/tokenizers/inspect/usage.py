@@ -90,21 +90,16 @@ class CorpusUse:
     candidates: list[Token]
     """Whole tokens that the texts never make, the most surprising first."""
     apart: dict[str, list[Token]]
-    """``scaffold``, most often built first, and other kinds of
-    :class:`~tokbench.tokenizers.inspect.glitch.Never`.
-    """
+    """``scaffold``, most often built first, and other kinds of unseen ids."""
 
 
 def corpus_use(tokenizer: Tokenizer, texts: Sequence[str], unreachable: Collection[int] = ()) -> CorpusUse:
-    """Count the ids of texts; ``unreachable`` ids are not candidates.
-
-    Raises:
-        ContractError: an id is out of range.
+    """Count the ids of texts; ``unreachable`` ids are not candidates; an id out of range raises ContractError.
 
     >>> import tokbench
     >>> use = corpus_use(tokbench.load("utf8_bytes"), ["banana"])
-    >>> use.classes, use.candidates, {kind: len(tokens) for kind, tokens in use.apart.items()}
-    ({'active': 3, 'rare': 0, 'unseen': 253}, [], {'single byte': 253})
+    >>> use.classes, {kind: len(tokens) for kind, tokens in use.apart.items()}
+    ({'active': 3, 'rare': 0, 'unseen': 253}, {'single byte': 253})
     """
     emitted = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for start in range(0, len(texts), _BATCH):

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -84,9 +83,3 @@ def test_a_run_without_speeds_says_where_they_are_measured(write_config, tmp_pat
     done = CliRunner().invoke(command, ["run", str(write_config()), "--workers", "0", "-o", out])
     assert done.exit_code == 0, done.output
     assert f"tokbench serve {out}; speeds: tokbench run speed" in done.stdout.splitlines()[-1]
-
-
-def test_every_command_has_a_help_text():
-    for name, sub in command.commands.items():
-        assert isinstance(sub, click.Command)
-        assert sub.help, name

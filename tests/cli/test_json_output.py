@@ -72,18 +72,6 @@ def test_check_says_what_is_wrong(write_config):
 
 
 @pytest.mark.slow
-def test_train_says_what_was_trained_and_what_was_not(tmp_path, faulty):
-    (tmp_path / "t.txt").write_text("".join(f"low lower {k}\n" for k in range(60)), encoding="utf-8")
-    arguments = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")
-    [trained] = printed("train", "--backend", "naive_bpe", *arguments)["tokenizers"]
-    assert (trained["tokenizer"], trained["vocab_size"], trained["reason"]) == ("trained", 260, "")
-    assert [Path(path).exists() for path in trained["files"]] == [True]
-    assert trained["memory_mb"] > 0
-    [failed] = printed("train", "--backend", "fails_to_train", *arguments, code=1)["tokenizers"]
-    assert (failed["vocab_size"], failed["reason"]) == (None, "the text is too thin")
-
-
-@pytest.mark.slow
 def test_the_store_lists_its_entries(write_config, stored, tmp_path):
     assert printed("store", "list") == {"folder": str(stored), "entries": []}
     done = CliRunner().invoke(command, ["run", str(write_config()), "-o", str(tmp_path / "out")])

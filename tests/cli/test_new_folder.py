@@ -102,12 +102,6 @@ def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
     assert "1 file" in new("./code", "-t", "utf8_bytes").output
 
 
-def test_a_configuration_elsewhere_names_the_folder_from_there(mix, tmp_path):
-    (tmp_path / "deep").mkdir()
-    new("mix", "-t", "utf8_bytes", "-o", "deep/own.yaml")
-    assert "path: ../mix/**/*" in Path("deep/own.yaml").read_text("utf-8")
-
-
 def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")

@@ -82,18 +82,6 @@ def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder)
 
 
 @pytest.mark.slow
-def test_check_takes_a_suite_by_name_and_the_options_of_a_run(folder):
-    given = ["check", "quickstart", "--only", "gpt-4", "--limit", "1", "--set", "metrics=[fertility]"]
-    given += ["--set", "corpora={c: {source: sample, part: languages}}"]
-    done = CliRunner().invoke(command, given, catch_exceptions=False)
-    assert done.exit_code == 0
-    assert done.output.count("\ntokenizer ") == 1
-    assert "metrics: fertility\n" in done.output
-    assert "28 documents" in done.output
-    assert list(Path().iterdir()) == [], "nothing is written"
-
-
-@pytest.mark.slow
 def test_check_tells_the_problems_of_all_and_what_the_others_would_do(folder):
     write("a.yaml", config("same"))
     write("b.yaml", config("same", metrics="[compresion]"))

@@ -15,7 +15,6 @@ from conftest import cell, interruptible
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench_plugins.bpe import patterns
 
 
 @pytest.fixture
@@ -143,18 +142,6 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     assert process.wait(timeout=60) == 130
     os.close(terminal)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_pattern_that_backtracks_without_end(tmp_path, monkeypatch, install):
-    monkeypatch.setattr(patterns, "_TIMEOUT_S", patterns._TIMEOUT_S)  # what the plugin changes is restored
-    install("impatient_patterns")
-    (tmp_path / "t.txt").write_text("a" * 40 + "!c", encoding="utf-8")
-    given = ("--backend", "regex_bpe", "--text", tmp_path / "t.txt", "--vocab-size", 300, "--holdout", 0)
-    outcome = invoke(*given, "-O", "pattern=(?:a|a)*c", "-o", tmp_path / "out")
-    assert outcome.exit_code == 1
-    assert "was still at work after 1 s" in outcome.output
-    assert "make its quantifiers possessive" in outcome.output
 
 
 def code_files(folder, number):

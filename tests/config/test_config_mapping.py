@@ -39,8 +39,6 @@ def test_messages_name_the_keys(tmp_path, monkeypatch, corpus):
         tokbench.run(config, workers=0)
     found = {problem.where: problem.message for problem in caught.value.problems}
     assert found["tokenizers.a.backend"] == "unknown backend 'utf8_bites'; did you mean 'utf8_bytes'?"
-    assert found["metrics.0"].startswith("unknown metric 'compresion'; did you mean 'compression'?")
-    assert "limit" in found
     assert set(found) == {"limit", "tokenizers.a.backend", "tokenizers.b.encodin", "metrics.0"}
 
 

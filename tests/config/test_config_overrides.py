@@ -129,15 +129,6 @@ def test_a_name_that_only_does_not_find_or_leaves_out(write_config, only, messag
     assert str(caught.value.problems[0]).replace(f"{path.parent}/", "") == message
 
 
-def test_a_reference_of_ids_that_is_left_out_is_told(write_config):
-    path = write_config(tokenizers="  a: {backend: utf8_bytes}\n  b: {backend: utf8_bytes, same_as: a}")
-    with pytest.raises(InputError) as caught:
-        tokbench.run(path, workers=0, only=["b"])
-    assert [str(problem).replace(f"{path.parent}/", "") for problem in caught.value.problems] == [
-        "run.yaml:7:37: b needs tokenizer 'a', which --only leaves out; add --only a"
-    ]
-
-
 def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
     path = write_config(tokenizers=TOKENIZERS, formats="[md]")
     settings = ["metrics=[compression, roundtrip]", "corpora.sample.part=languages"]

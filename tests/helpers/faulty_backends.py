@@ -221,25 +221,6 @@ def changes_text(options):
     return Bytes()
 
 
-class Endless:
-    """A source with a megabyte every tenth of a second."""
-
-    licence = ""
-
-    def __init__(self, options):
-        pass
-
-    def documents(self):
-        for number in range(6000):
-            yield tokbench.plugin.Document("a" * 10**6, "x", str(number), f"x:{number}")
-            time.sleep(0.1)
-
-
-@tokbench.plugin.hookimpl
-def register_corpora(register):
-    register(tokbench.plugin.CorpusSpec(name="endless", summary="a gigabyte of text", open=Endless))
-
-
 def crashes_to_load(options):
     segfault()
 

@@ -132,12 +132,6 @@ def test_without_third_parties_only_tokbench_is_left(monkeypatch):
     }
 
 
-def test_a_backend_of_a_plugin_that_is_left_out_says_so(monkeypatch):
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "own")
-    with pytest.raises(InputError, match=r"backend 'acme' may come from the plugin 'acme' \(acme.module\), which did"):
-        load_registry(modules()).backends.get("acme")
-
-
 class Folder(Module):
     """An entry point that brings what the modules of a package bring."""
 

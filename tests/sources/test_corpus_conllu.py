@@ -83,16 +83,6 @@ def test_a_file_without_sentences_is_not_passed_over(tmp_path):
     assert refused(tmp_path, "\n\n").startswith("de.conllu: holds no sentence, so there is nothing for group 'de'")
 
 
-def test_a_language_without_data_is_told(tmp_path):
-    assert len(read(tmp_path, GERMAN, groups=("de",))) == 2
-    with pytest.raises(tokbench.InputError) as caught:
-        read(tmp_path, GERMAN, groups=("de", "dee", "xx"))
-    assert [str(problem).partition("gives ")[2] for problem in caught.value.problems] == [
-        "the group 'dee'; did you mean 'de'?",
-        "the group 'xx'; known: de",
-    ]
-
-
 @given(
     st.lists(
         st.tuples(st.text("aé👍-", min_size=1, max_size=4), st.sampled_from(["", " ", "\u00a0", "  "])), max_size=8

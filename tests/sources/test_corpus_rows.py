@@ -51,13 +51,6 @@ def test_segments_that_are_wrong(tmp_path, segments, says):
     assert message.startswith(f"{path}:2: field 's' {says}")
 
 
-def test_a_field_that_is_not_there(tmp_path):
-    path = jsonl(tmp_path, {"body": "x"})
-    assert refused(JsonlSource(JsonlOptions(path=path))) == f"{path}:1: has no field 'text'; it has body"
-    message = refused(JsonlSource(JsonlOptions(path=path, text="body", group="{boddy}")))
-    assert message.endswith("no group from '{boddy}': 'boddy'; did you mean 'body'?")
-
-
 def test_gold_in_some_documents_only_is_refused(write_config, tmp_path):
     from tokbench.corpus.corpus import Corpus
     from tokbench.sources.gold import gold_segments

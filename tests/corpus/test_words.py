@@ -39,20 +39,17 @@ def test_characters_carry_their_marks():
     assert spell(["ที่นี่ 你好，世界 2"], "character") == ["ที่", "นี่", "你", "好", "世", "界", "2"]
 
 
-def test_korean_stays_on_spaces():
-    assert default_unit("ko") == "whitespace"
-    assert spell(["안녕 하세요."], "whitespace") == ["안녕", "하세요."]
-
-
-@pytest.mark.parametrize("code", ["th", "zho-CN", "yue"])
-def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
-    assert default_unit(code, icu=True) == "icu"
-    assert default_unit(code, icu=False) == "character"
-
-
-@pytest.mark.parametrize("code", ["bod_Tibt"])
-def test_tibetan_has_no_dictionary_but_marks_its_syllables(code):
-    assert default_unit(code, icu=True) == default_unit(code, icu=False) == "syllable"
+@pytest.mark.parametrize(
+    ("code", "with_icu", "without"),
+    [
+        *((code, "icu", "character") for code in ("th", "zho-CN", "yue")),
+        ("bod_Tibt", "syllable", "syllable"),
+        ("ko", "whitespace", "whitespace"),
+        ("hostile-emoji", "uax29", "uax29"),
+    ],
+)
+def test_the_unit_of_a_language(code, with_icu, without):
+    assert (default_unit(code, icu=True), default_unit(code, icu=False)) == (with_icu, without)
 
 
 @needs_icu
@@ -104,11 +101,6 @@ def test_a_corpus_without_gold_says_so():
     [shard] = shards("c", [Document("a b", "g", "1", "g:1")], by_key=False)
     with pytest.raises(tokbench.InputError, match="corpus 'c' has no gold words"):
         shard.words("gold")
-
-
-@pytest.mark.parametrize("code", ["en", "hostile-emoji", "python"])
-def test_all_else_is_counted_in_words(code):
-    assert default_unit(code) == "uax29"
 
 
 @pytest.mark.parametrize("unit", FOUND)

@@ -3,11 +3,9 @@
 from importlib.util import find_spec
 
 import pytest
-from click.testing import CliRunner
 from conftest import problems
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.plugin import BackendSpec, FileKind, Options
 from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.registry.tokenizer_files import readers_of
@@ -171,9 +169,3 @@ def test_a_wrong_string_in_a_configuration_is_told_with_its_place(write_config):
         "run.yaml:9:6: utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes",
         "run.yaml:10:6: must be a mapping of keys to values, but is 4",
     ]
-
-
-def test_the_list_shows_the_catalogue():
-    shown = CliRunner().invoke(command, ["list", "published"]).stdout
-    assert "gpt-4o" in shown
-    assert "splintr:o200k_base" in shown

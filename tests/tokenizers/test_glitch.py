@@ -1,4 +1,4 @@
-"""Candidates for glitch tokens, held against lists that were published for GPT-2's vocabulary and for cl100k_base."""
+"""Candidates for glitch tokens, compared with a list that was published for GPT-2's vocabulary."""
 
 import numpy as np
 import pytest
@@ -27,55 +27,24 @@ wcsstore| practition| Dragonbound| guiActive| davidjl|覚醒|ForgeModLoader| 裏
 """GPT-2: the list of "SolidGoldMagikarp III: Glitch token archaeology" (Watkins and Rumbelow 2023, lesswrong.com), but for
 24 control characters, zero-width marks and the longest repeats."""
 
-OLMO_2 = """
-useRalative|useRal|webElementProperties|\tRTLU|PostalCodesNL|webElementX|$PostalCodesNL|\tRTCK|\tRTHOOK
-| ForCanBeConvertedToF| ForCanBeConverted|webElementXpaths|:-------------</|richTextPanel|-vesm|\tRTLI| StreamLazy
-|\tTokenNameIdentifier|Japgolly|elementGuidId|(stypy|useRalativeImagePath|adaptiveStyles|\tRTDBG|SpecWarn
-|methodPointerType|(statearr|\tRTLR|artisanlib|externalActionCode|CppMethodIntialized| QtAws| AppMethodBeat|LANGADM
-| typingsJapgolly|quotelev|_ComCallableWrapper|/ayushman|MethodBeat|+lsi|_REALTYPE|\tRTCT|selectorMethod|.sulake
-|(InitializedTypeInfo|/Subthreshold|_FieldOffsetTable| EnumerableStream|departureday|_typeDefinitionSize
-|_InternalArray|methodVisitor|♀♀♀♀|\tEIF|CppGuid|erusform|CppTypeDefinitionSizes|.xrLabel| PodsDummy|ConstraintMaker
-|_typeDefinition| +#+#+#+|$fdata|CppTypeDefinition|rPid|<lemma|%timeout| NUITKA|雅黑|orThunk| FINSEQ|((&___
-"""
-"""cl100k_base in OLMo 2: those that Land and Bartolo's method verified (cohere-ai/magikarp,
-results/reports/allenai_OLMo_2_1124_7B.md), but for tokens with line ends."""
-
-CANDIDATES = {"gpt2": 23_743, "cl100k_base": 66_564}
-PUBLISHED = {
-    # The list; what of it these texts do make; how many are among the first 50, 500 and 5,000 candidates.
-    "gpt2": [
-        (WATKINS, {" practition", ".[", "天", "к"}, {50: 33, 500: 55, 5000: 80}),
-    ],
-    "cl100k_base": [(OLMO_2, set(), {50: 15, 500: 34, 5000: 46})],
-}
 COMMON = [" the", "w", " w", " function", "ing", " of", "e", " people", " has", "The"]
 
 
-def listed(text):
-    return text.strip("\n").replace("\n", "").split("|")
-
-
-@pytest.fixture(scope="module")
-def real_text(data):
-    """Lines of 10 languages of PUD, 13 of NTREX, a novel and plays: 5.4 million characters."""
-    paths = sorted(path for folder in ("pud", "ntrex", "text") for path in (data / folder).glob("*.txt"))
-    return [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["gpt2", "cl100k_base"])
-def test_published_lists_are_among_the_candidates(data, monkeypatch, real_text, encoding):
-    """Nearly all of them are, which says little; a list ordered by chance would have less than one in the first 50."""
+def test_a_published_list_is_among_the_candidates(data, monkeypatch):
+    """On PUD, NTREX, a novel and plays; a list ordered by chance would have less than one in the first 50."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
-    found = [token.text for token in corpus_use(tokbench.load("tiktoken", encoding=encoding), real_text).candidates]
-    assert len(found) == CANDIDATES[encoding]
+    paths = sorted(path for folder in ("pud", "ntrex", "text") for path in (data / folder).glob("*.txt"))
+    texts = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    found = [token.text for token in corpus_use(tokbench.load("tiktoken", encoding="gpt2"), texts).candidates]
+    known = WATKINS.strip("\n").replace("\n", "").split("|")
+    for token in [*known, *COMMON]:
+        tiktoken.get_encoding("gpt2").encode_single_token(token)  # a KeyError if it is no token
+    assert len(found) == 23_743
     assert not {*COMMON} & {*found}
-    for source, made_by_these_texts, within in PUBLISHED[encoding]:
-        known = listed(source)
-        for token in [*known, *COMMON]:
-            tiktoken.get_encoding(encoding).encode_single_token(token)  # a KeyError if it is no token
-        assert {*known} - {*found} == made_by_these_texts
-        assert {most: len({*found[:most]} & {*known}) for most in within} == within
+    assert {*known} - {*found} == {" practition", ".[", "天", "к"}, "what these texts do make"
+    within = {most: len({*found[:most]} & {*known}) for most in (50, 500, 5000)}
+    assert within == {50: 33, 500: 55, 5000: 80}
 
 
 def test_what_texts_never_make_is_sorted_by_kind():

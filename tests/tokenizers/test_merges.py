@@ -181,13 +181,6 @@ def test_vocabularies_of_splintr(pud, name):
 
 
 @pytest.mark.slow
-def test_models_in_splintr_are_the_models(data, pud):
-    """Merges recovered from the order of ids are those of the scores."""
-    model = tokbench.load("sentencepiece", path=str(data / "spm" / "mistral_v1.model"))
-    assert tokbench.load("splintr", vocabulary="mistral_v1").merges == model.merges
-
-
-@pytest.mark.slow
 def test_tekken(pud):
     name = "tekken_240911"
     equals_cut(tokbench.load("mistral", vocabulary=name), cut_tekken(vocabularies()[name]), pud, SIZES)

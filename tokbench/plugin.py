@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     )
     from tokbench.corpus.document_limit import DOCUMENT_LIMIT as DOCUMENT_LIMIT, too_long as too_long
     from tokbench.measuring.family import MetricFamily as MetricFamily
+    from tokbench.measuring.counted import (
+        Basis as Basis, Counts as Counts, TOKEN_PLACES as TOKEN_PLACES, counted as counted, declared as declared,
+    )
     from tokbench.measuring.metric import (
         Metric as Metric, Measured as Measured, NotApplicable as NotApplicable, TextMetric as TextMetric,
         CorpusMetric as CorpusMetric, CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
@@ -78,7 +81,7 @@ if TYPE_CHECKING:
     )
     from tokbench.measuring.sums import (
         Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums,
-        compared_sums as compared_sums,
+        compared_sums as compared_sums, merged as merged,
     )
     from tokbench.measuring.align import (
         Hunk as Hunk, edits as edits, first_difference as first_difference, hunks as hunks,
@@ -260,6 +263,7 @@ _NAMES: Final = {
     "corpus.document_limit": "DOCUMENT_LIMIT too_long",
     # metrics
     "measuring.family": "MetricFamily",
+    "measuring.counted": "Basis Counts TOKEN_PLACES counted declared",
     "measuring.metric": (
         "Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates FindsLosses "
         "LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
@@ -273,7 +277,7 @@ _NAMES: Final = {
     "measuring.chat_templates": "CHAT_TEMPLATES ChatTemplate Message PromptPart prompt_ids stretches",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
     "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
-    "measuring.sums": "Sums SummedMetric PairedSums compared_sums",
+    "measuring.sums": "Sums SummedMetric PairedSums compared_sums merged",
     "measuring.align": "Hunk edits first_difference hunks",
     "measuring.round_trip": "MOST_ERRORS RoundTrip",
     "statistics.sample_units": "SampleUnits",

@@ -7,7 +7,7 @@ from conftest import cell, problems
 
 import tokbench
 from tokbench.corpus.shards import SHARD_CHARS
-from tokbench.metrics.compression import Compression
+from tokbench.measuring.counted import Counted
 from tokbench.notebook.results import NotebookResults
 from tokbench.results.cells import WHOLE, Status
 
@@ -29,8 +29,8 @@ def test_cells_are_complete_and_true(write_config, corpus):
 @pytest.mark.parametrize(("path", "finished"), [("x.txt", 1), ("?.txt", 3)])
 def test_the_whole_of_one_group_is_computed_once(write_config, corpus, monkeypatch, path, finished):
     """Of two groups the values are those of each and of both."""
-    calls, finish = [], Compression.finish
-    monkeypatch.setattr(Compression, "finish", lambda self, state: calls.append(state) or finish(self, state))
+    calls, finish = [], Counted.finish
+    monkeypatch.setattr(Counted, "finish", lambda self, state: calls.append(state) or finish(self, state))
     results = tokbench.run(write_config(corpus.replace("?.txt", path)), workers=0)
     assert len(calls) == finished
     assert cell(results, "bytes", "tokens").value == {1: 6, 3: 11}[finished]

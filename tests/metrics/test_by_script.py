@@ -29,12 +29,3 @@ def test_a_script_is_its_languages_put_together(write_config):
     for value in VALUES:
         assert found["b", "script: Thai", value].value == found["b", "th", value].value
     assert ("b", "script: Latin", "compression_ratio") not in found, "bytes per token compare with no other script's"
-
-
-def test_one_script_alone_has_no_cells_of_its_own(write_config):
-    assert not [group for _, group, _ in cells(write_config, "en, de") if group.startswith("script")]
-
-
-def test_without_token_bytes_the_reason_is_told(write_config):
-    found = cells(write_config, "en, th", "  w: {backend: whitespace_words, train: {corpus: c, vocab_size: 50}}")
-    assert found["w", "script: Thai", "chars_split"].reason == found["w", "th", "chars_split"].reason

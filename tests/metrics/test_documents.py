@@ -15,7 +15,7 @@ TOKENIZERS = "  bytes: {backend: utf8_bytes}\n  mine: {backend: naive_bpe, train
 
 def run(write_config, folder=None):
     config = write_config(CORPORA, TOKENIZERS, "[compression, fertility, roundtrip, documents]")
-    return tokbench.run(config, folder, limit=12)
+    return tokbench.run(config, folder, workers=0, limit=4)
 
 
 def test_the_sums_of_the_rows_are_the_cells(write_config, tmp_path):
@@ -55,10 +55,5 @@ def test_the_median_document_by_hand(write_config, tmp_path):
     config = write_config(
         "  c: {source: text, path: t.txt, document: line}", "  bytes: {backend: utf8_bytes}", "[documents]"
     )
-    [cell] = [cell for cell in tokbench.run(config).cells if cell.group == WHOLE]
-    assert (cell.metric, cell.value, cell.n, cell.reason) == (
-        "median_compression",
-        1.0,
-        21,
-        "too few documents for an interval: 21, or all have the same value",
-    )
+    [cell] = [cell for cell in tokbench.run(config, workers=0).cells if cell.group == WHOLE]
+    assert (cell.metric, cell.value, cell.n, cell.ci_low) == ("median_compression", 1.0, 21, None)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from raw_states import content
 
 import tokbench
 from tokbench.corpus.contract import Document
-from tokbench.corpus.shards import BUCKETS, Shard, shards
+from tokbench.corpus.shards import BUCKETS, Shard
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import LossSummary, Measured, NotApplicable
 from tokbench.measuring.sums import Sums
@@ -22,15 +21,12 @@ from tokbench.measuring.token_counts import (
     add_counts,
     add_tables,
     join_tables,
-    renyi_entropy,
 )
 from tokbench.metrics.vocabulary import zipf_fit
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Offsets
-
-FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")
 
 
 @functools.cache
@@ -109,11 +105,6 @@ def test_fertility_of_different_units_has_no_common_value():
     assert "syllables, words (UAX #29)" in found["fertility"].reason
 
 
-def test_fertility_unit_can_be_chosen():
-    found = values("fertility", view(tokbench.load("utf8_bytes"), "a b", group="th"), units={"th": "whitespace"})
-    assert found["fertility"].unit == "tokens/word (whitespace)"
-
-
 def test_continued_words_by_bytes_and_by_offsets():
     # Each byte is a token: every word of two letters or more is cut, 'a' is not.
     found = values("continued_words", view(tokbench.load("utf8_bytes"), "a bé cat", "dog"))
@@ -152,34 +143,6 @@ def test_a_text_that_comes_back_shorter():
     m = metric("roundtrip")
     first = m.loss(m.map(view(Cuts(), "abc"))).first
     assert (first.position, first.expected, first.got) == (2, "abc", "ab")
-
-
-def test_no_unknown_token_is_not_zero():
-    found = values("roundtrip", view(tokbench.load("utf8_bytes"), "abc"))
-    assert found["unk_rate"] == NotApplicable("this vocabulary has no unknown token")
-
-
-def test_entropies_equal_the_published_values():
-    """The values of tokenization-scorer's own tests, by way of PEERS' recomputation."""
-    texts = {
-        "pick @@ed pick @@l @@ed pick @@les": {
-            2.5: (1.653012966845049, 0.8265064834225245),
-            1.0: (1.8423709931771088, 0.9211854965885544),
-            3.0: (None, 0.8031528501359657),
-        },
-        "pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s": {
-            2.5: (2.1372977167241545, 0.9204840242168808),
-            1.0: (2.2312702546075758, 0.9609557933859342),
-            3.0: (None, 0.9105681923824472),
-        },
-    }
-    for text, orders in texts.items():
-        words = text.split()
-        counts = np.array([words.count(word) for word in sorted(set(words))])
-        for alpha, (entropy, efficiency) in orders.items():
-            found = renyi_entropy(counts, alpha)
-            assert entropy is None or found == pytest.approx(entropy, rel=1e-14)
-            assert found / np.log2(len(counts)) == pytest.approx(efficiency, rel=1e-14)
 
 
 class Pieces:
@@ -272,30 +235,6 @@ def test_one_distinct_token_has_no_evenness():
 texts = st.lists(st.text(alphabet="abzA \n,né한กé", max_size=12), min_size=1, max_size=20)
 
 
-@given(texts, st.randoms(use_true_random=False), st.integers(1, 30), st.sampled_from(FAMILIES))
-def test_shards_merged_in_any_order_give_the_same_values(documents, order, size, family):
-    m, tokenizer = metric(family), Lossy()
-    rows = [Document(text, "en", str(k), f"c:{k}") for k, text in enumerate(documents)]
-    loaded = LoadedTokenizer("t", tokenizer)
-
-    def states(size):
-        return [
-            m.map(EncodedShard(loaded, shard, encode_batch(tokenizer, shard.texts)))
-            for shard in shards("c", rows, by_key=False, size=size)
-        ]
-
-    [whole] = states(10**9)
-    parts = states(size)
-    order.shuffle(parts)
-    while len(parts) > 1:  # a tree of any shape
-        one, other = parts.pop(order.randrange(len(parts))), parts.pop(order.randrange(len(parts)))
-        parts.append(m.merge(one, other))
-    assert m.finish(parts[0]) == m.finish(whole)
-    assert content(parts[0]) == content(whole)
-    if family == "roundtrip":
-        assert m.loss(parts[0]) == m.loss(whole)
-
-
 @given(texts)
 def test_token_ends_by_bytes_equal_a_plain_count(documents):
     ends, aligned = view(utf8_bytes(), *documents).token_ends
@@ -337,21 +276,3 @@ def test_tables_of_counts_add_up_however_they_are_kept(rows):
     assert packed.keys.tolist() == joined.keys.tolist()
     assert packed.keys.dtype == joined.keys.dtype
     assert packed.ids.tolist() == sorted({key // BUCKETS for key in expected})
-
-
-class CountsWarmUps:
-    vocab_size = 1
-
-    def __init__(self):
-        self.warmed = 0
-
-    def warm_up(self):
-        self.warmed += 1
-
-
-def test_a_tokenizer_warms_up_once():
-    tokenizer = CountsWarmUps()
-    loaded = LoadedTokenizer("t", tokenizer)
-    for _ in range(3):
-        loaded.warm_up()
-    assert tokenizer.warmed == 1

@@ -8,7 +8,6 @@ from conftest import cell
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
-from raw_states import content
 from test_metrics import metric, values, view
 
 import tokbench
@@ -30,10 +29,6 @@ def found(tokenizer, *texts, group="none", **options):
 
 def close(number):
     return pytest.approx(number, rel=1e-12)
-
-
-def test_every_value_has_a_cell():
-    assert set(found(tokbench.load("utf8_bytes"), INDENTED)) == {value.id for value in SPEC.values}
 
 
 def test_spaces_by_hand():
@@ -118,12 +113,6 @@ def test_syntax_by_hand():
     assert got["bytes_per_token_code"] == close(16 / 13)
 
 
-def test_a_byte_is_never_across_leaves():
-    pytest.importorskip("tree_sitter_language_pack")
-    got = found(tokbench.load("utf8_bytes"), "größe = 'né'  # né\n", group="python")
-    assert (got["leaf_edges_kept"], got["leaf_crossing"]) == (1, 0)
-
-
 SYNTAX = [value.id for value in SPEC.values if value.id.startswith(("syntax", "leaf", "bytes_per"))]
 
 
@@ -187,18 +176,6 @@ def test_a_naive_count_gives_the_same(texts, size):
     assert got.total("lines").value == lines
 
 
-@pytest.mark.slow
-@given(TEXTS, st.integers(1, 4))
-def test_shards_can_be_merged(texts, size):
-    code = metric("code")
-    tokenizer = ByPattern(f".{{1,{size}}}")
-    whole = code.map(view(tokenizer, *texts))
-    merged = code.map(view(tokenizer, texts[0]))
-    for text in texts[1:]:
-        merged = code.merge(code.map(view(tokenizer, text)), merged)
-    assert content(merged) == content(whole)
-
-
 def test_the_story_of_indentation():
     """GPT-2's split in a vocabulary without runs of spaces, against GPT-4's; a space goes to the word after it."""
     pytest.importorskip("splintr")
@@ -214,13 +191,6 @@ def test_the_story_of_indentation():
         assert new[f"indent_level_{level}"] == pytest.approx(1, abs=0.01)
     assert old["indent_share"] > 0.35
     assert new["indent_share"] < 0.12
-
-
-def test_gpt2_itself(data):
-    texts = [f"if x:\n{' ' * width}return x\n" for width in range(1, 21)]
-    pytest.importorskip("tiktoken")
-    got = found(tokbench.load("tiktoken", encoding="gpt2"), *texts)
-    assert got["indent_tokens_per_space"] == close(sum(range(20)) / sum(range(1, 21)))
 
 
 def test_in_a_run(write_config):

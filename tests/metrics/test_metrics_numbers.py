@@ -5,14 +5,12 @@ import random
 
 import numpy as np
 import pytest
-from backend_checks import train_sentencepiece
 from cutting import ByPattern
-from raw_states import content
 from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import NotApplicable
-from tokbench.metrics.numbers import LONGEST, SPEC
+from tokbench.metrics.numbers import LONGEST
 from tokbench.statistics.jackknife import jackknife
 
 PER_LENGTH = 30
@@ -37,10 +35,6 @@ def figures():
 @pytest.fixture(scope="module")
 def text(figures):
     return "\n".join(f"a {figure}" for figure in figures)
-
-
-def test_every_value_has_a_cell(text):
-    assert set(found(tokbench.load("utf8_bytes"), text)) == {value.id for value in SPEC.values}
 
 
 def test_by_hand():
@@ -72,27 +66,6 @@ def test_threes_from_the_right(text):
 def test_single_digits(text):
     got = found(tokbench.load("utf8_bytes"), text)
     assert (got["digits_single"], got["digits_right_triples"], got["digits_consistency"]) == (1, 0, 1)
-    assert all(got[f"digits_{n}_tokens"] == n for n in range(1, LONGEST + 1))
-
-
-def test_cl100k_takes_threes_from_the_left(text):
-    pytest.importorskip("splintr")
-    got = found(tokbench.load("splintr", vocabulary="cl100k_base"), text)
-    assert got["digits_left_triples"] == 1
-    assert got["digits_right_triples"] == 3 / 9
-    assert got["digits_consistency"] == 1
-    assert all(got[f"digits_{n}_tokens"] == math.ceil(n / 3) for n in range(1, LONGEST + 1))
-
-
-def test_sentencepiece_with_split_digits(text, figures):
-    """Digits that belong together by frequency, as 20 does here, stay apart all the same."""
-    lines = [f"In 20{figure} there were 2024 of them" for figure in figures]
-    together = train_sentencepiece(lines, 150, model_type="bpe", split_digits=False, hard_vocab_limit=False)
-    assert found(together, text + " 2024")["digits_single"] < 1
-    apart = train_sentencepiece(lines, 150, model_type="bpe", split_digits=True, hard_vocab_limit=False)
-    # A line a document: the trained model's white space would not give the line ends back.
-    got = found(apart, *text.split("\n"))
-    assert (got["digits_single"], got["digits_consistency"]) == (1, 1)
     assert all(got[f"digits_{n}_tokens"] == n for n in range(1, LONGEST + 1))
 
 
@@ -136,15 +109,6 @@ def test_entropy_of_patterns_by_hand():
     got = found(ByPattern(r"7(?=89)|\d+|\D"), *documents)
     entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
     assert got["digits_pattern_entropy"] == pytest.approx(4 * entropy / 6)
-
-
-def test_shards_can_be_merged(figures):
-    numbers, tokenizer = metric("numbers"), ByPattern(r"\d{1,2}|\D")
-    halves = [numbers.map(view(tokenizer, *part)) for part in (figures[::2], figures[1::2])]
-    one, other = numbers.merge(*halves), numbers.merge(*halves[::-1])
-    whole = numbers.map(view(tokenizer, *figures))
-    assert content(one) == content(other) == content(whole)
-    assert numbers.finish(one) == numbers.finish(other) == numbers.finish(whole)
 
 
 def test_consistency_has_the_interval_of_a_ratio():

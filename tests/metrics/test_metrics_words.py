@@ -1,7 +1,6 @@
 """Words kept whole, characters split, boundaries against a gold standard: hand-computed values and brute force."""
 
 import functools
-import json
 from itertools import pairwise
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from raw_states import content
 from test_metrics import Lossy, metric, values
 
-import tokbench
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.words.find import find_words
@@ -19,9 +17,10 @@ from tokbench.foundation.jit import has_numba
 from tokbench.measuring import encoded_shard, token_counts, word_units
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.sums import Sums
 from tokbench.measuring.word_units import NO_GOLD
 from tokbench.metrics import utf8 as families_utf8
-from tokbench.metrics.utf8 import Utf8
+from tokbench.metrics.utf8 import count_split
 from tokbench.sources.gold import gold_segments
 from tokbench.tokenizers.batch import encode_batch
 
@@ -72,10 +71,10 @@ def test_utf8_is_the_same_however_many_tokens_are_looked_at_together(texts, cut,
     cuts = [b"|".join(bytes([byte]) for byte in text) if cut == 2 else text for text in plain] if cut else texts
     first = {text.replace(b"|", b""): text for text in cuts}  # a text is cut in one way
     view = look(*first.values())
-    found = [Utf8(None).map(view).raw()]
+    found = [Sums.of(view.shard, **count_split(view, None)).raw()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(families_utf8, "_TOKENS", tokens)
-        found.append(Utf8(None).map(view).raw())
+        found.append(Sums.of(view.shard, **count_split(view, None)).raw())
     assert found[0] == found[1]
     data, ends = view.shard.data, view.token_ends.ends.tolist()
     spans = find_words(view.shard.texts, "grapheme")
@@ -165,12 +164,6 @@ def test_characters_tokens_and_clusters():
     assert found["chars_split"]._replace(no_interval="", ratio_of=()) == Measured(0.0, 3)
     assert found["partial_tokens"].value == 0
     assert found["graphemes_split"].value == 1 / 3
-
-
-def test_a_character_in_four_tokens_counts_once():
-    found = values("utf8", look(b"|".join(bytes([byte]) for byte in "😀".encode()), b"ab"))
-    assert found["chars_split"].value == 1 / 3
-    assert found["partial_tokens"].value == 4 / 5
 
 
 def test_documents_that_do_not_come_back_do_not_count():
@@ -332,25 +325,3 @@ def test_values_equal_brute_force(cases, size):
     assert boundary["word_boundary_precision"] == ratio(hits, tokens)
     assert boundary["word_boundary_recall"] == ratio(hits, boundaries)
     assert boundary["word_boundary_f1"] == ratio(2 * hits, tokens + boundaries)
-
-
-def test_a_run_with_morphemes(write_config, tmp_path):
-    rows = [
-        {"text": "unkind dogs", "s": [["un", "kind"], ["dog", "s"]]},
-        {"text": "dogs", "s": [["dog", "s"]]},
-    ]
-    (tmp_path / "en.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    results = tokbench.run(
-        write_config(
-            corpora="  c: {source: jsonl, path: en.jsonl, segments: s}",
-            metrics="[morphology, {strr: {unit: gold}}, utf8]",
-        ),
-        workers=0,
-    )
-    cells = {cell.metric: cell for cell in results.cells if cell.group == "en"}
-    # Every byte is a token: boundaries at 9 places inside the first text's words, and 3 in the second's.
-    assert cells["morpheme_boundary_precision"].value == 3 / (5 + 3 + 3)
-    assert cells["morpheme_boundary_recall"].value == 1
-    assert cells["word_boundary_recall"].value == 1
-    assert (cells["strr"].value, cells["strr"].unit) == (0, "share of words (gold)")
-    assert cells["chars_split"].value == 0

@@ -8,7 +8,6 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
-from raw_states import content
 from test_metrics import metric, view
 
 import tokbench
@@ -112,28 +111,6 @@ def test_the_divergence_is_that_of_the_definition(languages):
             assert found.ci_low[row][column] <= found.values[row][column] <= found.ci_high[row][column]
 
 
-def test_the_interval_is_that_of_the_jackknife(languages):
-    """Each jackknife group left out in turn, counted anew from the text."""
-    by_group, outcome = languages
-    views = {group: view(tokbench.load("utf8_bytes"), *some) for group, some in by_group.items()}
-
-    def without(bucket):
-        kept = [
-            "".join(text for text, at in zip(by_group[g], views[g].shard.buckets, strict=True) if at != bucket)
-            for g in "az"
-        ]
-        counts = [np.bincount(np.frombuffer(text.encode(), np.uint8), minlength=256) for text in kept]
-        return divergence_of(*counts)
-
-    used = sorted({int(at) for g in "az" for at in views[g].shard.buckets})
-    left_out = np.array([without(bucket) for bucket in used])
-    error = np.sqrt((len(used) - 1) / len(used) * ((left_out - left_out.mean()) ** 2).sum())
-    found = matrix(outcome, "language_divergence", "bytes")
-    low, value, high = (each[2][0] for each in (found.ci_low, found.values, found.ci_high))
-    assert value - low >= 2 * error
-    assert high - low <= 6 * error
-
-
 def test_means_noise_and_shared_ids(languages):
     by_group, outcome = languages
     divergence, shared = (matrix(outcome, name, "bytes") for name in ("language_divergence", "shared_ids"))
@@ -157,44 +134,6 @@ def test_a_corpus_of_one_group_has_reasons():
     outcome = m.finish_corpus(found)
     assert not outcome.matrices
     assert all("needs two" in each.reason for each in outcome.values["bytes", "a"].values())
-
-
-def test_corpora_of_one_group_say_how(tmp_path):
-    (tmp_path / "texts").mkdir()
-    for name in ("en", "de", "fr"):
-        (tmp_path / "texts" / f"{name}.txt").write_text(f"{name} low lower lowest", encoding="utf-8")
-    whole = {
-        "schema": "tokbench/1",
-        "name": "x",
-        "tokenizers": {"b": {"backend": "utf8_bytes"}},
-        "metrics": ["overlap"],
-    }
-    alone = {name: {"source": "text", "path": tmp_path / "texts" / f"{name}.txt"} for name in ("en", "de", "fr")}
-    reasons = {cell.reason for cell in tokbench.run(whole | {"corpora": alone}, workers=0, store=False).cells}
-    [advice] = {reason.rpartition(" with ")[2] for reason in reasons if "needs two" in reason}
-    path, group = (part.partition(": ")[2].strip("'") for part in advice.split(" and "))
-    together = {"all": {"source": "text", "path": tmp_path / path, "group": group}}
-    cells = tokbench.run(whole | {"corpora": together}, workers=0, store=False).cells
-    assert {cell.group for cell in cells if cell.metric == "shared_ids" and cell.value is not None} >= {
-        "en",
-        "de",
-        "fr",
-    }
-
-
-def test_little_text_diverges_from_itself_and_the_noise_says_so():
-    """Words of one source in two groups: the divergence falls with the text, and never beyond the noise of halves."""
-    rng = random.Random(5)
-    words = [f"w{rng.randint(0, 10**6)}" for _ in range(2000)]
-    tokenizer = tokbench.load("utf32_units")
-    found = []
-    for count in (20, 200):
-        parts = {"a": texts(6, count, words), "b": texts(7, count, words)}
-        m, some = states("overlap", {("t", tokenizer): parts})
-        values = m.finish_corpus(some).values["t", "*"]
-        found.append((values["language_divergence"].value, values["language_divergence_noise"].value))
-    assert found[0][0] > 3 * found[1][0]
-    assert all(value < noise for value, noise in found)
 
 
 def boundaries(size, text):
@@ -238,21 +177,6 @@ def test_large_vocabularies_are_estimated():
     one, other = (np.unique(each) for each in (every[:40_000], every[20_000:]))
     exact = 20_000 / 60_000
     assert sketched_jaccard(one[:8192], other[:8192]) == pytest.approx(exact, abs=3 * 0.0055)
-
-
-@pytest.mark.parametrize("family", ["overlap", "agreement", "context", "token_lengths"])
-def test_shards_merge_in_any_order(family):
-    options = {"agreement": {"sample": 400}, "context": {"window": 3, "stride": 2, "sample": 400}}.get(family, {})
-    m = metric(family, **options)
-    some = [*texts(1, 20), "x", *texts(1, 5), ""]
-    tokenizer = tokbench.load("utf8_bytes")
-    parts = [m.map(view(tokenizer, *some[k::4])) for k in range(4)]
-    whole = content(m.map(view(tokenizer, *some)))
-    for seed in range(4):
-        shuffled = random.Random(seed).sample(parts, 4)
-        left = content(functools.reduce(m.merge, shuffled))
-        paired = content(m.merge(m.merge(*shuffled[:2]), m.merge(*shuffled[2:])))
-        assert left == paired == whole
 
 
 def test_the_sample_is_drawn_by_hash_and_bounded():
@@ -434,11 +358,3 @@ def test_rank_biased_overlap_is_the_sum_over_depths(p):
         least = sum(min(each.get(token, 0) for each in shares) for token in range(13))
         assert shared_counts(*tables) == pytest.approx(least, abs=1e-12)
     assert rank_biased_overlap(table({1: 2}), table({2: 1}), p) == shared_counts(table({1: 2}), table({2: 1})) == 0
-
-
-def test_the_first_hundred_depths_have_the_weight_that_is_said():
-    """Rankings with the first 100 tokens in common and no other: what all depths beyond 100 still give is taken off."""
-    one, other = (table({k if k < 100 else k * sign: 1000 - k for k in range(300)}) for sign in (1, -1))
-    beyond = sum(0.01 * 0.99 ** (d - 1) * 100 / d for d in range(101, 301)) + 0.99**300 * 100 / 300
-    assert rank_biased_overlap(one, other) == pytest.approx(1 - 0.99**100 + beyond)
-    assert rank_biased_overlap(one, other) == pytest.approx(0.86, abs=0.01)

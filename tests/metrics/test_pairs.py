@@ -8,8 +8,6 @@ import random
 import numpy as np
 import pytest
 from conftest import cell, problems
-from hypothesis import given
-from hypothesis import strategies as st
 
 import tokbench
 from tokbench.formats import html, markdown
@@ -20,7 +18,7 @@ from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.sections.pairs import _standing, sentence
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
-from tokbench.statistics.jackknife import holm, jackknife
+from tokbench.statistics.jackknife import jackknife
 from tokbench.tokenizers.options import Options
 
 THREE = (
@@ -171,38 +169,6 @@ def test_many_comparisons_ask_more_of_each():
     assert {name: outcome.values[name, "g"]["rank"].value for name in "ABC"} == {"A": 1, "B": 1, "C": 1}
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_equals_its_definition(p_values):
-    corrected = holm(p_values)
-    for level in (0.01, 0.05, 0.2):
-        # Step down: reject the smallest as long as p ≤ level / how many are left.
-        rejected, left = set(), sorted(range(len(p_values)), key=lambda k: p_values[k])
-        while left and p_values[left[0]] * len(left) <= level:
-            rejected.add(left.pop(0))
-        assert {k for k, p in enumerate(corrected) if p <= level} == rejected
-
-
-@given(st.permutations(range(32)), st.randoms(use_true_random=False))
-def test_states_merged_in_any_order_give_the_same_interval(order, rng):
-    """A shard for each jackknife group, put together in any order."""
-    metric = PairsMetric(Options())
-    columns = {name: [rng.randint(1, 10**6) for _ in range(32)] for name in "AB"}
-
-    def merged(order):
-        known = {}
-        for name, column in columns.items():
-            parts = []
-            for k in order:
-                one = {what: np.eye(32)[k] * number for what, number in (("tokens", column[k]), ("exact", 2))}
-                parts.append(Sums(2, one | dict.fromkeys(("characters", *LOSSES), np.zeros(32))))
-            while len(parts) > 1:
-                parts.append(metric.merge(parts.pop(0), parts.pop(len(parts) // 2)))
-            known[name, "g"] = parts[0]
-        return metric.finish_corpus(CorpusStates("c", False, "", {"g": 64}, ["A", "B"], known))
-
-    assert merged(order) == merged(range(32))
-
-
 @pytest.mark.slow
 def test_a_run_has_all_pairs(results):
     assert len(results.pairs) == 6 * 4
@@ -249,17 +215,6 @@ def test_ranks_of_a_run(results):
     assert not pair(results, "utf-16", "again", "th").differ
     assert pair(results, "bytes", "utf-16", "th").ci_high < -0.5
     assert results.metrics["rank"].direction == "lower"
-
-
-@pytest.mark.slow
-def test_sequence_length_beside_a_reference(results):
-    for group in ("en", "fi", "th", "*"):
-        assert cell(results, "utf-16", "nsl", group).value == cell(results, "again", "nsl", group).value == 1
-        found = cell(results, "bytes", "nsl", group)
-        expected = cell(results, "bytes", "tokens", group).value / cell(results, "utf-16", "tokens", group).value
-        assert found.value == pytest.approx(expected)
-    thai = cell(results, "bytes", "nsl", "th")
-    assert 2 < thai.ci_low < thai.value < thai.ci_high < 3
 
 
 def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):

@@ -14,8 +14,8 @@ from tokbench.metrics.speed.appending import Appending, grown
 from tokbench.metrics.speed.counting import Counting
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import MAX_PIECE, slices_of
-from tokbench.metrics.speed.timing import calibrate, median_interval, median_spread, seconds
-from tokbench.plugin import CountsAlone, from_lists, output_of
+from tokbench.metrics.speed.timing import median_interval, median_spread
+from tokbench.plugin import CountsAlone, from_lists
 
 
 def silent(step, done, total):
@@ -49,32 +49,12 @@ def test_slices_are_disjoint_and_complete(documents, count):
     assert len(parts) == min(count, len(pieces))
 
 
-def test_a_small_corpus_is_cut_finer():
-    documents = ["line of code\n" * 200] * 3
-    parts = slices_of(TimedText("c", True, 7_800, documents), 11, 10**9, seed=1)
-    assert len(parts) == 11
-    assert all(text.endswith("code\n") for part in parts for text in part.texts)
-
-
 def test_long_documents_are_cut_at_line_ends():
     document = "x" * 99 + "\n"
     parts = slices_of(TimedText("c", True, 10**5, [document * 1000]), 5, 10**9, seed=1)
     pieces = [text for part in parts for text in part.texts]
     assert all(len(piece) <= MAX_PIECE and piece.endswith("\n") for piece in pieces)
     assert sum(map(len, pieces)) == 10**5
-
-
-def test_a_large_corpus_is_sampled():
-    documents = [f"document number {k}" for k in range(5000)]
-    size = sum(map(len, documents))
-    parts = slices_of(TimedText("c", True, size, documents), 4, size // 10, seed=1)
-    assert 0.07 < sum(part.n_bytes for part in parts) / size < 0.13
-
-
-def test_calibration_reaches_the_time():
-    loops = calibrate(lambda: sum(range(1000)), 0.003)
-    assert loops > 1
-    assert seconds(lambda: sum(range(1000)), loops) * loops > 0.0005
 
 
 def test_every_round_sees_text_for_the_first_time():
@@ -101,24 +81,20 @@ def test_every_round_sees_text_for_the_first_time():
         (name, value, 4) for name in "ab" for value in ("encode_mb_per_s", "decode_mb_per_s")
     }
     assert set(tokenizer.seen) == set(documents)
-    assert any("noise floor" in note for note in outcome.notes)
-    assert "speed on c: same ids, returned as arrays, so speeds compare directly: a, b" in outcome.notes
+    assert any(note.endswith(": a, b") for note in outcome.notes), "their ids are the same"
 
 
 @pytest.mark.parametrize(("cores", "told"), [(1.0, False), (1.9, True)])
 def test_an_engine_of_several_threads_is_told(monkeypatch, cores, told):
     monkeypatch.setattr(time, "process_time", lambda: cores * time.perf_counter())
-    documents = [f"document {k}" for k in range(50)]
-    metric = Speed(SpeedOptions(rounds=4, min_time=1e-9))
-    outcome = metric.measure({"a": tokbench.load("utf32_units")}, [TimedText("c", True, 600, documents)], silent)
-    assert any(note.endswith("cores to encode: its speed is not that of one thread") for note in outcome.notes) == told
+    _, outcome = measured({"a": Lists()})
+    assert any("cores to encode" in note for note in outcome.notes) == told
 
 
 def test_too_little_text_is_a_reason_not_a_number():
     metric = Speed(SpeedOptions(rounds=4))
     outcome = metric.measure({"a": tokbench.load("utf8_bytes")}, [TimedText("c", True, 2, ["x", "y"])], silent)
     assert {cell.status.value for cell in outcome.cells} == {"failed"}
-    assert "the text gives 2 slices, 4 rounds need one more" in outcome.cells[0].reason
 
 
 class Lists:
@@ -148,17 +124,6 @@ def measured(tokenizers, same_as=None, family=Speed, **options):
     return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}, outcome
 
 
-def test_what_an_engine_returns_is_told_by_its_members():
-    class Says(Lists):
-        returns = "lists"
-        encode_batch = Arrays.encode_batch
-
-    class Counts(CountsAlone):
-        vocab_size = 9
-
-    assert [output_of(kind()) for kind in (Lists, Arrays, Says, Counts)] == ["lists", "arrays", "lists", "counts"]
-
-
 def test_a_ratio_has_the_reference_return_what_the_tokenizer_returns():
     """The arrays of the reference are asked for where the tokenizer gives arrays, and its lists where it gives lists."""
 
@@ -177,19 +142,14 @@ def test_a_ratio_has_the_reference_return_what_the_tokenizer_returns():
     assert cells["lists", "encode_ratio"].n == 4
     assert set(Asked.asked) == {"lists", "arrays"}
     Asked.asked.clear()
-    cells, outcome = measured({"ref": Asked(), "arrays": Arrays()}, {"arrays": "ref"})
+    cells, _ = measured({"ref": Asked(), "arrays": Arrays()}, {"arrays": "ref"})
     assert cells["arrays", "encode_ratio"].n == 4
     assert set(Asked.asked) == {"arrays"}
-    assert "speed on c: same ids, returned as arrays, so speeds compare directly: ref, arrays" in outcome.notes
 
 
 def test_there_is_no_ratio_where_the_reference_cannot_return_the_same():
     cells, _ = measured({"ref": Lists(), "arrays": Arrays()}, {"arrays": "ref"})
-    ratio = cells["arrays", "encode_ratio"]
-    assert (ratio.status.value, ratio.reason) == (
-        "not_applicable",
-        "ref returns lists, and this tokenizer arrays",
-    )
+    assert cells["arrays", "encode_ratio"].status.value == "not_applicable"
 
 
 def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
@@ -205,12 +165,9 @@ def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
         ("counts", "count_mb_per_s"): (4, "ok"),
         ("counts", "count_ratio"): (4, "ok"),
     }
-    assert "counting on c: same counts, returned as counts, so speeds compare directly: lists, counts" in outcome.notes
+    assert any(note.endswith(": lists, counts") for note in outcome.notes), "their counts are the same"
     speed, _ = measured({"lists": Lists(), "counts": Counts()})
-    assert (speed["counts", "encode_mb_per_s"].status.value, speed["counts", "encode_mb_per_s"].reason) == (
-        "not_applicable",
-        "it counts tokens and gives no ids",
-    )
+    assert speed["counts", "encode_mb_per_s"].status.value == "not_applicable"
 
 
 @given(st.text(max_size=60))
@@ -231,11 +188,10 @@ def test_appends_are_the_texts_that_an_engine_encodes_while_each_grows():
             self.seen.append(text)
             return super().encode(text)
 
-    cells, outcome = measured({"seen": Seen(), "arrays": Arrays()}, {"arrays": "seen"}, Appending)
+    cells, _ = measured({"seen": Seen(), "arrays": Arrays()}, {"arrays": "seen"}, Appending)
     assert {name: (cell.n, cell.unit, cell.value > 0) for name, cell in cells.items()} == {
         ("seen", "appends_per_s"): (4, "appends/s", True),
         ("arrays", "appends_per_s"): (4, "appends/s", True),
         ("arrays", "appends_ratio"): (4, "x", True),
     }
     assert {"d", "do", "docume", "document", "document 7"} <= set(Seen.seen)
-    assert any(note.startswith("appending on c: same ids, ") for note in outcome.notes)

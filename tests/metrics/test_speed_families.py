@@ -4,7 +4,6 @@ No test here depends on how fast the machine is: engines sleep on a clock of the
 evidence on a real clock, in ``test_speed_evidence.py``.
 """
 
-import random
 import threading
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -14,11 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from document_tree import nodes_of
 from sleeping_backends import Sleeps
 
 import tokbench
-from tokbench.formats.markdown import render
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
 from tokbench.measuring.isolated_metric import StepAnswers
@@ -31,7 +28,6 @@ from tokbench.metrics.speed.latency import Latency, LatencyOptions
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.section import speed_panes
 from tokbench.metrics.speed.threads import ThreadOptions, Threads
-from tokbench.report.document import Table
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell, Status
 from tokbench.tokenizers.contract import Encoded
@@ -86,19 +82,6 @@ def test_the_reference_is_the_option_or_the_one_of_same_as():
     assert found["c", "encode_ratio"].reason == "gone was not timed here"
 
 
-@pytest.mark.slow
-def test_one_tokenizer_under_two_names_is_equal_on_a_machine_that_gets_slower(clock):
-    texts, engine = [text_of(distinct(60, 400))], Sleeps(by_byte=1e-6)
-    found = []
-    for seed in range(20):
-        clock.vary(random.Random(seed), trend=0.02)
-        metric = Speed(SpeedOptions(rounds=10, reference="a", seed=seed))
-        found.append(cells_of(metric.measure({"a": engine, "b": engine}, texts, silent))["b", "encode_ratio"])
-    assert len({cell.value for cell in found}) == 20
-    # The interval covers 97.9 %: fewer than 18 of 20 has a probability of 0.8 %.
-    assert sum(cell.ci_low <= 1 <= cell.ci_high for cell in found) >= 18
-
-
 @pytest.mark.usefixtures("clock")
 def test_latency_is_that_of_single_documents_seen_once():
     class Remembers(Sleeps):
@@ -113,12 +96,11 @@ def test_latency_is_that_of_single_documents_seen_once():
     found = cells_of(outcome)
     assert found["a", "latency_100b_p50"].value == pytest.approx(10_000)
     assert found["a", "latency_100b_p95"].value == pytest.approx(10_000)
-    assert found["a", "latency_100b_p99"].reason == "the text has 30 documents of 100 B for it; p99 needs 100"
+    assert found["a", "latency_100b_p99"].status == Status.NOT_APPLICABLE
     assert found["a", "single_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
     assert found["a", "batch_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
     assert found["a", "latency_1mb_p50"].status == Status.NOT_APPLICABLE
     assert sum(count == 1 for count in Remembers.seen.values()) == 60  # 30 alone, 30 in batches
-    assert any("an engine that does nothing" in note for note in outcome.notes)
 
 
 @pytest.mark.usefixtures("clock")
@@ -188,26 +170,9 @@ def test_a_crash_and_a_hang_say_at_which_size_they_came():
         {},
     )
     crash, _, hang, _ = outcome.cells
-    assert (crash.status, crash.reason) == (
-        Status.FAILED,
-        "crash on 64 KB: the process was killed by SIGSEGV; until then linear, 0.016 s on 16 KB",
-    )
-    assert hang.status == Status.TIMEOUT
-    assert hang.reason.startswith("hang on 64 KB: no answer within 2 s; until then linear")
+    assert (crash.status, hang.status) == (Status.FAILED, Status.TIMEOUT)
+    assert all(" on 64 KB: " in cell.reason and "until then linear" in cell.reason for cell in (crash, hang))
     assert outcome.notes == ["growth: a: crash on spaces; hang on digits"]
-
-
-@pytest.mark.slow
-def test_the_way_around_a_panic_of_the_library_is_told(data):
-    """tiktoken panics on a million spaces; its backend splits them in Python, and the value says so."""
-    tokenizer = tokbench.load("tiktoken", encoding="cl100k_base")
-    metric = Growth(GrowthOptions(shapes=["spaces", "digits"]))
-    found = {shape: StepAnswers(list(metric.measure(shape, lambda: tokenizer))) for shape in metric.steps}
-    outcome = metric.finish({"a": found}, {})
-    cells = {cell.group: cell for cell in outcome.cells if cell.metric == "growth_exponent"}
-    assert cells["spaces"].reason == "the library itself fails on 1.0 MB, and the backend went around it"
-    assert cells["digits"].reason == ""
-    assert "(the library itself fails on 1.0 MB, and the backend went around it) on spaces" in outcome.notes[0]
 
 
 @pytest.mark.parametrize("shape", GrowthOptions().shapes)
@@ -236,6 +201,7 @@ def footprint_of_large():
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is told on Linux alone")
 def test_footprint_counts_what_is_kept_and_what_is_used_for_a_moment():
     # In a new process, as in a run: here memory of earlier tests could be freed meanwhile.
@@ -254,75 +220,52 @@ def test_processes_are_one_value_each():
     assert cell.value == pytest.approx(99.8, abs=0.1)
     assert cell.n == 5
     assert (cell.ci_low, cell.ci_high) == pytest.approx((91.3, 109.1), abs=0.5)
-    assert combined("speed", outcomes).notes[1:] == ["noise 90.0 (process 1 of 5, and alike in 4 others)"]
+    assert len(combined("speed", outcomes).notes) == 2, "one for the processes, and one for five that are alike"
     failed = tokbench.plugin.TimedOutcome([Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")], [])
     assert combined("speed", [*outcomes, failed]).cells[0].reason == "x"
 
 
 def test_what_of_the_machine_spoils_timings_is_told(tmp_path):
-    (tmp_path / "proc").mkdir()
     governor = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
-    governor.parent.mkdir(parents=True)
-    governor.write_text("powersave\n")
-    (tmp_path / "proc/loadavg").write_text("99.10 3.0 2.0 1/100 1\n")
-    (tmp_path / "proc/cpuinfo").write_text("flags\t\t: fpu hypervisor sse\n")
-    busy, slow, virtual = machine_notes("speed", tmp_path)
-    assert "load average of 99.10" in busy
-    assert "governor is powersave" in slow
-    assert "virtual machine" in virtual
-    governor.write_text("performance\n")
-    (tmp_path / "proc/loadavg").write_text("0.10 3.0 2.0 1/100 1\n")
-    (tmp_path / "proc/cpuinfo").write_text("flags\t\t: fpu sse\n")
-    assert machine_notes("speed", tmp_path) == []
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("speed")
-    for group in ("en", "de"):
-        (folder / f"{group}.txt").write_text("\n".join(distinct(40, 60)), encoding="utf-8")
-    (folder / "run.yaml").write_text(
-        """schema: tokbench/1
-name: test
-corpora: {sample: {source: text, path: "*.txt", document: line}}
-tokenizers:
-  bytes: {backend: utf8_bytes}
-  again: {backend: utf8_bytes, same_as: bytes}
-  mine: {backend: naive_bpe, train: {corpus: sample, vocab_size: 257}}
-metrics:
-  - speed: {rounds: 3, by_group: true, processes: 2}
-  - growth: {shapes: [digits, spaces], max_bytes: 16000}
-  - footprint: {processes: 1, max_bytes: 2000}
-report: {formats: [md]}
-quick: ["metrics.growth.shapes=[digits]", metrics.speed.by_group=false]
-""",
-        encoding="utf-8",
-    )
-    return tokbench.run(folder / "run.yaml", workers=0)
+    for folder in (tmp_path / "proc", governor.parent):
+        folder.mkdir(parents=True)
+    for speed, load, flags, notes in (("powersave", 99.1, "hypervisor sse", 3), ("performance", 0.1, "fpu sse", 0)):
+        governor.write_text(f"{speed}\n")
+        (tmp_path / "proc/loadavg").write_text(f"{load} 3.0 2.0 1/100 1\n")
+        (tmp_path / "proc/cpuinfo").write_text(f"flags\t\t: {flags}\n")
+        assert len(machine_notes("speed", tmp_path)) == notes
 
 
 @pytest.mark.slow
-def test_a_run_has_groups_ratios_and_own_texts(run):
+def test_a_run_has_groups_ratios_and_own_texts(tmp_path):
+    for group in ("en", "de"):
+        (tmp_path / f"{group}.txt").write_text("\n".join(distinct(40, 60)), encoding="utf-8")
+    config = {
+        "schema": "tokbench/1",
+        "name": "test",
+        "corpora": {"sample": {"source": "text", "path": tmp_path / "*.txt", "document": "line"}},
+        "tokenizers": {
+            "bytes": {"backend": "utf8_bytes"},
+            "again": {"backend": "utf8_bytes", "same_as": "bytes"},
+            "mine": {"backend": "naive_bpe", "train": {"corpus": "sample", "vocab_size": 257}},
+        },
+        "metrics": [
+            {"speed": {"rounds": 3, "by_group": True}},
+            {"growth": {"shapes": ["digits"], "max_bytes": 16000}},
+            {"footprint": {"processes": 1, "max_bytes": 2000}},
+        ],
+    }
+    run = tokbench.run(config, workers=0, store=False)
     cells = {(c.tokenizer, c.corpus, c.group, c.metric): c for c in run.cells}
-    assert cells["bytes", "sample", "*", "encode_mb_per_s"].n == 2
+    assert cells["bytes", "sample", "*", "encode_mb_per_s"].n == 3
     assert {g for t, _, g, m in cells if (t, m) == ("again", "encode_ratio")} == {"*", *run.corpora["sample"].groups}
     assert cells["again", "(own texts)", "digits", "growth_exponent"].status == Status.OK
     assert cells["bytes", "(own texts)", "*", "load_s"].value > 0
     assert cells["mine", "(own texts)", "*", "train_s"].value > 0
     assert cells["bytes", "(own texts)", "*", "train_s"].status == Status.NOT_APPLICABLE
-    assert "growth: measured in one process, with nothing isolated, because there are no workers" in run.notes
-
-
-@pytest.mark.slow
-def test_the_report_has_a_table_for_each_family(run):
-    panes = list(speed_panes(CellTables(run)))
-    assert [pane.name for pane in panes] == [
-        *("speed on sample", "encode by group on sample", "decode by group on sample"),
-        *("encode, reference = 1 by group on sample", "growth", "hostile text", "footprint"),
-    ]
-    names = [row.cells[0].value for row in next(nodes_of(panes[0], Table)).rows]
-    assert abs(names.index("bytes") - names.index("again")) == 1  # one vocabulary
-    assert "### growth" in render(run)
+    panes = [pane.name for pane in speed_panes(CellTables(run))]
+    assert panes[:3] == ["speed on sample", "encode by group on sample", "decode by group on sample"]
+    assert panes[-3:] == ["growth", "hostile text", "footprint"]
 
 
 @pytest.mark.slow
@@ -336,13 +279,13 @@ corpora: {c: {source: sample, part: hostile}}
 tokenizers:
   slow: {backend: hangs_on_letters}
   bytes: {backend: utf8_bytes}
-metrics: [{growth: {shapes: [random letters, digits], max_bytes: 16000, seconds: 3}}]
+metrics: [{growth: {shapes: [random letters, digits], max_bytes: 16000, seconds: 1}}]
 """,
         encoding="utf-8",
     )
     results = tokbench.run(path)
     found = {(c.tokenizer, c.group): c for c in results.cells if c.metric == "growth_exponent"}
     hang = found["slow", "random letters"]
-    assert (hang.status, hang.reason[:35]) == (Status.TIMEOUT, "hang on 16 KB: no answer within 3 s")
+    assert (hang.status, "16 KB" in hang.reason) == (Status.TIMEOUT, True)
     assert found["slow", "digits"].status == Status.OK  # a fresh process went on with the next shape
     assert found["bytes", "random letters"].status == Status.OK

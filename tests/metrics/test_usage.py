@@ -1,13 +1,11 @@
 """Usage classes: what is built is counted right, and every id is of one class."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.inspect.usage import built_counts, corpus_use, usage_classes
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import train
@@ -81,22 +79,3 @@ def test_scaffold_is_what_is_built_most_and_hardly_emitted():
         (97, "built 9, emitted 0"),
         (256, "built 9, emitted 0"),
     ]
-
-
-@pytest.mark.slow
-def test_gpt2_on_pud(data, monkeypatch):
-    """Classes of a real vocabulary with its merges: they add up, and nothing is built less often than emitted."""
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
-    vocabulary = tokbench.load("tiktoken", encoding="gpt2")
-    tokenizer = BPETokenizer.from_ranks({vocabulary.token_bytes(i): i for i in range(50256)}, "gpt2")
-    texts = (data / "pud" / "en.txt").read_text(encoding="utf-8").splitlines()
-    use = corpus_use(tokenizer, texts)
-    emitted = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size).astype(np.int64)
-    formed = built_counts(tokenizer, emitted)
-    assert (formed >= emitted).all()
-    # Every byte of the text was taken up once.
-    assert sum(formed[vocabulary_id] for vocabulary_id in tokenizer.vocabulary.byte_ids) == sum(
-        len(t.encode()) for t in texts
-    )
-    assert sum(use.classes.values()) == 50256
-    assert use.classes["scaffold"] > 1000

@@ -1,6 +1,5 @@
 """Intervals and p-values: by a plain computation, by hand, and as tables have them."""
 
-import functools
 import random
 
 import numpy as np
@@ -150,37 +149,12 @@ def test_units_do_not_depend_on_the_order_in_which_parts_are_joined(documents, o
     assert max(np.unique(units.strata, return_counts=True)[1]) <= MOST_UNITS
 
 
-@pytest.mark.slow
-def test_two_hundred_orders_give_the_same_state():
-    rng = np.random.default_rng(5)
-    keys = unit_keys(rng.integers(0, 2**32, 3000), 3)
-    whole = Sums.by_key(keys, tokens=np.arange(3000)).raw()
-    for _ in range(200):
-        order = rng.permutation(3000)
-        cuts = np.split(order, np.sort(rng.integers(1, 3000, 9)))
-        parts = [Sums.by_key(keys[part], tokens=part) for part in cuts if len(part)]
-        assert functools.reduce(lambda one, other: one + other, parts).raw() == whole
-
-
 def test_many_documents_become_the_most_units_that_fit():
     rng = np.random.default_rng(6)
     small, large = (SampleUnits.of(unit_keys(rng.integers(0, 2**32, size), None)).units for size in (250, 100_000))
     assert (small.bits, len(small)) == (32, 250)
     assert (large.bits, len(large)) == (8, 256)
     assert large.documents.sum() == 100_000
-
-
-def test_sums_of_older_files_are_paired_with_those_of_today():
-    """Older files keep the sums of 32 groups of documents, by the last five bits of the same hash."""
-    rng = np.random.default_rng(7)
-    hashes, tokens = rng.integers(0, 2**32, 60), rng.integers(1, 90, 60)
-    today = Sums.by_key(unit_keys(hashes, 9), tokens=tokens)
-    older = Sums.restore({"documents": 60, "sums": {"tokens": np.bincount(hashes % 32, tokens, 32).tolist()}})
-    pair = today.paired(older)
-    assert (
-        pair.one.columns["tokens"].tolist() == pair.other.columns["tokens"].tolist() == older.columns["tokens"].tolist()
-    )
-    assert today.by_bucket("tokens").tolist() == older.columns["tokens"].tolist()
 
 
 @pytest.mark.parametrize("below", [[3.0] * 12, [3.0] * 9 + [0.0] * 6, [0.0, 5.0], list(range(12))])

@@ -35,7 +35,7 @@ A text metric in a few lines:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -105,16 +105,18 @@ class Role(StrEnum):
     ID_COUNTS = "counts of ids"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """One number of a family, with its definition: a column of ``results.csv``.
 
     Attributes:
         id: the name in ``results.csv``.
-        unit: the unit.
+        unit: the unit; a part of a whole has one that begins with ``share``.
         direction: the direction in which values are better.
         formula: how the value is computed, aggregation included.
         definition: what the value says, in a sentence or two.
+        of: the columns of :class:`~tokbench.measuring.sums.Sums` of which it is the ratio, or the one whose sum it is;
+            see :func:`~tokbench.measuring.counted.declared`. Empty if the family computes it otherwise.
         needs: capabilities; a tokenizer must have at least one of them. Empty if none is needed.
         whole: ``True`` if only the whole corpus and the slices of a corpus metric have a value, but no single group.
         label: the name in reports; empty for the id with spaces.
@@ -133,8 +135,9 @@ class Metric:
     id: str
     unit: str
     direction: Literal["higher", "lower", "none"]
-    formula: str
-    definition: str
+    formula: str = ""
+    definition: str = ""
+    of: tuple[str, ...] = ()
     needs: tuple[type, ...] = ()
     whole: bool = False
     label: str = ""
@@ -145,6 +148,10 @@ class Metric:
     role: Role | None = None
     curve: CurvePoint | None = None
     by_output: bool = False
+
+    def means(self, formula: str, definition: str) -> Metric:
+        """Return it with its formula and its definition."""
+        return replace(self, formula=formula, definition=definition)
 
 
 class _MapsShards(Protocol):

@@ -189,11 +189,10 @@ class PairedSums(SummedMetric):
         return Sums.of(shard, tokens=encoded.tokens, characters=shard.n_chars, **encoded.losses)
 
 
-def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
-    """Return the sums of a group, or of the whole corpus; ``None`` if it was not measured."""
+def merged(states: CorpusStates, name: str, group: str) -> Any | None:
+    """Return the state of a group, or of the whole corpus; ``None`` if a part was not measured."""
     parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
-    known = [part for part in parts if part is not None]
-    return reduce(add, known) if len(known) == len(parts) else None
+    return None if not parts or any(part is None for part in parts) else reduce(add, parts)
 
 
 def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
@@ -201,7 +200,7 @@ def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
 
     One is left out by the rule of loss; see :mod:`tokbench.measuring.round_trip`.
     """
-    known = {name: sums for name in states.tokenizers if (sums := sums_of(states, name, group))}
+    known = {name: sums for name in states.tokenizers if (sums := merged(states, name, group))}
     numbers = {name: _tokens(sums) for name, sums in known.items()}
     compared: dict[str, Sums | str] = {}
     for name in states.tokenizers:

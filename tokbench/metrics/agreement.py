@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from itertools import combinations
-from operator import add
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.plugin import (
+    TOKEN_PLACES,
     WHOLE,
     CorpusOutcome,
     CorpusStates,
     EncodedShard,
-    EncodesWithOffsets,
     HasTokenBytes,
     Measured,
     Metric,
@@ -32,6 +31,7 @@ from tokbench.plugin import (
     document_hashes,
     first_by_hash,
     hashes_of,
+    merged,
 )
 
 _F1: Final = "boundary_agreement"
@@ -251,7 +251,7 @@ class AgreementMetric(SummedMetric):
         matrices: list[PairMatrix] = []
         vocabularies = _Vocabularies()
         for group in [*states.groups, WHOLE]:
-            of = {name: _state(states, name, group) for name in states.tokenizers}
+            of = {name: merged(states, name, group) for name in states.tokenizers}
             known = {name: state for name, state in of.items() if state}
             tables = {
                 name: TokenTable.of(state.tokens, state.counts) for name, state in known.items() if len(state.tokens)
@@ -277,12 +277,6 @@ def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
         return np.empty(0, dtype=np.uint64)
     data = filter(None, (tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size)))
     return np.unique(hashes_of(data))[:_SKETCH]
-
-
-def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None:
-    parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
-    known = [part for part in parts if part is not None]
-    return reduce(add, known) if known and len(known) == len(parts) else None
 
 
 class _Vocabularies:
@@ -353,55 +347,28 @@ _PLACES: Final = (
 )
 
 
-def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    needs = (HasTokenBytes,) if "boundar" not in unit else (HasTokenBytes, EncodesWithOffsets)
-    return Metric(
-        id=name,
-        unit=unit,
-        direction="none",
-        label=label,
-        formula=formula,
-        definition=definition,
-        no_interval=_MEAN,
-        needs=needs,
-    )
-
+_value = partial(Metric, direction="none", no_interval=_MEAN, needs=(HasTokenBytes,))
 
 VALUES: Final = (
-    _value(
-        _F1,
-        "share of boundaries",
-        "boundaries shared (F1)",
+    _value(_F1, "share of boundaries", label="boundaries shared (F1)", needs=TOKEN_PLACES).means(
         "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
         f"Agreement of two tokenizers on where tokens end: 1 if they cut alike, 0 if they never do. {_PLACES}",
     ),
-    _value(
-        _JACCARD,
-        "share of boundaries",
-        "boundaries shared (Jaccard)",
+    _value(_JACCARD, "share of boundaries", label="boundaries shared (Jaccard)", needs=TOKEN_PLACES).means(
         "mean over the other tokenizers of boundaries of both / boundaries of either",
         f"As {_F1}, with every boundary counted once. {_PLACES}",
     ),
-    _value(
-        _TOKENS,
-        "share of tokens",
-        "tokens shared",
+    _value(_TOKENS, "share of tokens", label="tokens shared").means(
         "mean over the other tokenizers of Σ over byte strings of min(p, q), p and q their shares of the tokens",
         f"Part of the tokens of the text that two tokenizers have in common, weighted by frequency. {_PAIRS}",
     ),
-    _value(
-        _RANKS,
-        "rank-biased overlap",
-        "tokens shared by rank",
+    _value(_RANKS, "rank-biased overlap", label="tokens shared by rank").means(
         f"mean over the other tokenizers of (1 - p) × Σ over depths d of p^(d - 1) × A_d, p = {_PERSISTENCE}",
         "Rank-biased overlap of the tokens of the text by frequency (Webber, Moffat and Zobel 2010): A_d is the "
         "share (Dice) that the first d of both have in common; the first 100 depths have 86 % of the weight. Tokens of "
         f"equal frequency share the first of their ranks. {_PAIRS}",
     ),
-    _value(
-        _VOCABULARY,
-        "share of entries",
-        "vocabulary shared",
+    _value(_VOCABULARY, "share of entries", label="vocabulary shared").means(
         "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
         "Jaccard index of two vocabularies, whatever the text; entries are compared by their bytes. A union of more "
         f"than {_SKETCH:,} entries is estimated from so many (Broder 1997), to 0.6 points (standard error). {_PAIRS}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from tokbench.plugin import (
@@ -43,24 +44,11 @@ def _kind_id(kind: TokenKind) -> str:
     return f"kind_{kind.value.replace(' ', '_')}"
 
 
-def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    return Metric(
-        id=name,
-        unit=unit,
-        direction="none",
-        label=label,
-        formula=formula,
-        definition=definition,
-        loss_cannot_help="it counts the ids of the vocabulary, whatever the text",
-    )
-
+_value = partial(Metric, direction="none", loss_cannot_help="it counts the ids of the vocabulary, whatever the text")
 
 VALUES: Final = (
     *(
-        _value(
-            _kind_id(kind),
-            "share of ids",
-            f"{kind.value} tokens",
+        _value(_kind_id(kind), "share of ids", label=f"{kind.value} tokens").means(
             f"{says} / vocab_size",
             "Share of the vocabulary. Each id is of one kind, the first that fits; the kinds add up to 1.",
         )
@@ -70,7 +58,8 @@ VALUES: Final = (
         _value(
             f"script_{name.lower()}",
             "share of text tokens",
-            f"{name} tokens" if name in _SCRIPTS else f"tokens of {_REST[name]}",
+            label=f"{name} tokens" if name in _SCRIPTS else f"tokens of {_REST[name]}",
+        ).means(
             f"ids with letters of {name if name in _SCRIPTS else _REST[name]} / ids whose bytes are text"
             if name != "none"
             else "ids without letters / ids whose bytes are text",

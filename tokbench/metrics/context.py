@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from tokbench.plugin import (
     DEPENDS_ON_AMOUNT,
+    Basis,
     EncodedShard,
     Measured,
     Metric,
@@ -19,6 +21,7 @@ from tokbench.plugin import (
     Options,
     SummedMetric,
     Sums,
+    declared,
     document_hashes,
     first_by_hash,
     vocab_size_of,
@@ -219,23 +222,11 @@ class ContextMetric(SummedMetric):
             values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
         if statistics["accessor_variety"] is None:
             values["accessor_variety"] = NotApplicable("no document has two tokens")
-        long = int(state.windows.columns["documents"].sum())
-        short = NotApplicable(f"no document has {self._options.window:,} tokens; set 'window' of context to fewer")
-        values["mattr"] = state.windows.share("kinds", "tokens", n=long) if long else short
-        return values
+        short = f"no document has {self._options.window:,} tokens; set 'window' of context to fewer"
+        return values | declared(SPEC.values, state.windows, Basis("documents", short))
 
 
-def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    return Metric(
-        id=name,
-        unit=unit,
-        direction="none",
-        label=label,
-        formula=formula,
-        definition=definition,
-        no_interval="" if name == "mattr" else DEPENDS_ON_AMOUNT,
-    )
-
+_value = partial(Metric, direction="none", no_interval=DEPENDS_ON_AMOUNT)
 
 _EVEN: Final = (
     "0 if every context has one successor, 1 if all its successors are equally frequent (Poelman and others 2025). "
@@ -249,39 +240,23 @@ SPEC: Final = MetricFamily(
     text=ContextMetric,
     options=ContextOptions,
     values=(
-        _value(
-            "bigram_entropy",
-            "share of the maximum",
-            "bigram entropy",
+        _value("bigram_entropy", "share of the maximum", label="bigram entropy").means(
             "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over ids t with n_t ≥ 3",
             f"Evenness of the ids that follow an id: {_EVEN}",
         ),
-        _value(
-            "trigram_entropy",
-            "share of the maximum",
-            "trigram entropy",
+        _value("trigram_entropy", "share of the maximum", label="trigram entropy").means(
             "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over pairs of ids t with n_t ≥ 3",
             f"Evenness of the ids that follow two ids: {_EVEN}",
         ),
-        _value(
-            "accessor_variety",
-            "ids",
-            "accessor variety",
+        _value("accessor_variety", "ids", label="accessor variety").means(
             "Σ over distinct ids of min(distinct ids before it, distinct ids after it) / distinct ids",
-            (
-                "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
-                "have few, words have many. It grows with the amount of text, up to 1 MB of a group ('sample')."
-            ),
+            "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
+            "have few, words have many. It grows with the amount of text, up to 1 MB of a group ('sample').",
         ),
-        _value(
-            "mattr",
-            "share of tokens",
-            "moving type-token ratio",
+        Metric("mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio").means(
             "Σ over windows of distinct ids / Σ over windows of tokens; windows of 2,000 tokens, one every 1,000",
-            (
-                "Type-token ratio of windows of one size (Covington and McFall 2010), which does not depend on the "
-                "amount of text. Windows lie inside documents, so that short documents have none."
-            ),
+            "Type-token ratio of windows of one size (Covington and McFall 2010), which does not depend on the "
+            "amount of text. Windows lie inside documents, so that short documents have none.",
         ),
     ),
 )

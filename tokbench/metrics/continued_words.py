@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import (
+    TOKEN_PLACES,
     AlignedWords,
     EncodedShard,
-    EncodesWithOffsets,
-    HasTokenBytes,
     LaidWords,
     Metric,
     MetricFamily,
@@ -36,18 +35,11 @@ SPEC: Final = MetricFamily(
     text=ContinuedWords,
     options=WordOptions,
     values=(
-        Metric(
-            id="continued_word_rate",
-            unit="share of words",
-            direction="lower",
-            label="continued words",
-            formula="words with a token boundary inside / words",
-            definition=(
-                "Share of words that are cut, found in running text by byte positions, never by encoding a word "
-                "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
-                "itself says where its tokens lie."
-            ),
-            needs=(HasTokenBytes, EncodesWithOffsets),
+        Metric("continued_word_rate", "share of words", "lower", label="continued words", needs=TOKEN_PLACES).means(
+            "words with a token boundary inside / words",
+            "Share of words that are cut, found in running text by byte positions, never by encoding a word "
+            "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
+            "itself says where its tokens lie.",
         ),
     ),
 )

@@ -49,28 +49,16 @@ SPEC: Final = MetricFamily(
     text=Fertility,
     options=WordOptions,
     values=(
-        Metric(
-            id="fertility",
-            unit="tokens/word",
-            direction="lower",
-            headline=True,
-            role=Role.TOKENS_PER_WORD,
-            formula="Σ tokens / Σ words",
-            definition=(
-                "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
-                "the word: gold words if the configuration asks for them; else UAX #29 words; what stands between "
-                "spaces for Korean; for Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's "
-                "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
-                "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ."
-            ),
+        Metric("fertility", "tokens/word", "lower", headline=True, role=Role.TOKENS_PER_WORD).means(
+            "Σ tokens / Σ words",
+            "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
+            "the word: gold words if the configuration asks for them; else UAX #29 words; what stands between "
+            "spaces for Korean; for Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's "
+            "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
+            "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ.",
         ),
-        Metric(
-            id="words",
-            unit="words",
-            direction="none",
-            loss_cannot_help="it is counted on the text alone",
-            formula="Σ words",
-            definition="Words of the text, in the unit of the fertility.",
+        Metric("words", "words", "none", loss_cannot_help="it is counted on the text alone").means(
+            "Σ words", "Words of the text, in the unit of the fertility."
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,10 +12,9 @@ from numpy.typing import NDArray
 from tokbench.plugin import (
     NO_GOLD,
     NOT_ALIGNED,
+    TOKEN_PLACES,
     EncodedShard,
-    EncodesWithOffsets,
     GoldWords,
-    HasTokenBytes,
     Measured,
     Metric,
     MetricFamily,
@@ -189,32 +189,20 @@ def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
             f"Harmonic mean of precision and recall of the {kind} boundaries.",
         ),
     }
+    metric = partial(Metric, unit="share of boundaries", direction="higher", needs=TOKEN_PLACES)
     return tuple(
-        Metric(
-            id=f"{kind}_boundary_{value}",
-            unit="share of boundaries",
-            direction="higher",
-            headline=value == "f1",
-            formula=formula,
-            definition=f"{first} {says}{_ALIGNED}",
-            needs=(HasTokenBytes, EncodesWithOffsets),
-        )
+        metric(f"{kind}_boundary_{value}", headline=value == "f1").means(formula, f"{first} {says}{_ALIGNED}")
         for value, (formula, first) in formulas.items()
     )
 
 
 _MORPHSCORE: Final = Metric(
-    id="morph_score",
-    unit="share of boundaries",
-    direction="higher",
-    label="MorphScore",
-    formula="morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
-    definition=(
-        "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
-        "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
-        f"alone, they are encoded alone. {_ALIGNED}"
-    ),
-    needs=(HasTokenBytes, EncodesWithOffsets),
+    "morph_score", "share of boundaries", "higher", label="MorphScore", needs=TOKEN_PLACES
+).means(
+    "morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
+    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
+    "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
+    f"alone, they are encoded alone. {_ALIGNED}",
 )
 
 SPEC: Final = MetricFamily(

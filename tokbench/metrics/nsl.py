@@ -57,17 +57,11 @@ SPEC: Final = MetricFamily(
     text=Nsl,
     options=NslOptions,
     values=(
-        Metric(
-            id="nsl",
-            unit="times the reference",
-            direction="lower",
-            label="sequence length",
-            formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
-            definition=(
-                "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "
-                "'reference' names. The interval is paired, as both are measured on the same documents. There is no "
-                "value where the rule of loss leaves one of the two out."
-            ),
+        Metric("nsl", "times the reference", "lower", label="sequence length").means(
+            "Σ tokens / Σ tokens of the reference tokenizer for the same documents",
+            "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "
+            "'reference' names. The interval is paired, as both are measured on the same documents. There is no "
+            "value where the rule of loss leaves one of the two out.",
         ),
     ),
 )

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from tokbench.plugin import (
     BUCKETS,
     NOT_ALIGNED,
+    TOKEN_PLACES,
+    Basis,
     EncodedShard,
-    EncodesWithOffsets,
-    HasTokenBytes,
     Measured,
     Metric,
     MetricFamily,
@@ -24,6 +24,7 @@ from tokbench.plugin import (
     SummedMetric,
     Sums,
     cut_patterns,
+    declared,
     find_spans,
     interval,
     sum_by_document,
@@ -34,7 +35,7 @@ LONGEST: Final = 12
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
-_LAID: Final = "documents laid out"
+_BASIS: Final = Basis("documents laid out", NOT_ALIGNED)
 
 
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
@@ -88,88 +89,62 @@ def _count(
     return Counter(dict(zip(kinds, counts[places].tolist(), strict=True)))
 
 
-def _value(
-    name: str, unit: str, formula: str, definition: str, *, lower: bool = False, headline: bool = False
-) -> Metric:
-    return Metric(
-        id=f"digits_{name}",
-        unit=unit,
-        direction="lower" if lower else "none" if unit == "share of runs" else "higher",
-        formula=formula,
-        definition=definition,
-        headline=headline,
-        needs=(HasTokenBytes, EncodesWithOffsets),
-    )
-
+_value = partial(Metric, needs=TOKEN_PLACES)
 
 _RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
-_TRIPLES: Final = "runs of more than three digits with token boundaries inside"
+_LONG: Final = "runs of more than three digits"
+_TRIPLES: Final = f"{_LONG} with token boundaries inside"
 
 VALUES: Final = (
-    _value(
-        "consistency",
-        "share",
+    _value("digits_consistency", "share", "higher", headline=True).means(
         "Σ over lengths 2 to 12 of runs cut in the length's most frequent way / Σ runs",
         f"1 if runs of the same length are always cut alike, whatever their digits are. {_RUNS}",
-        headline=True,
     ),
-    _value(
-        "right_triples",
-        "share of runs",
+    _value("digits_right_triples", "share of runs", "none", of=("right_triples", _LONG)).means(
         f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
         f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
     ),
     _value(
-        "triples_distance",
+        "digits_triples_distance",
         "share of places",
+        "lower",
+        of=("amiss", "places in runs of more than three digits"),
+        headline=True,
+    ).means(
         "places between two digits whose cut differs from groups of three from the right (cut and should not "
         "be, or not cut and should be) / places, in runs of more than three digits",
         f"How far numbers are from groups of three as they are read aloud: 0 if all are cut so. {_RUNS}",
-        lower=True,
-        headline=True,
     ),
-    _value(
-        "triples_f1",
-        "share of boundaries",
+    _value("digits_triples_f1", "share of boundaries", "higher", of=("double hits", "cuts and aims")).means(
         "2 × token boundaries at every third place from the right / (token boundaries + such places), inside runs of "
         "two digits and more",
         f"Agreement of token boundaries with groups of three as they are read aloud: 1 if numbers are cut there and "
         f"nowhere else, so that one cut inside two or three digits counts against it. {_RUNS}",
     ),
-    _value(
-        "pattern_entropy",
-        "bits/run",
+    _value("digits_pattern_entropy", "bits/run", "lower").means(
         "Σ over lengths 2 to 12 of runs × H(ways of cutting runs of the length) / Σ runs, H in bits",
         f"Entropy of the ways in which numbers of one length are cut: 0 if they are always cut alike. {_RUNS}",
-        lower=True,
     ),
-    _value(
-        "left_triples",
-        "share of runs",
+    _value("digits_left_triples", "share of runs", "none", of=("left_triples", _LONG)).means(
         f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
         f"Share of numbers in groups of three from the left: 123|456|7, so that the place value of a token "
         f"differs from number to number. Six, nine and twelve digits count for both directions. {_RUNS}",
     ),
-    _value(
-        "single",
-        "share of runs",
+    _value("digits_single", "share of runs", "none", of=("single", _LONG)).means(
         f"{_TRIPLES} after every digit / runs of more than three digits",
         f"Share of numbers cut into single digits. {_RUNS}",
     ),
     *(
         _value(
-            f"{length}_tokens",
-            "tokens/run",
+            f"digits_{length}_tokens", "tokens/run", "lower", of=(f"tokens of {length}", f"runs of {length} digits")
+        ).means(
             f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
             f"Tokens of {length} digits. {_RUNS}",
-            lower=True,
         )
         for length in range(1, LONGEST + 1)
     ),
     *(
-        _value(
-            f"{length}_consistency",
-            "share",
+        _value(f"digits_{length}_consistency", "share", "higher").means(
             f"runs of {length} digits cut in the most frequent way / runs of {length} digits",
             f"1 if all runs of {length} digits are cut alike. {_RUNS}",
         )
@@ -187,12 +162,12 @@ class Numbers(SummedMetric):
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
         lengths, cut = runs.ends - runs.starts, cut_patterns(encoded, runs)
         tokens = _BITS[cut] + 1
-        columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
+        columns: dict[str, NDArray[Any]] = {_BASIS.column: encoded.token_ends.aligned.astype(np.int64)}
         for length in range(1, LONGEST + 1):
             columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
             columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
         long = lengths > _GROUP
-        columns["runs of more than three digits"] = sum_by_document(encoded, runs, long)
+        columns[_LONG] = sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
             columns[name] = sum_by_document(encoded, runs, long & (cut == aims[lengths]))
         columns["places in runs of more than three digits"] = sum_by_document(encoded, runs, long * (lengths - 1))
@@ -205,19 +180,14 @@ class Numbers(SummedMetric):
         )
 
     def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
-        documents = int(state.sums.columns[_LAID].sum())
+        documents = int(state.sums.columns[_BASIS.column].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in VALUES}
-        share, ratio = partial(state.sums.share, n=documents), partial(state.sums.ratio, n=documents)
-        values = {f"digits_{name}": share(name, "runs of more than three digits") for name in _AIMS}
-        values["digits_triples_distance"] = share("amiss", "places in runs of more than three digits")
-        values["digits_triples_f1"] = share("double hits", "cuts and aims")
+        values = declared(VALUES, state.sums, _BASIS)
         values["digits_pattern_entropy"] = _entropy(state, documents)
         values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
-        for length in range(1, LONGEST + 1):
-            values[f"digits_{length}_tokens"] = ratio(f"tokens of {length}", f"runs of {length} digits")
-            if length > 1:
-                values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
+        for length in range(2, LONGEST + 1):
+            values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
         return values
 
 

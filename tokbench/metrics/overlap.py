@@ -215,65 +215,31 @@ _PAIRS: Final = (
 )
 
 VALUES: Final = (
-    Metric(
-        id=_DIVERGENCE,
-        unit="bits",
-        direction="none",
-        label="divergence from others",
-        formula="mean over pairs of groups of H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids, H in bits",
-        definition=(
-            "Jensen-Shannon divergence (Lin 1991) of the tokens of two groups: 0 if they use the same ids equally "
-            "often, 1 if they have no id in common. Little text makes it larger, as rare ids are in one of two samples "
-            f"by chance; {_NOISE} says by how much. {_PAIRS}"
-        ),
-        no_interval=_MEAN,
+    Metric(_DIVERGENCE, "bits", "none", label="divergence from others", no_interval=_MEAN).means(
+        "mean over pairs of groups of H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids, H in bits",
+        "Jensen-Shannon divergence (Lin 1991) of the tokens of two groups: 0 if they use the same ids equally "
+        "often, 1 if they have no id in common. Little text makes it larger, as rare ids are in one of two samples "
+        f"by chance; {_NOISE} says by how much. {_PAIRS}",
     ),
-    Metric(
-        id=_NOISE,
-        unit="bits",
-        direction="none",
-        label="divergence from itself",
-        formula="H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
-        definition=(
-            "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with endless "
-            "text. Two groups that do not diverge by more cannot be told from one. Halves have half the text, "
-            "so that it is rather too high. It is the diagonal of the map."
-        ),
-        no_interval=DEPENDS_ON_AMOUNT,
+    Metric(_NOISE, "bits", "none", label="divergence from itself", no_interval=DEPENDS_ON_AMOUNT).means(
+        "H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
+        "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with endless "
+        "text. Two groups that do not diverge by more cannot be told from one. Halves have half the text, "
+        "so that it is rather too high. It is the diagonal of the map.",
     ),
-    Metric(
-        id=_SHARED,
-        unit="share of ids",
-        direction="none",
-        label="ids shared with others",
-        formula="mean over pairs of groups of ids in both / ids in either",
-        definition=f"Share of the ids of two groups that both use, often or once; it grows with the text. {_PAIRS}",
-        no_interval=DEPENDS_ON_AMOUNT,
+    Metric(_SHARED, "share of ids", "none", label="ids shared with others", no_interval=DEPENDS_ON_AMOUNT).means(
+        "mean over pairs of groups of ids in both / ids in either",
+        f"Share of the ids of two groups that both use, often or once; it grows with the text. {_PAIRS}",
     ),
-    Metric(
-        id=_GROUPS,
-        unit="groups/id",
-        direction="none",
-        label="groups an id serves",
-        formula="Σ over ids in the text of groups in which the id occurs / ids in the text",
-        definition=(
-            "Groups in which an id occurs, from 1 to all of them, as a mean over the ids that the group or the corpus "
-            "uses. Where groups are languages, these are languages per token."
-        ),
-        no_interval=DEPENDS_ON_AMOUNT,
+    Metric(_GROUPS, "groups/id", "none", label="groups an id serves", no_interval=DEPENDS_ON_AMOUNT).means(
+        "Σ over ids in the text of groups in which the id occurs / ids in the text",
+        "Groups in which an id occurs, from 1 to all of them, as a mean over the ids that the group or the corpus "
+        "uses. Where groups are languages, these are languages per token.",
     ),
-    Metric(
-        id=_UNEVEN,
-        unit="ratio",
-        direction="lower",
-        whole=True,
-        label="unevenness of use",
-        formula="standard deviation (n - 1) over groups of u / mean over groups of u, u = distinct ids / vocab_size",
-        definition=(
-            "Coefficient of variation of the use of the vocabulary by group: 0 if every group uses as many of its ids. "
-            "It compares groups only where they have equal amounts of text, such as translations."
-        ),
-        no_interval=DEPENDS_ON_AMOUNT,
+    Metric(_UNEVEN, "ratio", "lower", whole=True, label="unevenness of use", no_interval=DEPENDS_ON_AMOUNT).means(
+        "standard deviation (n - 1) over groups of u / mean over groups of u, u = distinct ids / vocab_size",
+        "Coefficient of variation of the use of the vocabulary by group: 0 if every group uses as many of its ids. "
+        "It compares groups only where they have equal amounts of text, such as translations.",
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.plugin import (
+    NOT_ALIGNED,
+    TOKEN_PLACES,
+    Basis,
     Encoded,
     EncodedShard,
-    EncodesWithOffsets,
     HasTokenBytes,
     Measured,
     Metric,
@@ -25,6 +28,7 @@ from tokbench.plugin import (
     SummedMetric,
     Sums,
     check_encoded,
+    declared,
     decode_batch,
     encode_batch,
     from_lists,
@@ -48,21 +52,6 @@ class Cut(NamedTuple):
 
     document: int
     characters: int
-
-
-def tokens_back(prompt: Sequence[int], whole: Sequence[int]) -> int:
-    """Count the last tokens of a prompt that are not a prefix of the whole text's ids.
-
-    >>> import tokbench
-    >>> tokenizer = tokbench.train("regex_bpe", ["hello " * 9], 262, store=False)
-    >>> whole = tokenizer.encode("hello")
-    >>> [tokens_back(tokenizer.encode("hello"[:k]), whole) for k in range(1, 6)]  # hello is one token
-    [1, 1, 1, 1, 0]
-    """
-    shared = 0
-    while shared < min(len(prompt), len(whole)) and prompt[shared] == whole[shared]:
-        shared += 1
-    return len(prompt) - shared
 
 
 def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
@@ -125,20 +114,9 @@ class Prompts(SummedMetric):
         return {"sequences": sequences, "canonical": canonical}
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        laid = int(state.columns["laid_prompts"].sum())
-        streamed = int(state.columns["streamed"].sum())
-        values = {
-            "prompt_broken": state.share("broken_prompts", "prompts"),
-            "prompt_tokens_back": state.ratio("tokens_back", "prompts"),
-            "prompt_bytes_back": state.ratio("bytes_back", "laid_prompts"),
-            "stream_partial": state.share("partial_positions", "positions", n=streamed),
-            "stream_tokens": state.ratio("positions", "whole_positions", n=streamed),
-            "canonical_ids": state.share("canonical", "sequences"),
-        }
-        if not laid:
-            values["prompt_bytes_back"] = NotApplicable("no document's tokens could be laid onto its bytes")
-        if not streamed:
-            values |= dict.fromkeys(("stream_partial", "stream_tokens"), NotApplicable("no document came back exactly"))
+        values = declared(SPEC.values, state) | declared(_STREAMED, state, _BASIS)
+        if not state.columns["laid_prompts"].any():
+            values["prompt_bytes_back"] = NotApplicable(NOT_ALIGNED)
         return values
 
 
@@ -167,13 +145,13 @@ def _stream(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
     streamed = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
     documents = np.repeat(np.flatnonzero(aligned), encoded.tokens[aligned])
     inside = np.append((shard_bytes(shard) & 0xC0) == 0x80, False)[ends] & streamed[documents]  # noqa: PLR2004 - 10xxxxxx
-    partial = np.bincount(documents[inside], minlength=count)
+    inner = np.bincount(documents[inside], minlength=count)
     positions = np.where(streamed, encoded.tokens, 0)
     return {
         "streamed": streamed.astype(np.int64),
         "positions": positions,
-        "partial_positions": partial,
-        "whole_positions": positions - partial,
+        "partial_positions": inner,
+        "whole_positions": positions - inner,
     }
 
 
@@ -183,6 +161,21 @@ _HEALING: Final = (
     "Design: Prompt Boundaries and Token Healing, 2023)."
 )
 
+_BASIS: Final = Basis("streamed", "no document came back exactly")
+_stream_metric = partial(Metric, direction="lower", needs=(HasTokenBytes,))
+_STREAMED: Final = (
+    _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
+        "tokens that end inside the bytes of a code point / tokens",
+        "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams "
+        "must hold bytes back. Counted are the documents that come back exactly.",
+    ),
+    _stream_metric("stream_tokens", "tokens/output", of=("positions", "whole_positions")).means(
+        "tokens / tokens after which the text so far is valid UTF-8",
+        "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if "
+        "every token can. Counted are the documents that come back exactly.",
+    ),
+)
+
 SPEC: Final = MetricFamily(
     name="prompts",
     summary="prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text gives",
@@ -190,63 +183,27 @@ SPEC: Final = MetricFamily(
     options=PromptOptions,
     by_script=True,
     values=(
-        Metric(
-            id="prompt_broken",
-            unit="share of prompts",
-            direction="lower",
-            formula="prompts whose ids are not the first ids of the document / prompts",
-            definition=f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
+        Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
+            "prompts whose ids are not the first ids of the document / prompts",
+            f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
+        ),
+        Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
+            "Σ tokens after the ids that prompt and document begin with / prompts",
+            f"{_CUT} The tokens that must be taken back before the text can go on. {_HEALING}",
         ),
         Metric(
-            id="prompt_tokens_back",
-            unit="tokens/prompt",
-            direction="lower",
-            formula="Σ tokens after the ids that prompt and document begin with / prompts",
-            definition=f"{_CUT} The tokens that must be taken back before the text can go on. {_HEALING}",
+            "prompt_bytes_back", "bytes/prompt", "lower", of=("bytes_back", "laid_prompts"), needs=TOKEN_PLACES
+        ).means(
+            "Σ bytes of the prompt after the end of the last shared token / prompts",
+            f"{_CUT} The text that must be written anew, measured at the places where the tokens of the whole "
+            "document end.",
         ),
-        Metric(
-            id="prompt_bytes_back",
-            unit="bytes/prompt",
-            direction="lower",
-            formula="Σ bytes of the prompt after the end of the last shared token / prompts",
-            definition=(
-                f"{_CUT} The text that must be written anew, measured at the places where the tokens of the whole "
-                "document end."
-            ),
-            needs=(HasTokenBytes, EncodesWithOffsets),
-        ),
-        Metric(
-            id="stream_partial",
-            unit="share of tokens",
-            direction="lower",
-            formula="tokens that end inside the bytes of a code point / tokens",
-            definition=(
-                "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams "
-                "must hold bytes back. Counted are the documents that come back exactly."
-            ),
-            needs=(HasTokenBytes,),
-        ),
-        Metric(
-            id="stream_tokens",
-            unit="tokens/output",
-            direction="lower",
-            formula="tokens / tokens after which the text so far is valid UTF-8",
-            definition=(
-                "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if "
-                "every token can. Counted are the documents that come back exactly."
-            ),
-            needs=(HasTokenBytes,),
-        ),
-        Metric(
-            id="canonical_ids",
-            unit="share of sequences",
-            direction="higher",
-            formula="sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
-            definition=(
-                "The share of sequences of ids that encoding could have given. From each document a few ids are drawn "
-                "at random, with replacement. A model may write ids that no text gives (Vieira et al., Language Models "
-                "over Canonical Byte-Pair Encodings, 2025); this says how likely chance does."
-            ),
+        *_STREAMED,
+        Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
+            "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
+            "The share of sequences of ids that encoding could have given. From each document a few ids are drawn "
+            "at random, with replacement. A model may write ids that no text gives (Vieira et al., Language Models "
+            "over Canonical Byte-Pair Encodings, 2025); this says how likely chance does.",
         ),
     ),
 )

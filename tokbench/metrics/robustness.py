@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.plugin import (
+    TOKEN_PLACES,
+    Basis,
     CurvePoint,
     Document,
     EncodedShard,
-    EncodesWithOffsets,
-    HasTokenBytes,
     Measured,
     Metric,
     MetricFamily,
@@ -28,6 +28,7 @@ from tokbench.plugin import (
     SummedMetric,
     Sums,
     check_encoded,
+    declared,
     encode_batch,
     shard_bytes,
     token_ends,
@@ -273,25 +274,12 @@ class Robustness(SummedMetric):
         return shard.cached(("changed", kind, percent, seed), lambda: _change(shard, kind, percent, seed))
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        values: dict[str, Measured | NotApplicable] = {}
-        for kind in get_args(Kind):
-            for percent in STRENGTHS:
-                values |= self._of(state, kind, percent)
-        return {f"robust_{name}": value for name, value in values.items()}
-
-    def _of(self, state: Sums, kind: Kind, percent: int) -> dict[str, Measured | NotApplicable]:
-        n, below, without = None, "tokens", PERTURBATIONS[kind].without
-        ratio, kept = f"{kind}_{percent}", f"{kind}_kept_{percent}"
-        if kind not in self._options.kinds:
-            return dict.fromkeys((ratio, kept), NotApplicable("not among the kinds that the configuration names"))
-        if without:
-            n, below = int(state.columns[f"{kind}_documents"].sum()), f"{kind}_tokens"
-            if not n:
-                return dict.fromkeys((ratio, kept), NotApplicable(without))
-        return {
-            ratio: state.ratio(ratio, below, n=n),
-            kept: state.share(kept, f"{kind}_boundaries_{percent}", n=n),
-        }
+        unnamed = NotApplicable("not among the kinds that the configuration names")
+        values: dict[str, Measured | NotApplicable] = {metric.id: unnamed for metric in SPEC.values}
+        for kind in self._options.kinds:
+            without = PERTURBATIONS[kind].without
+            values |= declared(_metrics(kind), state, Basis(f"{kind}_documents", without) if without else None)
+        return values
 
 
 def _change(shard: Shard, kind: Kind, percent: int, seed: int) -> _Changed:
@@ -328,34 +316,25 @@ def _boundaries(
     return np.bincount(documents[boundary], minlength=count), np.bincount(documents[kept], minlength=count)
 
 
-def _metrics() -> tuple[Metric, ...]:
-    metrics: list[Metric] = []
-    for kind in PERTURBATIONS:
-        metrics += [_tokens_needed(kind, percent) for percent in STRENGTHS]
-        metrics += [_boundaries_kept(kind, percent) for percent in STRENGTHS]
-    return tuple(metrics)
+def _metrics(kind: Kind) -> tuple[Metric, ...]:
+    return tuple(make(kind, percent) for make in (_tokens_needed, _boundaries_kept) for percent in STRENGTHS)
 
 
 def _tokens_needed(kind: Kind, percent: int) -> Metric:
-    return Metric(
-        id=f"robust_{kind}_{percent}",
-        unit="ratio",
-        direction="lower",
-        formula="Σ tokens of the changed documents / Σ tokens of the documents",
-        definition=f"The growth of a text of which {percent} % of the places are changed: {_done(kind)}",
-        curve=_point(kind, percent, "tokens needed"),
+    of = f"{kind}_{percent}", f"{kind}_tokens" if PERTURBATIONS[kind].without else "tokens"
+    point = _point(kind, percent, "tokens needed")
+    return Metric(f"robust_{kind}_{percent}", "ratio", "lower", of=of, curve=point).means(
+        "Σ tokens of the changed documents / Σ tokens of the documents",
+        f"The growth of a text of which {percent} % of the places are changed: {_done(kind)}",
     )
 
 
 def _boundaries_kept(kind: Kind, percent: int) -> Metric:
-    return Metric(
-        id=f"robust_{kind}_kept_{percent}",
-        unit="share of boundaries",
-        direction="higher",
-        formula="token boundaries between characters that the changed document has, too / token boundaries",
-        definition=f"The share of token boundaries that stay if {percent} % of the places are changed: {_done(kind)}",
-        needs=(HasTokenBytes, EncodesWithOffsets),
-        curve=_point(kind, percent, "boundaries kept"),
+    name, of = f"{kind}_kept_{percent}", (f"{kind}_kept_{percent}", f"{kind}_boundaries_{percent}")
+    point = _point(kind, percent, "boundaries kept")
+    return Metric(f"robust_{name}", "share of boundaries", "higher", of=of, needs=TOKEN_PLACES, curve=point).means(
+        "token boundaries between characters that the changed document has, too / token boundaries",
+        f"The share of token boundaries that stay if {percent} % of the places are changed: {_done(kind)}",
     )
 
 
@@ -374,5 +353,5 @@ SPEC: Final = MetricFamily(
     text=Robustness,
     options=RobustnessOptions,
     by_script=True,
-    values=_metrics(),
+    values=tuple(metric for kind in PERTURBATIONS for metric in _metrics(kind)),
 )

@@ -10,27 +10,15 @@ SPEC: Final = MetricFamily(
     name="same_ids",
     summary="whether two engines of one vocabulary give the same ids",
     values=(
-        Metric(
-            id="same_ids",
-            unit="share of documents",
-            direction="higher",
-            formula="documents with equal ids / documents",
-            definition=(
-                "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not "
-                "1, the two do not do the same work, and the tokenizer is not timed."
-            ),
-            role=Role.SAME_IDS,
+        Metric("same_ids", "share of documents", "higher", role=Role.SAME_IDS).means(
+            "documents with equal ids / documents",
+            "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not "
+            "1, the two do not do the same work, and the tokenizer is not timed.",
         ),
-        Metric(
-            id="same_counts",
-            unit="share of documents",
-            direction="higher",
-            formula="documents with as many tokens / documents",
-            definition=(
-                "Share of documents of which a tokenizer that gives no ids counts as many tokens as the one that "
-                "'same_as' names. Where it is not 1, the tokenizer is not timed. Equal counts do not prove equal ids."
-            ),
-            role=Role.SAME_COUNTS,
+        Metric("same_counts", "share of documents", "higher", role=Role.SAME_COUNTS).means(
+            "documents with as many tokens / documents",
+            "Share of documents of which a tokenizer that gives no ids counts as many tokens as the one that "
+            "'same_as' names. Where it is not 1, the tokenizer is not timed. Equal counts do not prove equal ids.",
         ),
     ),
 )

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import (
+    TOKEN_PLACES,
     AlignedWords,
     EncodedShard,
-    EncodesWithOffsets,
-    HasTokenBytes,
     LaidWords,
     Metric,
     MetricFamily,
@@ -54,20 +53,13 @@ SPEC: Final = MetricFamily(
     options=WordOptions,
     subject=("fertility", "strr"),
     values=(
-        Metric(
-            id="strr",
-            unit="share of words",
-            direction="higher",
-            headline=True,
-            formula="words that one token covers with nothing else but white space / words",
-            definition=(
-                "Single token retention rate: share of words that are one token, found in running text by byte "
-                "positions, never by encoding a word alone. The token may hold white space beside the word (the "
-                "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-                "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
-                "exactly count only where the tokenizer says itself where its tokens lie."
-            ),
-            needs=(HasTokenBytes, EncodesWithOffsets),
+        Metric("strr", "share of words", "higher", headline=True, needs=TOKEN_PLACES).means(
+            "words that one token covers with nothing else but white space / words",
+            "Single token retention rate: share of words that are one token, found in running text by byte "
+            "positions, never by encoding a word alone. The token may hold white space beside the word (the "
+            "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
+            "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
+            "exactly count only where the tokenizer says itself where its tokens lie.",
         ),
     ),
 )

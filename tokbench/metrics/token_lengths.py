@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
-from tokbench.plugin import (
-    EncodedShard,
-    HasTokenBytes,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-    Sums,
-)
+from tokbench.plugin import Counts, EncodedShard, HasTokenBytes, Metric, counted
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
 """By the shortest length in bytes."""
@@ -33,37 +23,28 @@ def length_class(lengths: np.ndarray) -> np.ndarray:
     return np.maximum(np.searchsorted(_STARTS, lengths, side="right") - 1, 0)
 
 
-class TokenLengths(SummedMetric):
-    """The text metric."""
-
-    def map(self, encoded: EncodedShard) -> Sums:
-        columns = {"tokens": encoded.tokens}
-        if isinstance(encoded.tokenizer, HasTokenBytes):
-            documents = np.repeat(np.arange(len(encoded.shard)), encoded.tokens)
-            kinds = length_class(encoded.loaded.byte_lengths(encoded.ids))
-            for number, name in enumerate(_CLASSES.values()):
-                columns[name] = np.bincount(documents[kinds == number], minlength=len(encoded.shard))
-        return Sums.of(encoded.shard, **columns)
-
-    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        named = {f"token_bytes_{start}": name for start, name in _CLASSES.items() if name in state.columns}
-        return {value: state.share(name, "tokens") for value, name in named.items()}
+def _count(encoded: EncodedShard, _: object) -> Counts:
+    columns = {"tokens": encoded.tokens}
+    if isinstance(encoded.tokenizer, HasTokenBytes):
+        documents = np.repeat(np.arange(len(encoded.shard)), encoded.tokens)
+        kinds = length_class(encoded.loaded.byte_lengths(encoded.ids))
+        for number, name in enumerate(_CLASSES.values()):
+            columns[name] = np.bincount(documents[kinds == number], minlength=len(encoded.shard))
+    return columns
 
 
-SPEC: Final = MetricFamily(
-    name="token_lengths",
-    summary="distribution of token lengths: shares of tokens of 1, 2, 3, 4, 5 to 8, 9 to 16 and more bytes",
-    text=TokenLengths,
-    values=tuple(
-        Metric(
-            id=f"token_bytes_{start}",
-            unit="share of tokens",
-            direction="none",
-            label=f"tokens of {name} bytes" if start > 1 else "tokens of 1 byte",
-            formula=f"tokens of {name} bytes in UTF-8 / tokens",
-            definition="Share of the tokens of the text that have this length; the shares of all lengths add up to 1.",
-            needs=(HasTokenBytes,),
-        )
-        for start, name in _CLASSES.items()
-    ),
+def _metric(start: int, name: str) -> Metric:
+    label = f"tokens of {name} bytes" if start > 1 else "tokens of 1 byte"
+    unit, of = "share of tokens", (name, "tokens")
+    return Metric(f"token_bytes_{start}", unit, "none", of=of, label=label, needs=(HasTokenBytes,)).means(
+        f"tokens of {name} bytes in UTF-8 / tokens",
+        "Share of the tokens of the text that have this length; the shares of all lengths add up to 1.",
+    )
+
+
+SPEC: Final = counted(
+    "token_lengths",
+    "distribution of token lengths: shares of tokens of 1, 2, 3, 4, 5 to 8, 9 to 16 and more bytes",
+    _count,
+    *(_metric(start, name) for start, name in _CLASSES.items()),
 )

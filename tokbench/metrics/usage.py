@@ -125,13 +125,13 @@ SPEC: Final = MetricFamily(
     text=UsageClasses,
     values=tuple(
         Metric(
-            id=f"usage_{usage}",
-            unit="share of ids",
-            direction="none",
-            formula=f"{formula} / vocab_size",
-            definition=f"{definition} It depends on the amount of text; the four classes add up to 1.",
+            f"usage_{usage}",
+            "share of ids",
+            "none",
             no_interval=DEPENDS_ON_AMOUNT,
             needs=(HasMerges,) if usage == Usage.SCAFFOLD else (),
+        ).means(
+            f"{formula} / vocab_size", f"{definition} It depends on the amount of text; the four classes add up to 1."
         )
         for usage, (formula, definition) in _VALUES.items()
     ),

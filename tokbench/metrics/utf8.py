@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,25 +10,16 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import (
     GRAPHEME_RULES,
+    Basis,
+    Counts,
     EncodedShard,
     HasTokenBytes,
-    Measured,
     Metric,
-    MetricFamily,
-    NotApplicable,
     Shard,
-    SummedMetric,
-    Sums,
+    counted,
     shard_bytes,
     token_ends,
 )
-
-_SHARES: Final = {
-    "chars_split": ("split_characters", "characters"),
-    "partial_tokens": ("partial_tokens", "tokens"),
-    "graphemes_split": ("split_clusters", "grapheme_clusters"),
-}
-
 
 _MOST_CONTINUING: Final = 3
 """Bytes after the first."""
@@ -37,38 +28,28 @@ _TOKENS: Final = 1 << 18
 """Per batch, to bound memory."""
 
 
-class Utf8(SummedMetric):
-    """The text metric."""
-
-    def map(self, encoded: EncodedShard) -> Sums:
-        """Leave out documents whose tokens have other bytes."""
-        shard = encoded.shard
-        ends, aligned = token_ends(encoded)
-        # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
-        counted = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
-        if not counted[aligned].all():
-            ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
-        tokens = encoded.tokens * counted
-        clusters = shard.clusters
-        split = _Split(shard, tokens, clusters.inside)
-        for first in range(0, len(ends), _TOKENS):
-            split.add(first, ends[first : first + _TOKENS])
-        return Sums.of(
-            shard,
-            characters=shard.n_chars * counted,
-            split_characters=split.characters,
-            tokens=tokens,
-            partial_tokens=split.tokens,
-            grapheme_clusters=clusters.counts * counted,
-            split_clusters=split.clusters,
-            counted=counted.astype(np.int64),
-        )
-
-    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        counted = int(state.columns["counted"].sum())
-        if not counted:
-            return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
-        return {name: state.share(part, whole, n=counted) for name, (part, whole) in _SHARES.items()}
+def count_split(encoded: EncodedShard, _: object) -> Counts:
+    """Count characters, tokens and clusters that are split; leave out documents whose tokens have other bytes."""
+    shard = encoded.shard
+    ends, aligned = token_ends(encoded)
+    # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
+    counted = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
+    if not counted[aligned].all():
+        ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
+    tokens = encoded.tokens * counted
+    clusters = shard.clusters
+    split = _Split(shard, tokens, clusters.inside)
+    for first in range(0, len(ends), _TOKENS):
+        split.add(first, ends[first : first + _TOKENS])
+    return {
+        "characters": shard.n_chars * counted,
+        "split_characters": split.characters,
+        "tokens": tokens,
+        "partial_tokens": split.tokens,
+        "grapheme_clusters": clusters.counts * counted,
+        "split_clusters": split.clusters,
+        "counted": counted.astype(np.int64),
+    }
 
 
 class _Split:
@@ -141,42 +122,27 @@ _COUNTED: Final = (
     "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
 )
 
-SPEC: Final = MetricFamily(
-    name="utf8",
-    summary="characters and grapheme clusters that token boundaries split, tokens that are not whole characters",
-    text=Utf8,
-    by_script=True,
-    values=(
-        Metric(
-            id="chars_split",
-            unit="share of characters",
-            direction="lower",
-            formula="code points with a token boundary inside their bytes / code points",
-            definition=f"Share of characters that are spread over several tokens. {_COUNTED}",
-            needs=(HasTokenBytes,),
-        ),
-        Metric(
-            id="partial_tokens",
-            unit="share of tokens",
-            direction="lower",
-            formula="tokens that begin or end inside the bytes of a code point / tokens",
-            definition=(
-                "Share of tokens that are not whole characters: nobody can show one of them by itself, and a model "
-                f"that stops after one has written invalid UTF-8. {_COUNTED}"
-            ),
-            needs=(HasTokenBytes,),
-        ),
-        Metric(
-            id="graphemes_split",
-            unit="share of grapheme clusters",
-            direction="lower",
-            formula="grapheme clusters with a token boundary inside / grapheme clusters",
-            definition=(
-                f"Share of extended grapheme clusters (UAX #29, rules of Unicode {GRAPHEME_RULES}; white space left "
-                "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
-                f"characters that are split. {_COUNTED}"
-            ),
-            needs=(HasTokenBytes,),
-        ),
+_lower = partial(Metric, direction="lower", needs=(HasTokenBytes,))
+
+SPEC: Final = counted(
+    "utf8",
+    "characters and grapheme clusters that token boundaries split, tokens that are not whole characters",
+    count_split,
+    _lower("chars_split", "share of characters", of=("split_characters", "characters")).means(
+        "code points with a token boundary inside their bytes / code points",
+        f"Share of characters that are spread over several tokens. {_COUNTED}",
     ),
+    _lower("partial_tokens", "share of tokens", of=("partial_tokens", "tokens")).means(
+        "tokens that begin or end inside the bytes of a code point / tokens",
+        "Share of tokens that are not whole characters: nobody can show one of them by itself, and a model "
+        f"that stops after one has written invalid UTF-8. {_COUNTED}",
+    ),
+    _lower("graphemes_split", "share of grapheme clusters", of=("split_clusters", "grapheme_clusters")).means(
+        "grapheme clusters with a token boundary inside / grapheme clusters",
+        f"Share of extended grapheme clusters (UAX #29, rules of Unicode {GRAPHEME_RULES}; white space left "
+        "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
+        f"characters that are split. {_COUNTED}",
+    ),
+    basis=Basis("counted", "no document came back exactly"),
+    by_script=True,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -138,66 +139,34 @@ class VocabularyMetric(SummedMetric):
         return values
 
 
-def _of_shape(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
-    return Metric(
-        id=name,
-        unit=unit,
-        direction="none",
-        label=label,
-        formula=formula,
-        definition=definition,
-        no_interval=DEPENDS_ON_AMOUNT,
-    )
-
+_of_shape = partial(Metric, direction="none", no_interval=DEPENDS_ON_AMOUNT)
 
 _SHAPE_VALUES: Final = (
-    _of_shape(
-        "type_token_ratio",
-        "share of tokens",
-        "type-token ratio",
+    _of_shape("type_token_ratio", "share of tokens", label="type-token ratio").means(
         "distinct ids / tokens",
         "Different tokens of a token of text. It falls with the amount of text; mattr of the family context does not.",
     ),
-    _of_shape(
-        "token_entropy",
-        "bits/token",
-        "token entropy",
-        "-Σ p log2 p, p the shares of the ids",
-        "Shannon entropy of the tokens of the text, each on its own.",
+    _of_shape("token_entropy", "bits/token", label="token entropy").means(
+        "-Σ p log2 p, p the shares of the ids", "Shannon entropy of the tokens of the text, each on its own."
     ),
-    _of_shape(
-        "bits_per_text",
-        "bits/document",
-        "bits per text",
+    _of_shape("bits_per_text", "bits/document", label="bits per text").means(
         "tokens × log2(distinct ids) / documents",
         "Bits of a document whose tokens are all written with as many bits. With the sign changed and summed over all "
         "documents it is the score bits of tokenization-scorer.",
     ),
-    _of_shape(
-        "percentile_frequency",
-        "share of tokens",
-        "percentile frequency",
+    _of_shape("percentile_frequency", "share of tokens", label="percentile frequency").means(
         "Σ p of the ids from rank ⌊0.03 n⌋ to ⌊0.83 n⌋, the most frequent first, n = distinct ids; shares can be set",
         "Share of the tokens that are neither of the most frequent nor of the rarest ids (Zouhar et al. 2023).",
     ),
-    _of_shape(
-        "mean_token_rank",
-        "rank",
-        "mean token rank",
+    _of_shape("mean_token_rank", "rank", label="mean token rank").means(
         "Σ over tokens of the rank of their id / tokens; the most frequent id has rank 1",
         "Mean rank of a token. It grows with the vocabulary that the text uses.",
     ),
-    _of_shape(
-        "zipf_exponent",
-        "exponent",
-        "Zipf exponent",
+    _of_shape("zipf_exponent", "exponent", label="Zipf exponent").means(
         "the s of p(r) ∝ r^-s over the ranks of the distinct ids, by maximum likelihood",
         "Steepness of the frequencies by rank: 0 if all ids are equally frequent, about 1 for words.",
     ),
-    _of_shape(
-        "zipf_distance",
-        "share of tokens",
-        "distance from Zipf",
+    _of_shape("zipf_distance", "share of tokens", label="distance from Zipf").means(
         "max over ranks of the difference of the distribution functions of the text and of the fit",
         "Distance of Kolmogorov and Smirnov between the frequencies and Zipf's law with that exponent; 0 is a "
         "perfect fit.",
@@ -213,40 +182,21 @@ SPEC: Final = MetricFamily(
     options=VocabularyOptions,
     values=(
         Metric(
-            id="vocab_utilization",
-            unit="share of ids",
-            direction="higher",
-            label="vocabulary used",
-            formula="distinct ids in the text / vocab_size",
-            definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
-            no_interval=DEPENDS_ON_AMOUNT,
+            "vocab_utilization", "share of ids", "higher", label="vocabulary used", no_interval=DEPENDS_ON_AMOUNT
+        ).means(
+            "distinct ids in the text / vocab_size",
+            "Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),
-        Metric(
-            id="distinct_tokens",
-            unit="ids",
-            direction="none",
-            formula="distinct ids in the text",
-            definition="How many different ids occur in the text.",
-            no_interval=DEPENDS_ON_AMOUNT,
+        Metric("distinct_tokens", "ids", "none", no_interval=DEPENDS_ON_AMOUNT).means(
+            "distinct ids in the text", "How many different ids occur in the text."
         ),
-        Metric(
-            id="renyi_efficiency",
-            unit="share of the maximum",
-            direction="higher",
-            formula="H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
-            definition=(
-                "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
-                "found that it correlates with the quality of translation models."
-            ),
-            no_interval=DEPENDS_ON_AMOUNT,
+        Metric("renyi_efficiency", "share of the maximum", "higher", no_interval=DEPENDS_ON_AMOUNT).means(
+            "H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
+            "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
+            "found that it correlates with the quality of translation models.",
         ),
-        Metric(
-            id="shannon_efficiency",
-            unit="share of the maximum",
-            direction="higher",
-            formula="-Σ p log2 p / log2(distinct ids)",
-            definition="As renyi_efficiency, but with Shannon's entropy.",
-            no_interval=DEPENDS_ON_AMOUNT,
+        Metric("shannon_efficiency", "share of the maximum", "higher", no_interval=DEPENDS_ON_AMOUNT).means(
+            "-Σ p log2 p / log2(distinct ids)", "As renyi_efficiency, but with Shannon's entropy."
         ),
         *_SHAPE_VALUES,
     ),

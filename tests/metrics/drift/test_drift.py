@@ -254,23 +254,6 @@ def test_documents_that_are_conversations_or_not(text, roles):
         assert json.loads(text)
 
 
-def test_states_can_be_added():
-    whole = state_of(DOUBLES, CHATS[:6])
-    parts = [state_of(DOUBLES, [text]) for text in reversed(CHATS[:6])]
-    added = parts[0]
-    for part in parts[1:]:
-        added = added + part
-    assert (added.sums.raw(), added.windows) == (whole.sums.raw(), whole.windows)
-
-
-def test_the_shipped_conversations():
-    messages = [json.loads(text)["messages"] for text in CHATS]
-    assert len(CHATS) >= 30
-    assert all(len(each) >= 4 for each in messages)
-    assert {m["role"] for each in messages for m in each} == {"system", "user", "assistant", "tool"}
-    assert not any(document.text in CHATS for document in SampleSource(SampleOptions()).documents())
-
-
 def test_a_run_of_the_suite(tmp_path):
     results = tokbench.run("drift", only=["bytes"], workers=0, output=tmp_path / "out", store=False)
     cells = {cell.metric: cell for cell in results.cells if cell.group == "*"}

@@ -12,6 +12,7 @@ from tokbench.metrics.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.code.leaves import leaves_of
 from tokbench.plugin import (
     NOT_ALIGNED,
+    Basis,
     EncodedShard,
     Measured,
     MetricFamily,
@@ -19,10 +20,12 @@ from tokbench.plugin import (
     Options,
     SummedMetric,
     Sums,
+    declared,
 )
 
-_THEMES: Final = (indentation.THEME, identifiers.THEME, operators.THEME)
-_LAID: Final = "documents laid out"
+_BASIS: Final = Basis("documents laid out", NOT_ALIGNED)
+_THEMES: Final = (indentation, identifiers, operators)
+_METRICS: Final = (*(metric for theme in _THEMES for metric in theme.METRICS), syntax.PARSED)
 
 
 class CodeOptions(Options):
@@ -49,22 +52,22 @@ class Code(SummedMetric):
     _options: CodeOptions
 
     def map(self, encoded: EncodedShard) -> CodeState:
-        columns = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
+        columns = {_BASIS.column: encoded.token_ends.aligned.astype(np.int64)}
         for theme in _THEMES:
-            columns |= theme.measure(encoded)
+            columns |= theme.count(encoded)
         leaves = leaves_of(encoded.shard, self._options.grammars)
-        columns |= syntax.measure(encoded, None if isinstance(leaves, str) else leaves)
-        return CodeState(Sums.of(encoded.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
+        treeless = frozenset({leaves} if isinstance(leaves, str) else ())
+        columns |= syntax.count(encoded, None if isinstance(leaves, str) else leaves)
+        return CodeState(Sums.of(encoded.shard, **columns), treeless)
 
     def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
-        documents = int(state.sums.columns[_LAID].sum())
-        if not documents:
-            return {value.id: NotApplicable(NOT_ALIGNED) for value in SPEC.values}
-        values = {k: value for theme in _THEMES for k, value in theme.finish(state.sums, documents).items()}
-        values |= syntax.finish(state.sums, documents)
-        if not state.sums.columns["parsed documents"].any():
-            why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"
-            values |= {value.id: NotApplicable(why) for value in syntax.VALUES}
+        if not state.sums.columns[_BASIS.column].any():
+            return declared(SPEC.values, state.sums, _BASIS)
+        why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"
+        parsed = Basis("parsed documents", why)
+        values = declared(_METRICS, state.sums, _BASIS) | declared(syntax.METRICS, state.sums, parsed)
+        if not state.sums.columns[parsed.column].any():
+            values[syntax.PARSED.id] = NotApplicable(why)
         return values
 
 
@@ -74,5 +77,5 @@ SPEC: Final = MetricFamily(
     text=Code,
     options=CodeOptions,
     subject=("code",),
-    values=tuple(value for theme in _THEMES for value in theme.values) + syntax.VALUES,
+    values=(*_METRICS, *syntax.METRICS),
 )

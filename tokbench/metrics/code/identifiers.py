@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.code.theme import Columns, Theme, Values, value
-from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, sum_by_document
+from tokbench.plugin import (
+    TOKEN_PLACES,
+    Counts,
+    EncodedShard,
+    Metric,
+    Shard,
+    Spans,
+    cuts,
+    find_spans,
+    sum_by_document,
+)
 
 _NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
 
@@ -42,7 +52,8 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
     return spans, np.fromiter((styles[name] for name in names), dtype=np.int64, count=len(names))
 
 
-def _measure(encoded: EncodedShard) -> Columns:
+def count(encoded: EncodedShard) -> Counts:
+    """Count names and the tokens that they touch."""
     spans, styles = encoded.shard.cached("identifiers", lambda: _find(encoded.shard))
     tokens = cuts(encoded, spans) + 1
     columns = {
@@ -54,14 +65,6 @@ def _measure(encoded: EncodedShard) -> Columns:
         columns[f"{name} names"] = sum_by_document(encoded, spans, styles == number)
         columns[f"{name} tokens"] = sum_by_document(encoded, spans, tokens * (styles == number))
     return columns
-
-
-def _finish(sums: Sums, n: int) -> Values:
-    return {
-        "identifier_tokens": sums.ratio("identifier tokens", "identifiers", n=n),
-        "identifiers_whole": sums.share("whole identifiers", "identifiers", n=n),
-        **{f"identifier_tokens_{name}": sums.ratio(f"{name} tokens", f"{name} names", n=n) for name in STYLES},
-    }
 
 
 _IS: Final = (
@@ -76,32 +79,25 @@ _STYLES: Final = {
     "plain": "one word, its first letter large or small, or one letter",
 }
 
-_VALUES: Final = (
-    value(
-        "identifier_tokens",
-        "tokens/identifier",
-        "lower",
-        "Σ tokens that an identifier touches / Σ identifiers",
-        f"Into how many tokens a name falls. {_IS}",
-        headline=True,
+_TOUCHED: Final = "Σ tokens that an identifier touches / Σ identifiers"
+_tokens = partial(Metric, unit="tokens/identifier", direction="lower", needs=TOKEN_PLACES)
+
+METRICS: Final = (
+    _tokens("identifier_tokens", of=("identifier tokens", "identifiers"), headline=True).means(
+        _TOUCHED, f"Into how many tokens a name falls. {_IS}"
     ),
-    value(
+    Metric(
         "identifiers_whole",
         "share of identifiers",
         "higher",
-        "identifiers without a token boundary inside / identifiers",
-        f"Share of names that are not cut. {_IS}",
-    ),
+        of=("whole identifiers", "identifiers"),
+        needs=TOKEN_PLACES,
+    ).means("identifiers without a token boundary inside / identifiers", f"Share of names that are not cut. {_IS}"),
     *(
-        value(
-            f"identifier_tokens_{name}",
-            "tokens/identifier",
-            "lower",
-            f"Σ tokens that an identifier touches / Σ identifiers, those in {style} ({_STYLES[name]})",
+        _tokens(f"identifier_tokens_{name}", of=(f"{name} tokens", f"{name} names")).means(
+            f"{_TOUCHED}, those in {style} ({_STYLES[name]})",
             "The same for one naming style; underscores at the ends of a name do not matter for its style.",
         )
         for name, (style, _) in STYLES.items()
     ),
 )
-
-THEME: Final = Theme(_VALUES, _measure, _finish)

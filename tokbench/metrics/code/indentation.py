@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.code.theme import Columns, Theme, Values, value
-from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_bytes, sum_by_document, tokens_within
+from tokbench.plugin import (
+    TOKEN_PLACES,
+    Counts,
+    EncodedShard,
+    Metric,
+    Shard,
+    Spans,
+    find_spans,
+    shard_bytes,
+    sum_by_document,
+    tokens_within,
+)
 
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
 _TAB, _SPACE = 9, 32
@@ -68,7 +79,8 @@ def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
     return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT
 
 
-def _measure(encoded: EncodedShard) -> Columns:
+def count(encoded: EncodedShard) -> Counts:
+    """Count lines and the tokens of their indentation."""
     margins, tabs, spaces, levels = lines_of(encoded.shard)
     spent = tokens_within(encoded, margins)
     by_spaces, by_tabs = (spaces > 0) & (tabs == 0), (tabs > 0) & (spaces == 0)
@@ -93,74 +105,47 @@ def _measure(encoded: EncodedShard) -> Columns:
     return columns
 
 
-def _finish(sums: Sums, n: int) -> Values:
-    values = {
-        "tokens_per_line": sums.ratio("tokens", "lines", n=n),
-        "indent_share": sums.share("indentation tokens", "tokens", n=n),
-        "indent_tokens_per_space": sums.ratio("spaces tokens", "spaces of indentation", n=n),
-    }
-    for name in ("spaces", "tabs"):
-        values[f"indent_{name}_per_line"] = sums.ratio(f"{name} tokens", f"lines indented with {name}", n=n)
-        values[f"indent_{name}_per_level"] = sums.ratio(f"{name} tokens at levels", f"levels of {name}", n=n)
-    for depth in range(1, _DEEPEST + 1):
-        values[f"indent_level_{depth}"] = sums.ratio(f"tokens at level {depth}", f"lines at level {depth}", n=n)
-    return values
+_WITHIN: Final = "Σ tokens within indentation"
+_lower = partial(Metric, direction="lower", needs=TOKEN_PLACES)
 
 
-_VALUES: Final = (
-    value(
-        "tokens_per_line",
-        "tokens/line",
-        "lower",
-        "Σ tokens / Σ lines that are not blank",
-        "Tokens of a line of code; the tokens of blank lines count among them.",
+def _per_line(name: str) -> Metric:
+    of = f"{name} tokens", f"lines indented with {name}"
+    return _lower(f"indent_{name}_per_line", "tokens/line", of=of).means(
+        f"{_WITHIN} / Σ lines, over lines indented with {name} alone",
+        f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
+    )
+
+
+def _per_level(name: str) -> Metric:
+    of = f"{name} tokens at levels", f"levels of {name}"
+    return _lower(f"indent_{name}_per_level", "tokens/level", of=of).means(
+        f"{_WITHIN} / Σ levels, over lines indented with {name} alone by a level or more",
+        f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
+    )
+
+
+def _at_level(depth: int) -> Metric:
+    of = f"tokens at level {depth}", f"lines at level {depth}"
+    return _lower(f"indent_level_{depth}", "tokens/line", of=of).means(
+        f"{_WITHIN} / Σ lines, over lines at level {depth}" + (" and deeper" if depth == _DEEPEST else ""),
+        f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
+    )
+
+
+METRICS: Final = (
+    _lower("tokens_per_line", "tokens/line", of=("tokens", "lines")).means(
+        "Σ tokens / Σ lines that are not blank", "Tokens of a line of code; the tokens of blank lines count among them."
     ),
-    value(
-        "indent_share",
-        "share of tokens",
-        "lower",
-        "Σ tokens within indentation / Σ tokens",
-        f"Share of all tokens that are indentation. {_SPENT}",
+    _lower("indent_share", "share of tokens", of=("indentation tokens", "tokens")).means(
+        f"{_WITHIN} / Σ tokens", f"Share of all tokens that are indentation. {_SPENT}"
     ),
-    value(
-        "indent_tokens_per_space",
-        "tokens/space",
-        "lower",
-        "Σ tokens within indentation / Σ spaces, over lines indented with spaces alone",
+    _lower(
+        "indent_tokens_per_space", "tokens/space", of=("spaces tokens", "spaces of indentation"), headline=True
+    ).means(
+        f"{_WITHIN} / Σ spaces, over lines indented with spaces alone",
         f"1 if every space is a token of its own, near 0 if a run of any length is one token. {_SPENT}",
-        headline=True,
     ),
-    *(
-        spec
-        for name in ("spaces", "tabs")
-        for spec in (
-            value(
-                f"indent_{name}_per_line",
-                "tokens/line",
-                "lower",
-                f"Σ tokens within indentation / Σ lines, over lines indented with {name} alone",
-                f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
-            ),
-            value(
-                f"indent_{name}_per_level",
-                "tokens/level",
-                "lower",
-                f"Σ tokens within indentation / Σ levels, over lines indented with {name} alone by a level or more",
-                f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
-            ),
-        )
-    ),
-    *(
-        value(
-            f"indent_level_{depth}",
-            "tokens/line",
-            "lower",
-            f"Σ tokens within indentation / Σ lines, over lines at level {depth}"
-            + (" and deeper" if depth == _DEEPEST else ""),
-            f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
-        )
-        for depth in range(1, _DEEPEST + 1)
-    ),
+    *(metric(name) for name in ("spaces", "tabs") for metric in (_per_line, _per_level)),
+    *(_at_level(depth) for depth in range(1, _DEEPEST + 1)),
 )
-
-THEME: Final = Theme(_VALUES, _measure, _finish)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.code.theme import Columns, Theme, Values, value
-from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, shard_bytes, sum_by_document
+from tokbench.plugin import (
+    TOKEN_PLACES,
+    Counts,
+    EncodedShard,
+    Metric,
+    Shard,
+    Spans,
+    cuts,
+    find_spans,
+    shard_bytes,
+    sum_by_document,
+)
 
 OPERATORS: Final = {
     "comparison": "== != <= >= === !== <=> <>",
@@ -48,7 +59,8 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
     )
 
 
-def _measure(encoded: EncodedShard) -> Columns:
+def count(encoded: EncodedShard) -> Counts:
+    """Count operators by class, and how they are cut."""
     spans, kinds = encoded.shard.cached("operators", lambda: _find(encoded.shard))
     whole = cuts(encoded, spans) == 0
     # White space around an operator may be in its token: places are compared by what is not white space before them.
@@ -63,46 +75,24 @@ def _measure(encoded: EncodedShard) -> Columns:
     return columns
 
 
-def _finish(sums: Sums, n: int) -> Values:
-    return {
-        "operators_whole": sums.share("whole operators", "operators", n=n),
-        "operators_isolated": sums.share("isolated operators", "operators", n=n),
-        **{
-            f"operators_whole_{kind}": sums.share(f"whole {kind} operators", f"{kind} operators", n=n)
-            for kind in OPERATORS
-        },
-    }
+_WHOLE: Final = "operators without a token boundary inside / operators"
+_share = partial(Metric, unit="share of operators", direction="higher", needs=TOKEN_PLACES)
 
-
-_VALUES: Final = (
-    value(
-        "operators_whole",
-        "share of operators",
-        "higher",
-        "operators without a token boundary inside / operators",
-        (
-            "Share of the operators and delimiters of two characters and more that lie inside one token, in code, "
-            "strings and comments alike. The longest at a place counts; longer rows of one character, as in =====, "
-            "do not count."
-        ),
+METRICS: Final = (
+    _share("operators_whole", of=("whole operators", "operators")).means(
+        _WHOLE,
+        "Share of the operators and delimiters of two characters and more that lie inside one token, in code, "
+        "strings and comments alike. The longest at a place counts; longer rows of one character, as in =====, "
+        "do not count.",
     ),
-    value(
-        "operators_isolated",
-        "share of operators",
-        "higher",
+    _share("operators_isolated", of=("isolated operators", "operators")).means(
         "operators that one token has alone, but for white space / operators",
         "Share of the operators and delimiters of two characters and more that are a token of their own.",
     ),
     *(
-        value(
-            f"operators_whole_{kind}",
-            "share of operators",
-            "higher",
-            f"operators without a token boundary inside / operators, of {listed}",
-            "The same for one class.",
+        _share(f"operators_whole_{kind}", of=(f"whole {kind} operators", f"{kind} operators")).means(
+            f"{_WHOLE}, of {listed}", "The same for one class."
         )
         for kind, listed in OPERATORS.items()
     ),
 )
-
-THEME: Final = Theme(_VALUES, _measure, _finish)

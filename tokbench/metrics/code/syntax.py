@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.metrics.code.leaves import CODE, COMMENT, STRING, Leaves
-from tokbench.metrics.code.theme import Columns, Values, value
-from tokbench.plugin import EncodedShard, Metric, Spans, Sums, cuts, sum_by_document, touches
+from tokbench.plugin import TOKEN_PLACES, Counts, EncodedShard, Metric, Spans, cuts, sum_by_document, touches
 
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 
 
-def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
-    """Sum over parsed and aligned documents; zeros without leaves."""
+def count(encoded: EncodedShard, leaves: Leaves | None) -> Counts:
+    """Count in parsed and aligned documents; zeros without leaves."""
     if leaves is None:
         leaves = _nothing(len(encoded.shard))
     seen = leaves.parsed & encoded.token_ends.aligned
-    columns: Columns = {
+    columns: dict[str, NDArray[Any]] = {
         "documents of programs": np.ones(len(encoded.shard), dtype=np.int64) * encoded.token_ends.aligned,
         "parsed documents": seen,
     }
@@ -40,12 +41,12 @@ def _nothing(documents: int) -> Leaves:
     return Leaves(none, np.empty(0, dtype=np.int64), none, np.zeros(documents, dtype=np.bool_))
 
 
-def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _ending(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
     indices = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
     return np.asarray(indices[1] - indices[0], dtype=np.int64)
 
 
-def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
+def _alignment(encoded: EncodedShard, leaves: Leaves) -> Counts:
     spans, reach = leaves.spans, leaves.reach
     # White space around a leaf may belong to its token: the edge is kept if a token begins or ends anywhere in it.
     left, right = touches(encoded, reach.starts, spans.starts), touches(encoded, spans.ends, reach.ends)
@@ -65,21 +66,6 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
     }
 
 
-def finish(sums: Sums, n: int) -> Values:
-    """Return ratios over ``n`` aligned documents."""
-    parsed = int(sums.columns["parsed documents"].sum())
-    return {
-        "syntax_parsed": sums.share("parsed documents", "documents of programs", n=n),
-        "leaf_edges_kept": sums.share("edges kept", "edges between leaves", n=parsed),
-        "leaf_one_token": sums.share("leaves that are a token", "leaves of code", n=parsed),
-        "leaf_crossing": sums.share("tokens across leaves", "tokens of parsed documents", n=parsed),
-        **{
-            f"bytes_per_token_{region}": sums.ratio(f"bytes of {region}", f"tokens of {region}", n=parsed)
-            for region in ("code", *_REGIONS)
-        },
-    }
-
-
 _LEAVES: Final = (
     "Leaves are those of tree-sitter's grammar, a whole string or comment counting as one; white space beside a leaf "
     "may belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
@@ -90,43 +76,31 @@ _REGION: Final = (
 )
 
 
-VALUES: Final[tuple[Metric, ...]] = (
-    value(
-        "syntax_parsed",
-        "share of documents",
-        "none",
-        "documents without an error in their syntax tree / documents",
-        "Share of the documents that the grammar parses without error; the other numbers on syntax rest on these.",
-    ),
-    value(
-        "leaf_edges_kept",
-        "share of edges",
-        "higher",
+_laid = partial(Metric, needs=TOKEN_PLACES)
+
+PARSED: Final = _laid(
+    "syntax_parsed", "share of documents", "none", of=("parsed documents", "documents of programs")
+).means(
+    "documents without an error in their syntax tree / documents",
+    "Share of the documents that the grammar parses without error; the other numbers on syntax rest on these.",
+)
+METRICS: Final = (
+    _laid("leaf_edges_kept", "share of edges", "higher", of=("edges kept", "edges between leaves")).means(
         "edges between leaves with a token boundary / edges between leaves",
         f"How often the tokens keep two leaves of the syntax tree apart. {_LEAVES}",
     ),
-    value(
-        "leaf_one_token",
-        "share of leaves",
-        "higher",
+    _laid("leaf_one_token", "share of leaves", "higher", of=("leaves that are a token", "leaves of code")).means(
         "leaves of code that are exactly one token / leaves of code",
         f"How often a leaf of the syntax tree, strings and comments aside, is a token by itself. {_LEAVES}",
     ),
-    value(
-        "leaf_crossing",
-        "share of tokens",
-        "none",
+    _laid("leaf_crossing", "share of tokens", "none", of=("tokens across leaves", "tokens of parsed documents")).means(
         "tokens with bytes of more than one leaf / tokens",
         f"How often a token holds several leaves, or parts of them, as ();. {_LEAVES}",
     ),
     *(
-        value(
-            f"bytes_per_token_{region}",
-            "bytes/token",
-            "higher",
-            f"Σ bytes of {region} / Σ tokens that end there",
-            f"{says} {_REGION}",
-        )
+        _laid(
+            f"bytes_per_token_{region}", "bytes/token", "higher", of=(f"bytes of {region}", f"tokens of {region}")
+        ).means(f"Σ bytes of {region} / Σ tokens that end there", f"{says} {_REGION}")
         for region, says in {
             "code": "Compression of the code, strings and comments aside, white space included.",
             "strings": "Compression of strings, and of the texts of HTML.",
@@ -134,3 +108,4 @@ VALUES: Final[tuple[Metric, ...]] = (
         }.items()
     ),
 )
+"""Of the parsed documents."""

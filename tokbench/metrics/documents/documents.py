@@ -92,16 +92,10 @@ SPEC: Final = MetricFamily(
     options=WordOptions,
     companion="documents",
     values=(
-        Metric(
-            id="median_compression",
-            unit="bytes/token",
-            direction="higher",
-            label="median document",
-            formula="median over documents x of bytes of x / tokens of x",
-            definition=(
-                "Compression of the document in the middle: long documents count no more than short ones. The interval "
-                "is that of the sign test. documents.csv has every document."
-            ),
+        Metric("median_compression", "bytes/token", "higher", label="median document").means(
+            "median over documents x of bytes of x / tokens of x",
+            "Compression of the document in the middle: long documents count no more than short ones. The interval "
+            "is that of the sign test. documents.csv has every document.",
         ),
     ),
 )

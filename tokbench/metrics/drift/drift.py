@@ -29,6 +29,7 @@ from tokbench.plugin import (
     Sums,
     Tokenizer,
     check_encoded,
+    declared,
     encode_batch,
 )
 
@@ -116,22 +117,13 @@ class Drift(SummedMetric):
 
     def finish(self, state: DriftState) -> Mapping[str, Measured | NotApplicable]:
         sums, windows = state
-        values: dict[str, Measured | NotApplicable] = {
-            "join_drift": _share(sums, "broken_joins", "joins", _NO_TURNS),
-            "empty_continuation": _share(sums, "empty_continuations", "continuations", _NO_TEXT),
-            "stream_exact": _share(sums, "exact_streams", "streams", _NO_TEXT),
-            "span_exact": _share(sums, "exact_spans", "span_tokens", _NO_BYTES),
-            "span_trimmed": _share(sums, "trimmed_spans", "span_tokens", _NO_BYTES),
-            "stream_replaced": sums.ratio("replaced", "streams")
-            if sums.columns["streams"].any()
-            else NotApplicable(_NO_TEXT),
-        }
-        for template, metric in _turn_ids().items():
-            if f"turns_{template}" in sums.columns:
-                values[metric] = _share(sums, f"drifted_{template}", f"turns_{template}", _NO_TURNS)
-        for metric, share in (("append_p99", _P99), ("append_max", 1.0)):
+        values = declared(SPEC.values, sums)
+        for metric in SPEC.values:
+            if metric.id in values and not sums.columns[metric.of[1]].any():
+                values[metric.id] = NotApplicable(_WITHOUT.get(metric.of[1], _NO_TURNS))
+        for name, share in (("append_p99", _P99), ("append_max", 1.0)):
             changed = Measured(windows.percentile(share), sums.documents) if windows.counts else None
-            values[metric] = changed or NotApplicable(_NO_TEXT)
+            values[name] = changed or NotApplicable(_NO_TEXT)
         return values
 
 
@@ -156,18 +148,13 @@ def _count_shown(k: int, tokenizer: Tokenizer, text: str, ids: Sequence[int], co
         columns.add(k, exact_spans=spans.exact, trimmed_spans=spans.trimmed, span_tokens=spans.tokens)
 
 
-def _share(sums: Sums, above: str, below: str, reason: str) -> Measured | NotApplicable:
-    return sums.share(above, below) if sums.columns[below].any() else NotApplicable(reason)
-
-
 _NO_TURNS: Final = "no document is a conversation of two messages or more that the template takes"
 _NO_TEXT: Final = "no message has text enough"
 _NO_BYTES: Final = "no token has a text of its own that could be compared"
 
 
-def _turn_ids() -> dict[str, str]:
-    return {OWN: "turn_drift", **{t.id: f"turn_drift_{t.id}" for t in CHAT_TEMPLATES.values()}}
-
+_WITHOUT: Final = {"continuations": _NO_TEXT, "streams": _NO_TEXT, "span_tokens": _NO_BYTES}
+"""By the count that is 0."""
 
 _MESSAGES: Final = "Documents that are JSON conversations count by their messages; any other document is one message."
 _SENT: Final = (
@@ -186,14 +173,16 @@ def _turns_metric(template: str, title: str) -> Metric:
     which = "the template of its own model" if own else f"the template of {title}"
     rest = "" if own else " Marks are single ids where the vocabulary has them, and ordinary text elsewhere."
     return Metric(
-        id=_turn_ids()[template],
-        unit="share of turns",
-        direction="lower",
-        headline=template == "chatml",  # the one that most models come near to
+        "turn_drift" if own else f"turn_drift_{template}",
+        "share of turns",
+        "lower",
+        of=(f"drifted_{template}", f"turns_{template}"),
+        headline=template == "chatml",
         label="turn drift" if own else f"turn drift, {title}",
-        formula="turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
-        definition=f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
         needs=(EncodesChat,) if own else (),
+    ).means(
+        "turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
+        f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
     )
 
 
@@ -205,88 +194,64 @@ SPEC: Final = MetricFamily(
     values=(
         _turns_metric(OWN, ""),
         *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),
-        Metric(
-            id="join_drift",
-            unit="share of boundaries",
-            direction="lower",
-            headline=True,
-            formula="boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
-            definition=(
-                "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
-                "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
-                "encodes all (verl #6719, trl #5224)."
-            ),
+        Metric("join_drift", "share of boundaries", "lower", of=("broken_joins", "joins"), headline=True).means(
+            "boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
+            "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
+            "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
+            "encodes all (verl #6719, trl #5224).",
         ),
         Metric(
-            id="empty_continuation",
-            unit="share of pairs",
-            direction="lower",
-            headline=True,
-            formula="pairs for which encode(context + continuation) has no more ids than encode(context) / pairs",
-            definition=(
-                "A message is cut at random characters; its continuation goes on to the end of the word (UAX #29). If "
-                "it adds no id, nothing is left to score when the ids of the context are cut off by number, as "
-                f"lm-evaluation-harness does it (PR #4055). {_MESSAGES}"
-            ),
+            "empty_continuation", "share of pairs", "lower", of=("empty_continuations", "continuations"), headline=True
+        ).means(
+            "pairs for which encode(context + continuation) has no more ids than encode(context) / pairs",
+            "A message is cut at random characters; its continuation goes on to the end of the word (UAX #29). If "
+            "it adds no id, nothing is left to score when the ids of the context are cut off by number, as "
+            f"lm-evaluation-harness does it (PR #4055). {_MESSAGES}",
         ),
         Metric(
-            id="append_p99",
-            unit="tokens",
-            direction="lower",
+            "append_p99",
+            "tokens",
+            "lower",
             headline=True,
             label="append window, 99 %",
             no_interval="a percentile of appends has no interval",
-            formula="99th percentile (nearest rank) over appends of the last ids of the text before that change",
-            definition=(
-                "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
-                "then must be encoded again: who keeps so many back is right 99 times of 100. "
-                f"{_MESSAGES}"
-            ),
+        ).means(
+            "99th percentile (nearest rank) over appends of the last ids of the text before that change",
+            "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
+            "then must be encoded again: who keeps so many back is right 99 times of 100. "
+            f"{_MESSAGES}",
         ),
         Metric(
-            id="append_max",
-            unit="tokens",
-            direction="lower",
-            label="append window, longest",
-            no_interval="a maximum has no interval",
-            formula="max over appends of the last ids of the text before that change",
-            definition="The most ids at the end of a text that an append changed, over the same appends.",
+            "append_max", "tokens", "lower", label="append window, longest", no_interval="a maximum has no interval"
+        ).means(
+            "max over appends of the last ids of the text before that change",
+            "The most ids at the end of a text that an append changed, over the same appends.",
         ),
         Metric(
-            id="stream_exact",
-            unit="share of messages",
-            direction="higher",
-            formula="messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
-            definition=(
-                "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
-                "that keeps text back at the end, has not shown the message (dynamo #12630, vllm-mlx #109). "
-                f"{_MESSAGES}"
-            ),
-            needs=(DecodesStream,),
+            "stream_exact", "share of messages", "higher", of=("exact_streams", "streams"), needs=(DecodesStream,)
+        ).means(
+            "messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
+            "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
+            "that keeps text back at the end, has not shown the message (dynamo #12630, vllm-mlx #109). "
+            f"{_MESSAGES}",
         ),
         Metric(
-            id="stream_replaced",
-            unit="characters/message",
-            direction="lower",
-            formula="Σ U+FFFD that the decoder shows beyond those of decode(ids) / messages",
-            definition="Replacement characters that a reader sees while a message is shown, and that are not in it.",
-            needs=(DecodesStream,),
+            "stream_replaced", "characters/message", "lower", of=("replaced", "streams"), needs=(DecodesStream,)
+        ).means(
+            "Σ U+FFFD that the decoder shows beyond those of decode(ids) / messages",
+            "Replacement characters that a reader sees while a message is shown, and that are not in it.",
         ),
         Metric(
-            id="span_exact",
-            unit="share of tokens",
-            direction="higher",
-            formula="tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
-            definition=f"{_SPAN}, and neither is a span without the white space of its token.",
-            needs=(ReportsSpans,),
+            "span_exact", "share of tokens", "higher", of=("exact_spans", "span_tokens"), needs=(ReportsSpans,)
+        ).means(
+            "tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
+            f"{_SPAN}, and neither is a span without the white space of its token.",
         ),
         Metric(
-            id="span_trimmed",
-            unit="share of tokens",
-            direction="higher",
-            formula="tokens for which text[start:end] is the token's text, outer white space left aside / tokens",
-            definition=f"{_SPAN}; white space at the ends is left aside, which some engines cut off on purpose.",
-            needs=(ReportsSpans,),
+            "span_trimmed", "share of tokens", "higher", of=("trimmed_spans", "span_tokens"), needs=(ReportsSpans,)
+        ).means(
+            "tokens for which text[start:end] is the token's text, outer white space left aside / tokens",
+            f"{_SPAN}; white space at the ends is left aside, which some engines cut off on purpose.",
         ),
     ),
 )

@@ -24,73 +24,44 @@ _Values = dict[str, Measured | NotApplicable]
 
 
 VALUES: Final = (
-    Metric(
-        id="premium",
-        unit="times the reference",
-        direction="lower",
-        role=Role.PREMIUM,
-        headline=True,
-        formula="Σ tokens / Σ tokens of the same documents in the reference language",
-        definition=(
-            "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
-            "relative price where tokens are paid for, and the relative time where they are generated one by one. "
-            "A document that loses text, beyond canonical equivalence, in either language is left out in both; if "
-            "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
-            "resource class of the languages) it is the mean over all languages but the reference."
-        ),
+    Metric("premium", "times the reference", "lower", role=Role.PREMIUM, headline=True).means(
+        "Σ tokens / Σ tokens of the same documents in the reference language",
+        "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
+        "relative price where tokens are paid for, and the relative time where they are generated one by one. "
+        "A document that loses text, beyond canonical equivalence, in either language is left out in both; if "
+        "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
+        "resource class of the languages) it is the mean over all languages but the reference.",
+    ),
+    Metric("median_premium", "times the reference", "lower").means(
+        "median over documents of tokens / tokens in the reference language",
+        "The median of the premiums of single documents: half of the documents have a higher one. "
+        "Several languages together have no interval, because translations of one document are not independent.",
+    ),
+    Metric("relative_context", "share of the reference's", "higher", label="context", role=Role.RELATIVE_CONTEXT).means(
+        "1 / premium", "Share of the text that fits into a context window in this language, relative to the reference."
     ),
     Metric(
-        id="median_premium",
-        unit="times the reference",
-        direction="lower",
-        formula="median over documents of tokens / tokens in the reference language",
-        definition=(
-            "The median of the premiums of single documents: half of the documents have a higher one. "
-            "Several languages together have no interval, because translations of one document are not independent."
-        ),
+        "left_out", "documents", "lower", label="left out of premiums", loss_cannot_help="it counts the losses"
+    ).means(
+        "documents that lose text in the language or in the reference",
+        "Documents that the premium leaves out, so that lost text does not look like cheap text.",
+    ),
+    Metric("gini", "Gini coefficient", "lower", label="Gini", role=Role.INEQUALITY, headline=True, whole=True).means(
+        "Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
+        "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
+        "all premiums are equal, near 1 if one of many languages bears almost all of the cost.",
     ),
     Metric(
-        id="relative_context",
-        unit="share of the reference's",
-        direction="higher",
-        label="context",
-        role=Role.RELATIVE_CONTEXT,
-        formula="1 / premium",
-        definition="Share of the text that fits into a context window in this language, relative to the reference.",
-    ),
-    Metric(
-        id="left_out",
-        unit="documents",
-        direction="lower",
-        label="left out of premiums",
-        loss_cannot_help="it counts the losses",
-        formula="documents that lose text in the language or in the reference",
-        definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
-    ),
-    Metric(
-        id="gini",
-        unit="Gini coefficient",
-        direction="lower",
-        label="Gini",
-        role=Role.INEQUALITY,
-        headline=True,
-        formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
-        definition=(
-            "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
-            "all premiums are equal, near 1 if one of many languages bears almost all of the cost."
-        ),
-        whole=True,
-    ),
-    Metric(
-        id="max_min",
-        unit="times the cheapest",
-        direction="lower",
+        "max_min",
+        "times the cheapest",
+        "lower",
         label="max/min premium",
         role=Role.PREMIUM_RANGE,
         headline=True,
-        formula="highest premium / lowest premium",
-        definition="Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
         whole=True,
+    ).means(
+        "highest premium / lowest premium",
+        "Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
     ),
 )
 

@@ -21,6 +21,7 @@ from tokbench.plugin import (
     Role,
     SummedMetric,
     Sums,
+    declared,
     edits,
 )
 
@@ -70,102 +71,98 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
 }
 """By metric: causes, formula, remark."""
 
+_LOWERS: Final = "it measures the losses: lost text lowers it"
+_RAISES: Final = "it measures the losses: lost text raises it"
+
 VALUES: Final = (
     Metric(
-        id="roundtrip_exact",
-        unit="share of documents",
-        direction="higher",
+        "roundtrip_exact",
+        "share of documents",
+        "higher",
+        of=("exact", "documents"),
         label="round trip",
         role=Role.ROUND_TRIP,
-        loss_cannot_help="it measures the losses: lost text lowers it",
-        formula="documents with decode(encode(x)) = x / documents",
-        definition="Share of documents that are decoded exactly as they were; every document is tested.",
+        loss_cannot_help=_LOWERS,
+    ).means(
+        "documents with decode(encode(x)) = x / documents",
+        "Share of documents that are decoded exactly as they were; every document is tested.",
     ),
     Metric(
-        id="lost_characters",
-        unit="share of characters",
-        direction="lower",
+        "lost_characters",
+        "share of characters",
+        "lower",
+        of=("lost characters", "characters"),
         label="characters lost",
         headline=True,
         role=Role.LOST_CHARACTERS,
-        loss_cannot_help="it measures the losses: lost text raises it",
-        formula="Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
-        definition=(
-            "Share of the characters that decoding does not give, by a shortest edit between both texts in NFC: "
-            "canonically equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses "
-            "none. What an unknown token replaces is lost."
-        ),
+        loss_cannot_help=_RAISES,
+    ).means(
+        "Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
+        "Share of the characters that decoding does not give, by a shortest edit between both texts in NFC: "
+        "canonically equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses "
+        "none. What an unknown token replaces is lost.",
+    ),
+    Metric("cer", "edits/char", "lower", of=("edits", "characters"), label="CER", loss_cannot_help=_RAISES).means(
+        "Σ edit distance(x, decode(encode(x))) / Σ code points of x",
+        "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
+        "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
+        "only where a text repeats itself.",
     ),
     Metric(
-        id="cer",
-        unit="edits/char",
-        direction="lower",
-        label="CER",
-        loss_cannot_help="it measures the losses: lost text raises it",
-        formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
-        definition=(
-            "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
-            "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
-            "only where a text repeats itself."
-        ),
-    ),
-    Metric(
-        id="cer_nfc",
-        unit="edits/char",
-        direction="lower",
+        "cer_nfc",
+        "edits/char",
+        "lower",
+        of=("edits beyond NFC", "characters"),
         label="CER beyond NFC",
         role=Role.ERRORS,
-        loss_cannot_help="it measures the losses: lost text raises it",
-        formula="Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
-        definition=(
-            "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
-            "every document is canonically equivalent to what is decoded. A tokenizer above "
-            f"{MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are compared in windows, as for "
-            "the CER."
-        ),
+        loss_cannot_help=_RAISES,
+    ).means(
+        "Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
+        "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
+        "every document is canonically equivalent to what is decoded. A tokenizer above "
+        f"{MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are compared in windows, as for "
+        "the CER.",
     ),
     Metric(
-        id="loss_charge",
-        unit="bytes/token",
-        direction="lower",
+        "loss_charge",
+        "bytes/token",
+        "lower",
+        of=("lost bytes", "tokens"),
         label="charge for lost text",
         role=Role.CHARGE,
-        loss_cannot_help="it measures the losses: lost text raises it",
-        formula="Σ UTF-8 bytes of lost characters / Σ tokens",
-        definition=(
-            "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "
-            "is not ranked where its place would change with them."
-        ),
+        loss_cannot_help=_RAISES,
+    ).means(
+        "Σ UTF-8 bytes of lost characters / Σ tokens",
+        "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "
+        "is not ranked where its place would change with them.",
     ),
     Metric(
-        id="whitespace_fidelity",
-        unit="share of white space",
-        direction="higher",
+        "whitespace_fidelity",
+        "share of white space",
+        "higher",
+        of=("white space kept", "white-space characters"),
         label="white space kept",
-        formula="Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
-        definition=(
-            "Share of the white space that comes back in its place: code points with the Unicode property "
-            "White_Space, each by itself. Added white space does not lower it, but raises the character error rate."
-        ),
+    ).means(
+        "Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
+        "Share of the white space that comes back in its place: code points with the Unicode property "
+        "White_Space, each by itself. Added white space does not lower it, but raises the character error rate.",
     ),
     Metric(
-        id="unk_rate",
-        unit="share of tokens",
-        direction="lower",
+        "unk_rate",
+        "share of tokens",
+        "lower",
+        of=("unknown", "tokens"),
         label="unknown tokens",
         role=Role.UNKNOWN,
-        formula="unknown tokens / tokens",
-        definition="Share of tokens that are the unknown token. A low token count is not good where this is high.",
         needs=(HasUnknown,),
+    ).means(
+        "unknown tokens / tokens",
+        "Share of tokens that are the unknown token. A low token count is not good where this is high.",
     ),
     *(
-        Metric(
-            id=name,
-            unit="documents",
-            direction="none",
-            loss_cannot_help="it counts the losses",
-            formula=f"documents lost because {why}",
-            definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
+        Metric(name, "documents", "none", loss_cannot_help="it counts the losses").means(
+            f"documents lost because {why}",
+            f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
         )
         for name, (_, why, more) in LOSSES.items()
     ),
@@ -210,17 +207,9 @@ class RoundTrip(SummedMetric):
         return RoundTripState(sums, unk_id is not None, losses)
 
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
-        values: dict[str, Measured | NotApplicable] = {
-            "roundtrip_exact": state.sums.share("exact", "documents"),
-            "lost_characters": state.sums.share("lost characters", "characters"),
-            "cer": state.sums.ratio("edits", "characters"),
-            "cer_nfc": state.sums.ratio("edits beyond NFC", "characters"),
-            "loss_charge": state.sums.ratio("lost bytes", "tokens"),
-            "whitespace_fidelity": state.sums.share("white space kept", "white-space characters"),
-            "unk_rate": NotApplicable("this vocabulary has no unknown token"),
-        }
-        if state.has_unknown:
-            values["unk_rate"] = state.sums.share("unknown", "tokens")
+        values = declared(VALUES, state.sums)
+        if not state.has_unknown:
+            values["unk_rate"] = NotApplicable("this vocabulary has no unknown token")
         for cell, (causes, _, _) in LOSSES.items():
             lost = sum(state.losses.by_cause[cause] for cause in causes)
             values[cell] = Measured(lost, state.sums.documents)

@@ -12,26 +12,16 @@ from tokbench.plugin import Metric, MetricFamily, Tokenizer
 
 STEPS: Final = 16
 
-APPENDS: Final = Metric(
-    id="appends_per_s",
-    unit="appends/s",
-    direction="higher",
-    label="appends",
-    formula="median over rounds of appends / seconds",
-    definition=(
-        f"Appends per second after which the ids of the whole text are known: a text of at most 4,096 characters grows "
-        f"in {STEPS} equal steps, and the engine encodes all of it after each, one thread, warm engine, text that was "
-        "not seen before. An engine that keeps what it has encoded is fast here; how many ids at the end change, "
-        "`append_p99` tells."
-    ),
+APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends").means(
+    "median over rounds of appends / seconds",
+    f"Appends per second after which the ids of the whole text are known: a text of at most 4,096 characters grows "
+    f"in {STEPS} equal steps, and the engine encodes all of it after each, one thread, warm engine, text that was "
+    "not seen before. An engine that keeps what it has encoded is fast here; how many ids at the end change, "
+    "`append_p99` tells.",
 )
-APPENDS_RATIO: Final = Metric(
-    id="appends_ratio",
-    unit="x",
-    direction="higher",
-    label="appends, reference = 1",
-    formula="median over rounds of appends/s / appends/s of the reference in the same round",
-    definition="Appends per second over those of the reference, which is found as for `encode_ratio`.",
+APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
+    "median over rounds of appends/s / appends/s of the reference in the same round",
+    "Appends per second over those of the reference, which is found as for `encode_ratio`.",
 )
 
 

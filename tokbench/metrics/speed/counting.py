@@ -13,24 +13,14 @@ from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
 from tokbench.metrics.speed.slices import TimedSlice
 from tokbench.plugin import Metric, MetricFamily, count_batch
 
-COUNT: Final = Metric(
-    id="count_mb_per_s",
-    unit="MB/s",
-    direction="higher",
-    label="count",
-    formula="median over rounds of bytes / seconds / 10^6",
-    definition=(
-        "UTF-8 bytes per second of which the tokens are counted, one thread, warm engine, text that was not seen "
-        "before: by the engine's own count where it has one, else by encoding."
-    ),
+COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
+    "median over rounds of bytes / seconds / 10^6",
+    "UTF-8 bytes per second of which the tokens are counted, one thread, warm engine, text that was not seen "
+    "before: by the engine's own count where it has one, else by encoding.",
 )
-COUNT_RATIO: Final = Metric(
-    id="count_ratio",
-    unit="x",
-    direction="higher",
-    label="count, reference = 1",
-    formula="median over rounds of MB/s / MB/s of the reference in the same round",
-    definition="Counting speed over that of the reference, which is found as for `encode_ratio`.",
+COUNT_RATIO: Final = Metric("count_ratio", "x", "higher", label="count, reference = 1").means(
+    "median over rounds of MB/s / MB/s of the reference in the same round",
+    "Counting speed over that of the reference, which is found as for `encode_ratio`.",
 )
 
 

@@ -45,38 +45,27 @@ class FootprintOptions(Options):
     max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
 
 
-LOAD = Metric(
-    id="load_s",
-    unit="s",
-    direction="lower",
-    label="load",
-    formula="median over fresh processes of the wall time of loading",
-    definition=(
-        "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
-        "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle."
-    ),
-    loss_cannot_help="loading reads no text",
+LOAD = Metric("load_s", "s", "lower", label="load", loss_cannot_help="loading reads no text").means(
+    "median over fresh processes of the wall time of loading",
+    "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
+    "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle.",
 )
 LOADED = Metric(
-    id="memory_loaded_mb",
-    unit="MB",
-    direction="lower",
-    label="memory, loaded",
-    formula="median over fresh processes of resident memory after loading - before / 10^6",
-    definition="Resident memory that a process gains when it loads the tokenizer, its library included.",
-    loss_cannot_help="loading reads no text",
+    "memory_loaded_mb", "MB", "lower", label="memory, loaded", loss_cannot_help="loading reads no text"
+).means(
+    "median over fresh processes of resident memory after loading - before / 10^6",
+    "Resident memory that a process gains when it loads the tokenizer, its library included.",
 )
 PEAK = Metric(
-    id="memory_peak_mb",
-    unit="MB",
-    direction="lower",
+    "memory_peak_mb",
+    "MB",
+    "lower",
     label="memory, peak",
-    formula="median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
-    definition=(
-        "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
-        "about 300 KB, on one thread. The ids of one batch are included."
-    ),
     loss_cannot_help="the peak is that of the engine; ids are a small part of it",
+).means(
+    "median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
+    "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
+    "about 300 KB, on one thread. The ids of one batch are included.",
 )
 VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
 

@@ -68,28 +68,21 @@ class GrowthOptions(Options):
 
 
 EXPONENT = Metric(
-    id="growth_exponent",
-    unit="exponent",
-    direction="lower",
+    "growth_exponent",
+    "exponent",
+    "lower",
     label="growth",
-    formula="slope of least squares of log CPU seconds on log bytes; sizes from 1 KB to 1 MB, each four times the last",
-    definition=(
-        "How the time of encoding one text of a hostile shape grows with its size. 1 is linear: twice the text takes "
-        "twice the time. 2 is quadratic. Each time is the least of up to five on texts of different lengths. The "
-        "groups are the shapes. A crash or a hang has no value and says at which size it came."
-    ),
     loss_cannot_help="the exponent does not depend on how many tokens a text has",
+).means(
+    "slope of least squares of log CPU seconds on log bytes; sizes from 1 KB to 1 MB, each four times the last",
+    "How the time of encoding one text of a hostile shape grows with its size. 1 is linear: twice the text takes "
+    "twice the time. 2 is quadratic. Each time is the least of up to five on texts of different lengths. The "
+    "groups are the shapes. A crash or a hang has no value and says at which size it came.",
 )
-SPEED = Metric(
-    id="hostile_mb_per_s",
-    unit="MB/s",
-    direction="none",
-    label="hostile text",
-    formula="bytes / seconds / 10^6 of the largest size",
-    definition=(
-        "UTF-8 bytes of one text of a hostile shape encoded per second, at the largest size, mostly 1 MB. Neither "
-        "direction is better: an engine that loses such a text may be fast."
-    ),
+SPEED = Metric("hostile_mb_per_s", "MB/s", "none", label="hostile text").means(
+    "bytes / seconds / 10^6 of the largest size",
+    "UTF-8 bytes of one text of a hostile shape encoded per second, at the largest size, mostly 1 MB. Neither "
+    "direction is better: an engine that loses such a text may be fast.",
 )
 
 

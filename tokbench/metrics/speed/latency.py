@@ -58,29 +58,20 @@ def _key(size: SizeName) -> str:
 
 def _percentile(size: SizeName, name: str) -> Metric:
     worst = {"p50": "half of", "p95": "95 of 100", "p99": "99 of 100"}[name]
-    return Metric(
-        id=f"latency_{_key(size)}_{name}",
-        unit="us",
-        direction="lower",
-        label=f"latency {size} {name}",
-        formula="percentile over documents of the time of one call of encode",
-        definition=(
-            f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
-            "first time. The call from Python is included."
-        ),
+    return Metric(f"latency_{_key(size)}_{name}", "us", "lower", label=f"latency {size} {name}").means(
+        "percentile over documents of the time of one call of encode",
+        f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
+        "first time. The call from Python is included.",
     )
 
 
 def _throughput(size: SizeName, mode: str) -> Metric:
     calls = "one at a time" if mode == "single" else "in one call for all of a round"
     return Metric(
-        id=f"{mode}_{_key(size)}_mb_per_s",
-        unit="MB/s",
-        direction="higher",
-        label=f"{mode} {size}",
-        by_output=mode == "batch",
-        formula="median over rounds of bytes / seconds / 10^6",
-        definition=f"UTF-8 bytes of documents of {size} encoded per second, {calls}, on one thread, unseen text.",
+        f"{mode}_{_key(size)}_mb_per_s", "MB/s", "higher", label=f"{mode} {size}", by_output=mode == "batch"
+    ).means(
+        "median over rounds of bytes / seconds / 10^6",
+        f"UTF-8 bytes of documents of {size} encoded per second, {calls}, on one thread, unseen text.",
     )
 
 

@@ -69,43 +69,25 @@ class SpeedOptions(Options):
 
 VALUES = (
     Metric(
-        id="encode_mb_per_s",
-        unit="MB/s",
-        direction="higher",
-        label="encode",
-        headline=True,
-        role=Role.ENCODING_SPEED,
-        by_output=True,
-        formula="median over rounds of bytes / seconds / 10^6",
-        definition=(
-            "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
-            "times a slice of text that was not seen before, once. Of engines that return Python lists the time in "
-            "which arrays are made of them counts, so that only those that return the same are ranked. Compare with "
-            "what the tokens hold: a tokenizer that makes fewer tokens of a text does less work."
-        ),
+        "encode_mb_per_s", "MB/s", "higher", label="encode", headline=True, role=Role.ENCODING_SPEED, by_output=True
+    ).means(
+        "median over rounds of bytes / seconds / 10^6",
+        "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
+        "times a slice of text that was not seen before, once. Of engines that return Python lists the time in "
+        "which arrays are made of them counts, so that only those that return the same are ranked. Compare with "
+        "what the tokens hold: a tokenizer that makes fewer tokens of a text does less work.",
     ),
-    Metric(
-        id="decode_mb_per_s",
-        unit="MB/s",
-        direction="higher",
-        label="decode",
-        formula="median over rounds of bytes / seconds / 10^6",
-        definition="UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
+    Metric("decode_mb_per_s", "MB/s", "higher", label="decode").means(
+        "median over rounds of bytes / seconds / 10^6",
+        "UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
     ),
 )
-RATIO = Metric(
-    id="encode_ratio",
-    unit="x",
-    direction="higher",
-    label="encode, reference = 1",
-    by_output=True,
-    formula="median over rounds of MB/s / MB/s of the reference in the same round",
-    definition=(
-        "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
-        "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
-        "slows down does not move the ratio. One contract only: where a tokenizer returns lists and its reference "
-        "arrays, the reference is timed a second time through its lists, and that is 1."
-    ),
+RATIO = Metric("encode_ratio", "x", "higher", label="encode, reference = 1", by_output=True).means(
+    "median over rounds of MB/s / MB/s of the reference in the same round",
+    "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
+    "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
+    "slows down does not move the ratio. One contract only: where a tokenizer returns lists and its reference "
+    "arrays, the reference is timed a second time through its lists, and that is 1.",
 )
 
 

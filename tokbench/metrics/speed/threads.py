@@ -51,30 +51,19 @@ class ThreadOptions(Options):
 
 def _speed(count: int) -> Metric:
     return Metric(
-        id=f"threads_{count}_mb_per_s",
-        unit="MB/s",
-        direction="higher",
-        label=f"{count} thread{'s' if count > 1 else ''}",
-        by_output=True,
-        formula="median over rounds of MB that all threads encode / seconds",
-        definition=(
-            f"UTF-8 bytes encoded per second by {count} thread{'s that share' if count > 1 else ' with'} one "
-            "tokenizer, in batches of about 64 KB, unseen text."
-        ),
+        f"threads_{count}_mb_per_s", "MB/s", "higher", label=f"{count} thread{'s' if count > 1 else ''}", by_output=True
+    ).means(
+        "median over rounds of MB that all threads encode / seconds",
+        f"UTF-8 bytes encoded per second by {count} thread{'s that share' if count > 1 else ' with'} one "
+        "tokenizer, in batches of about 64 KB, unseen text.",
     )
 
 
 def _efficiency(count: int) -> Metric:
-    return Metric(
-        id=f"threads_{count}_efficiency",
-        unit="ratio",
-        direction="higher",
-        label=f"efficiency of {count} threads",
-        formula=f"median over rounds of MB/s at {count} / ({count} x MB/s at 1)",
-        definition=(
-            f"How much of {count} threads' work is gained: 1 means {count} times the speed of one thread, "
-            f"{1 / count:g} that the others gain nothing."
-        ),
+    return Metric(f"threads_{count}_efficiency", "ratio", "higher", label=f"efficiency of {count} threads").means(
+        f"median over rounds of MB/s at {count} / ({count} x MB/s at 1)",
+        f"How much of {count} threads' work is gained: 1 means {count} times the speed of one thread, "
+        f"{1 / count:g} that the others gain nothing.",
     )
 
 

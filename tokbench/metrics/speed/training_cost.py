@@ -11,54 +11,30 @@ from tokbench.plugin import OWN_TEXTS, WHOLE, Cell, Metric, TrainedIn
 
 _SAME_TEXT: Final = "a lossy tokenizer trains on the same text"
 
-SECONDS: Final = Metric(
-    id="train_s",
-    unit="s",
-    direction="lower",
-    label="train",
-    formula="wall time of the training",
-    definition=(
-        "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
-        "which tokbench does once on a machine, is not part of it."
-    ),
-    loss_cannot_help=_SAME_TEXT,
+SECONDS: Final = Metric("train_s", "s", "lower", label="train", loss_cannot_help=_SAME_TEXT).means(
+    "wall time of the training",
+    "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
+    "which tokbench does once on a machine, is not part of it.",
 )
-MEMORY: Final = Metric(
-    id="train_memory_mb",
-    unit="MB",
-    direction="lower",
-    label="memory, train",
-    formula="peak of resident memory while training - before / 10^6",
-    definition=(
-        "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
-        "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
-        "process: what of it is in this memory, the trainer has kept."
-    ),
-    loss_cannot_help=_SAME_TEXT,
+MEMORY: Final = Metric("train_memory_mb", "MB", "lower", label="memory, train", loss_cannot_help=_SAME_TEXT).means(
+    "peak of resident memory while training - before / 10^6",
+    "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
+    "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
+    "process: what of it is in this memory, the trainer has kept.",
 )
 MEMORY_SLOPE: Final = Metric(
-    id="train_memory_slope",
-    unit="bytes/byte",
-    direction="lower",
-    label="memory by text",
-    formula="slope of least squares of train_memory_mb on the MB of training text",
-    definition=(
-        "Bytes of memory that training takes for each further byte of text. It needs the same training on two or more "
-        "shares of one text, and is the same number for each of them."
-    ),
-    loss_cannot_help=_SAME_TEXT,
+    "train_memory_slope", "bytes/byte", "lower", label="memory by text", loss_cannot_help=_SAME_TEXT
+).means(
+    "slope of least squares of train_memory_mb on the MB of training text",
+    "Bytes of memory that training takes for each further byte of text. It needs the same training on two or more "
+    "shares of one text, and is the same number for each of them.",
 )
 SECONDS_SLOPE: Final = Metric(
-    id="train_s_slope",
-    unit="s/MB",
-    direction="lower",
-    label="train by text",
-    formula="slope of least squares of train_s on the MB of training text",
-    definition=(
-        "Seconds that training takes for each further megabyte of text. It needs the same training on two or more "
-        "shares of one text, and is the same number for each of them."
-    ),
-    loss_cannot_help=_SAME_TEXT,
+    "train_s_slope", "s/MB", "lower", label="train by text", loss_cannot_help=_SAME_TEXT
+).means(
+    "slope of least squares of train_s on the MB of training text",
+    "Seconds that training takes for each further megabyte of text. It needs the same training on two or more "
+    "shares of one text, and is the same number for each of them.",
 )
 TRAINING: Final = (SECONDS, MEMORY, SECONDS_SLOPE, MEMORY_SLOPE)
 

@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
     from tokbench.corpus.languages import slices as slices
     from tokbench.corpus.programs import programming_language as programming_language
-    from tokbench.tokenizers.curve import Curve as Curve, cut_ids as cut_ids, tokens_of_each as tokens_of_each
+    from tokbench.tokenizers.curve import Curve as Curve, CutIds as CutIds, tokens_of_each as tokens_of_each
     from tokbench.tokenizers.merges import (
         MergeOrder as MergeOrder, merge_order as merge_order, ordinary_tokens as ordinary_tokens,
     )
@@ -301,7 +301,7 @@ _NAMES: Final = {
     "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
     "corpus.programs": "programming_language",
-    "tokenizers.curve": "Curve cut_ids tokens_of_each",
+    "tokenizers.curve": "Curve CutIds tokens_of_each",
     "tokenizers.merges": "MergeOrder merge_order ordinary_tokens",
     "tokenizers.inspect.tokens": "TokenKind list_tokens script_of",
     "tokenizers.inspect.usage": "Usage usage_classes",

@@ -76,6 +76,7 @@ LOADED = [
     *((engine, {"encoding": encoding}, 0) for engine, encoding in ENGINES.items()),
     ("toktok", {"encoding": "cl100k_base"}, 0),
     ("ctok", {"vocabulary": "v3"}, 0),
+    ("cut", {"of": "tokbench_bpe:r50k_base", "size": 4096}, 0),
     ("mistral", {"vocabulary": "v1"}, 0),
     ("mistral", {"vocabulary": "tekken_240911"}, 0),
     ("tiktoken", {"encoding": "cl100k_base"}, 0),

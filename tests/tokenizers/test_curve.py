@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.tokenizers.curve import Curve, cut_ids, tokens_of_each
+from tokbench.tokenizers.curve import Curve, CutIds, tokens_of_each
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 from tokbench_plugins.bpe import BPETokenizer, train
 
@@ -26,7 +26,7 @@ def test_every_size_of_any_text(pattern, texts, others):
     curve = Curve(order, np.bincount(ids, minlength=largest.vocab_size))
     for size in range(len(merges) + 1):
         smaller = BPETokenizer(merges[:size], pattern, engine="python")
-        cut, really = cut_ids(order, encoded, size), smaller.encode_batch(others)
+        cut, really = CutIds(order, size)(encoded), smaller.encode_batch(others)
         assert cut.ids.tolist() == really.ids.tolist()
         assert cut.offsets.tolist() == really.offsets.tolist()
         expected = np.bincount(really.ids, minlength=largest.vocab_size)

@@ -185,8 +185,9 @@ class Registry:
         self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", self.plugins, own=OWN_EXECUTORS)
 
     def is_foreign(self, backend: BackendSpec) -> bool:
-        """Tell whether a backend comes from a third party."""
-        return self.backends.entries[backend.name].plugin.distribution != OWN
+        """Tell whether a backend comes from a third party, or may load a tokenizer of one that does."""
+        named = self.backends.entries if backend.wraps else (backend.name,)
+        return any(self.backends.entries[name].plugin.distribution != OWN for name in named)
 
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:

@@ -134,6 +134,8 @@ class BackendSpec:
     """Tells whether ``load`` options need no network."""
     precedence: int = 0
     """Decides where several backends load the same: the greatest first."""
+    wraps: bool = False
+    """Whether it loads tokenizers of other backends."""
     adapts: bool = False
     """Whether loaded tokenizers have :class:`~tokbench.tokenizers.contract.Adapts`."""
 

@@ -116,26 +116,30 @@ def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return products
 
 
-def cut_ids(order: MergeOrder, text: Encoded, merges: int) -> Encoded:
-    """Return the ids with only the first merges, from the ids with all.
+class CutIds:
+    """Replaces ids by what the first ``merges`` merges make of the same text.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> text = Encoded(np.array([257, 256, 98], dtype=np.uint32), np.array([0, 2, 3]))  # "aab" + "aa", "b"
-    >>> cut = cut_ids(order, text, 1)
+    >>> cut = CutIds(order, 1)(text)
     >>> cut.ids.tolist(), cut.offsets.tolist()
     ([256, 98, 256, 98], [0, 3, 4])
     """
-    pieces: dict[int, list[int]] = {}
-    for rank in range(merges, len(order)):
-        pieces[int(order.made[rank])] = [i for part in order.parts_of(rank) for i in pieces.get(part, [part])]
-    lengths = np.ones(order.vocab_size, dtype=np.int64)
-    lengths[list(pieces)] = [len(piece) for piece in pieces.values()]
-    starts = np.cumsum(lengths) - lengths
-    flat = np.arange(order.vocab_size).repeat(lengths)
-    for made, piece in pieces.items():
-        flat[starts[made] : starts[made] + len(piece)] = piece
-    of_id = lengths[text.ids]
-    ends = np.concatenate([[0], np.cumsum(of_id)])
-    within = np.arange(int(ends[-1])) - np.repeat(ends[:-1], of_id)
-    ids = flat[np.repeat(starts[text.ids], of_id) + within]
-    return Encoded(ids.astype(np.uint32), ends[text.offsets].astype(np.int64))
+
+    def __init__(self, order: MergeOrder, merges: int) -> None:
+        pieces: dict[int, list[int]] = {}
+        for rank in range(merges, len(order)):
+            pieces[int(order.made[rank])] = [i for part in order.parts_of(rank) for i in pieces.get(part, [part])]
+        self._lengths = np.ones(order.vocab_size, dtype=np.int64)
+        self._lengths[list(pieces)] = [len(piece) for piece in pieces.values()]
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._flat = np.arange(order.vocab_size).repeat(self._lengths)
+        for made, piece in pieces.items():
+            self._flat[self._starts[made] : self._starts[made] + len(piece)] = piece
+
+    def __call__(self, text: Encoded) -> Encoded:
+        lengths = self._lengths[text.ids]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        within = np.arange(int(ends[-1])) - np.repeat(ends[:-1], lengths)
+        ids = self._flat[np.repeat(self._starts[text.ids], lengths) + within]
+        return Encoded(ids.astype(np.uint32), ends[text.offsets].astype(np.int64))

@@ -1,0 +1,1 @@
+"""The backend ``cut``: another tokenizer's vocabulary with its first merges alone."""

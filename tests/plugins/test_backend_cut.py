@@ -1,0 +1,102 @@
+"""A vocabulary cut to its first merges gives what the vocabulary curve, tiktoken and SentencePiece give at its size."""
+
+import pickle
+
+import numpy as np
+import pytest
+from backend_checks import check_batch, check_bytes, specs_of, train_sentencepiece
+from merges_data import cut_model
+
+import tokbench
+from tokbench.config.strict_yaml import Located
+from tokbench.config.validate import Part, validate
+from tokbench.tokenizers.curve import Curve
+from tokbench.tokenizers.merges import merge_order
+from tokbench_plugins.cut.backend import SPEC, CutOptions, CutTokenizer
+from tokbench_plugins.huggingface import backend as huggingface
+from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
+
+TEXTS = ["the other brother bathes there, then they gather another feather", "a th  ath é 🙂 <|endoftext|>", "", "abab"]
+
+
+def byte_level():
+    return tokbench.train("regex_bpe:gpt4", TEXTS * 2, 300, special_tokens=["end_of_text"], store=False)
+
+
+def sentencepiece():
+    options = {"model_type": "bpe", "byte_fallback": True, "hard_vocab_limit": False}
+    return train_sentencepiece(TEXTS * 3, 330, user_defined_symbols=["ther"], control_symbols=["<end>"], **options)
+
+
+def unknown_characters():
+    return train_sentencepiece(TEXTS[:1] * 3, 40, model_type="bpe", hard_vocab_limit=False)
+
+
+def tokens_at(whole, sizes):
+    """Return by size the tokens that the curve computes."""
+    order = merge_order(whole)
+    ids = np.concatenate([whole.encode(text) for text in TEXTS]).astype(np.int64)
+    tokens = Curve(order, np.bincount(ids, minlength=whole.vocab_size)).tokens
+    return {size: int(tokens[size - order.base]) for size in sizes or range(order.base, order.base + len(order) + 1)}
+
+
+@pytest.mark.parametrize("make", [byte_level, sentencepiece, unknown_characters])
+def test_tokens_equal_the_curve_at_every_size(make):
+    whole = make()
+    expected = tokens_at(whole, ())
+    assert len(expected) > 10
+    for size, tokens in expected.items():
+        cut = CutTokenizer(whole, size)
+        assert len(cut.encode_batch(TEXTS).ids) == tokens
+        assert cut.vocab_size == size
+    assert cut.encode(TEXTS[0]) == [cut._new[i] for i in whole.encode(TEXTS[0])]
+    smaller = CutTokenizer(whole, next(iter(expected)) + 5)
+    check_batch(smaller, TEXTS)
+    assert check_bytes(smaller, TEXTS) == [whole.decode(whole.encode(text)) for text in TEXTS]
+    assert pickle.loads(pickle.dumps(smaller)).encode(TEXTS[0]) == smaller.encode(TEXTS[0])
+    assert merge_order(smaller).made.tolist() == [smaller._new[i] for i in merge_order(whole).made[:5]]
+
+
+def test_sentencepiece_itself_gives_as_many(tmp_path):
+    whole = sentencepiece()
+    whole.save(tmp_path / "whole.model")
+    order = merge_order(whole)
+    cut = CutTokenizer(whole, order.base + 9)
+    dropped = set(order.made[9:].tolist())
+    assert len(cut.encode_batch(TEXTS).ids) == cut_model(tmp_path / "whole.model")(dropped, TEXTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [4_096, 32_768])
+def test_cl100k_equals_tiktoken_with_fewer_ranks(size):
+    cut = tokbench.load("cut:gpt-4", size=size)
+    ranks = {cut.token_bytes(token): token for token in range(size)}
+    theirs = TiktokenTokenizer(make_encoding("cut", ranks, "gpt4", {}))
+    assert [cut.encode(text) for text in TEXTS] == [theirs.encode(text) for text in TEXTS]
+    assert {size: sum(map(len, map(cut.encode, TEXTS)))} == tokens_at(tokbench.load("gpt-4"), [size])
+
+
+def test_what_has_no_merges_is_refused(tmp_path):
+    spec = specs_of(huggingface)["huggingface"]
+    train = spec.train_options(model="unigram")
+    spec.train(TEXTS * 9, 60, train, lambda done, total: None).save(tmp_path / "tokenizer.json")
+    options = CutOptions(of={"backend": "huggingface", "path": str(tmp_path / "tokenizer.json")}, size=50)
+    for given in (options, CutOptions(of="utf8_bytes", size=256)):
+        with pytest.raises(tokbench.BackendError, match="not built by merges"):
+            SPEC.load(given)
+
+
+@pytest.mark.parametrize("size", [255, 273])
+def test_a_size_that_it_has_not(size):
+    with pytest.raises(tokbench.BackendError, match="256 to 272"):
+        CutTokenizer(tokbench.train("naive_bpe", ["the other brother bathes there"] * 9, 272, store=False), size)
+
+
+def test_files_start_in_the_folder_of_the_configuration(tmp_path):
+    byte_level().export("huggingface", tmp_path / "mine.json")
+    part, problems = Part(Located("run.yaml"), base=tmp_path), []
+    for of in ("mine.json", {"backend": "huggingface", "path": "mine.json"}):
+        options = validate(CutOptions, {"of": of, "size": 260}, part, problems)
+        assert SPEC.load(options).vocab_size == 260
+    assert validate(CutOptions, {"of": {"backend": "regex_bpe", "train": {}}, "size": 260}, part, problems) is None
+    assert [problem.message.partition(":")[0] for problem in problems] == ["of"]

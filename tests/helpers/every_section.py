@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from report_data import build, correlated, few, metric_info
+from report_data import build, few, metric_info
 
 from tokbench.measuring.metric import Role
 from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
@@ -12,11 +12,10 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
 from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsPerByte, ModelTraining, TrainedAmount
-from tokbench.studies.validity.block import VALIDITY
+from tokbench.studies.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 
-CORPORA = ("pud", "code")
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
 NAMES = ("cl100k", "o200k", "llama3")
@@ -25,15 +24,28 @@ LANGUAGES = ("en", "de", "ja")
 
 def every_section() -> Results:
     """Return the results; a study or section that is added has to be added here, too."""
-    results = few(build(hostile=False), CORPORA, METRICS)
+    results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
-    _curve(results)
-    _matrices(results)
+    _curve_and_matrices(results)
     _comparisons(results)
     _bits_per_byte(results)
-    _sizes(results)
-    results.studies.put(VALIDITY, [correlated(results)])
+    put_sizes(results)
+    put_validity(results)
     return results
+
+
+def put_validity(results: Results) -> None:
+    """Correlations of every strength: metrics with intervals, and one that chance explains."""
+    model, *metrics = METRICS
+    correlations = [
+        RankCorrelation(
+            metric=metric, model=model, tokenizers=9, rho=k / 6 + 0.05, ci_low=k / 6 - 0.05, ci_high=k / 6 + 0.1
+        )
+        for k, metric in enumerate(metrics)
+    ]
+    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=correlations)
+    facts = {"corpus": "code", "family": "acme", "models": [model], "deciding": [model], "metrics": metrics}
+    results.studies.put(VALIDITY, [Validity(**facts, draws=2, trained=True, classes=[every])])
 
 
 def _fairness(results: Results) -> None:
@@ -48,22 +60,16 @@ def _fairness(results: Results) -> None:
         results.cells += [Cell(name, "pud", WHOLE, "premium", 1.5), Cell(name, "pud", WHOLE, "gini", 0.1 + place / 10)]
 
 
-def _curve(results: Results) -> None:
-    """Two metrics that are places of one curve."""
+def _curve_and_matrices(results: Results) -> None:
+    """Two metrics that are places of one curve, and what groups share under a tokenizer, and tokenizers on a corpus."""
     for at in (5, 20):
         point = CurvePoint(name="typos", at=at, axis="places changed, %", quantity="tokens", start=1.0)
         results.metrics[f"typos_{at}"] = MetricInfo(family="noise", direction="lower", formula="a / b", curve=point)
         results.cells += [Cell(name, "pud", WHOLE, f"typos_{at}", 1 + at / 10) for name in NAMES]
-
-
-def _matrices(results: Results) -> None:
-    """Matrices of what groups share under a tokenizer, and tokenizers on a corpus."""
     results.metrics["shared"] = MetricInfo(family="alike", direction="none")
-    values = [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]
-    for of, within, names in (("groups", NAMES[0], LANGUAGES), ("tokenizers", WHOLE, NAMES)):
-        results.matrices.append(
-            PairMatrix(metric="shared", corpus="pud", of=of, within=within, names=list(names), values=values)
-        )
+    place = {"metric": "shared", "corpus": "pud", "values": [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]}
+    results.matrices.append(PairMatrix(**place, of="groups", within=NAMES[0], names=list(LANGUAGES)))
+    results.matrices.append(PairMatrix(**place, of="tokenizers", within=WHOLE, names=list(NAMES)))
 
 
 def _comparisons(results: Results) -> None:
@@ -82,9 +88,8 @@ def _bits_per_byte(results: Results) -> None:
     metrics = [f"bits_{order}" for order in (1, 2, 3)]
     for number, metric in enumerate(metrics):
         results.metrics[metric] = MetricInfo(family="models", direction="lower", loss_cannot_help="none where it is")
-        results.cells += [
-            Cell(name, "code", WHOLE, metric, 3 - number / 2 + place / 10, n=66) for place, name in enumerate(NAMES)
-        ]
+        values = {name: 3 - number / 2 + place / 10 for place, name in enumerate(NAMES)}
+        results.cells += [Cell(name, "code", WHOLE, metric, value, n=66) for name, value in values.items()]
     common = {
         "corpus": "code", "train": "code", "family": "models", "metrics": metrics, "deciding": metrics[1:],
         "models": ["order 1", "order 2", "order 3"], "least": 0.02, "blocks": dict.fromkeys(NAMES, "code"),
@@ -93,18 +98,14 @@ def _bits_per_byte(results: Results) -> None:
     trained = ModelTraining(
         parameters=9, window=9, learning_rate=0.01, rates={}, seconds=1.0, memory=9, amounts=amounts, seeds=[2.5]
     )
-    results.studies.put(
-        BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings=dict.fromkeys(NAMES, trained))]
-    )
+    trainings = dict.fromkeys(NAMES, trained)
+    results.studies.put(BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings=trainings)])
 
 
-def _sizes(results: Results) -> None:
+def put_sizes(results: Results) -> None:
     """Two lines over two sizes on two groups, and what was measured at these sizes."""
-    sizes = [256, 512]
-    lines = [
-        SizeLine(line=name, kind="ladder", tokenizers=[name], trained=True, smallest=sizes[0], largest=sizes[-1])
-        for name in NAMES[:2]
-    ]
+    sizes, ends = [256, 512], {"smallest": 256, "largest": 512}
+    lines = [SizeLine(line=name, kind="ladder", tokenizers=[name], trained=True, **ends) for name in NAMES[:2]]
     rows = [
         SizeRow(
             line=line.line, corpus="pud", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k,
@@ -120,5 +121,4 @@ def _sizes(results: Results) -> None:
         corpus="pud", train="pud", training_documents=9, training_bytes=10**6, scored_documents=9, scored_bytes=10**5,
         duplicates=0, bodies={"tiny": 9}, best=[best, replace(best, line=NAMES[1])],
     )  # fmt: skip
-    block = VocabularySizes(sizes=sizes, lines=lines, rows=rows, measured=measured)
-    results.studies.put(VOCABULARY_SIZES, block)
+    results.studies.put(VOCABULARY_SIZES, VocabularySizes(sizes=sizes, lines=lines, rows=rows, measured=measured))

@@ -1,4 +1,4 @@
-"""Made-up results of one corpus, from the tokens of each tokenizer by jackknife group."""
+"""Made-up results, from the tokens of each tokenizer by jackknife group."""
 
 from dataclasses import replace
 
@@ -25,32 +25,45 @@ METRICS = {
 
 
 def more(share, noise=0):
-    """Return tokens by jackknife group: so many more than the best one, give or take some."""
+    """Return tokens by jackknife group: so many more than the best one, with some noise."""
     jitter = np.random.default_rng(1).integers(-noise, noise + 1, BUCKETS)
     return np.round(TOKENS * (1 + share)).astype(int) + jitter - round(jitter.mean())
 
 
-def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
+def made_up(tokens, *, corpus="prose", documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
     """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
     cells, states = [], []
     exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
     for name, counts in tokens.items():
         n_bytes = BYTES[: len(counts)]
         raw = {"documents": documents, "sums": {"bytes": n_bytes.tolist(), "tokens": counts.tolist()}}
-        states.append(RawState(tokenizer=name, corpus="prose", group="g", family="f", state=raw))
+        states.append(RawState(tokenizer=name, corpus=corpus, group="g", family="f", state=raw))
         share = in_sample.get(name)
         value = float(n_bytes.sum() / counts.sum())
-        cells.append(Cell(name, "prose", WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
-        cells.append(Cell(name, "prose", WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
+        cells.append(Cell(name, corpus, WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
+        cells.append(Cell(name, corpus, WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
         if name in speed:
             low, value, high = speed[name]
-            cells.append(Cell(name, "prose", WHOLE, "rate", value, "MB/s", low, high, 9))
+            cells.append(Cell(name, corpus, WHOLE, "rate", value, "MB/s", low, high, 9))
     results = Results(
         name="made up",
-        corpora={"prose": CorpusInfo(groups={"g": documents})},
+        corpora={corpus: CorpusInfo(groups={"g": documents})},
         tokenizers={name: infos.get(name, TokenizerInfo(backend="b", vocab_size=9)) for name in tokens},
-        metrics=METRICS,
+        metrics=dict(METRICS),
         cells=cells,
         states=RawStates(states),
     )
     return replace(results, **changes)
+
+
+def together(name, *parts):
+    """Return the results of several corpora as one run."""
+    return replace(
+        parts[0],
+        name=name,
+        corpora={name: info for part in parts for name, info in part.corpora.items()},
+        tokenizers={name: info for part in parts for name, info in part.tokenizers.items()},
+        metrics={name: info for part in parts for name, info in part.metrics.items()},
+        cells=[cell for part in parts for cell in part.cells],
+        states=RawStates([state for part in parts for state in part.states]),
+    )

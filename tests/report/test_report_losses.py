@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from document_tree import chooser, nodes_of
+from report_data import LOSSY as LOSSY_NAMES
 from report_data import build
 from rich.console import Console
 
@@ -32,21 +32,16 @@ from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})
+OF_THE_ENGINE = (
+    "load_s train_s train_s_slope train_memory_mb train_memory_slope memory_loaded_mb memory_peak_mb growth_exponent"
+).split()
 NAMED_SAFE = {
     *("bytes", "chars", "words"),  # counted on the text alone
     *("roundtrip_exact", "lost_characters", "cer", "cer_nfc", "left_out"),  # the losses themselves
-    *(name for name in METRICS if name.startswith("loss_")),
+    *OF_THE_ENGINE,
     *(
-        "load_s",
-        "train_s",
-        "train_s_slope",
-        "train_memory_mb",
-        "train_memory_slope",
-        "memory_loaded_mb",
-        "memory_peak_mb",
-        "growth_exponent",
-    ),  # of the engine, not of its tokens
-    *(name for name in METRICS if name.startswith(("bits_per_byte", "transformer_"))),  # none where text is lost
+        name for name in METRICS if name.startswith(("loss_", "bits_per_byte", "transformer_"))
+    ),  # none where text is lost
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }
 ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)
@@ -80,10 +75,8 @@ def every_metric() -> Results:
         name: ProbeAnswerInfo(tokens=[[(1, "x")]], lossy={"hat": RoundTrip.LOSSY} if name == LOSSY else {})
         for name in values
     }
-    asked = ProbeInfo(
-        probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
-    )
-    results.studies.put(PROBES, [asked])
+    facts = {"probe": "p", "title": "P", "explanation": "E", "metrics": sorted(PROBED)}
+    results.studies.put(PROBES, [ProbeInfo(**facts, texts=[("hat", "hat")], answers=answers)])
     results.own_texts = [
         OwnTexts(metric=m, tokenizer=n, round_trip=RoundTrip.LOSSY if n == LOSSY else RoundTrip.EXACT)
         for m in sorted(PROBED)
@@ -96,27 +89,27 @@ RESULTS = every_metric()
 TABLES = CellTables(RESULTS)
 
 
-def test_metrics_in_which_loss_cannot_help_are_named_one_by_one():
+def test_metrics_in_which_loss_cannot_help_are_named():
     assert {name for name, metric in METRICS.items() if metric.loss_cannot_help} == NAMED_SAFE
     assert tokbench.plugin.Metric(id="x", unit="", direction="none", formula="", definition="").loss_cannot_help == ""
 
 
-@pytest.mark.parametrize("metric", JUDGED)
-def test_the_best_value_wins_nothing_if_text_is_lost(metric):
-    corpus = OWN_TEXTS if metric in PROBED else "c"
-    for group in {cell.group for cell in RESULTS.cells if cell.metric == metric}:
-        series = TABLES.series(metric, corpus, group)
-        cell = series.cells[LOSSY]
-        if metric in NAMED_SAFE:
-            assert cell.best == (metric != ROUND_TRIP)
-            continue
-        assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY)
-        assert series.cells[series.ranked()[0]].best
-        assert "lossy" in cell.title
-    shown = heat_map(TABLES, corpus, metric)
-    if shown and metric not in NAMED_SAFE:
-        assert shown.tokenizers[-1] == LOSSY
-        assert {level for row in shown.rows for _, level in row.cells[-1:]} == {None}
+def test_the_best_value_wins_nothing_if_text_is_lost():
+    assert len(JUDGED) > 100
+    for metric in JUDGED:
+        corpus = OWN_TEXTS if metric in PROBED else "c"
+        for group in {cell.group for cell in RESULTS.cells if cell.metric == metric}:
+            series = TABLES.series(metric, corpus, group)
+            cell = series.cells[LOSSY]
+            if metric in NAMED_SAFE:
+                assert cell.best == (metric != ROUND_TRIP)
+                continue
+            assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY), metric
+            assert series.cells[series.ranked()[0]].best
+        shown = heat_map(TABLES, corpus, metric)
+        if shown and metric not in NAMED_SAFE:
+            assert shown.tokenizers[-1] == LOSSY
+            assert {level for row in shown.rows for _, level in row.cells[-1:]} == {None}
 
 
 def bold_in_html(page: str, name: str) -> list[str]:
@@ -127,23 +120,20 @@ def bold_in_html(page: str, name: str) -> list[str]:
     return [cell for row in rows for cell in re.findall(r'<td class="n best"[^>]*>.*?</td>', row, re.DOTALL)]
 
 
-def test_no_page_and_no_table_shows_a_lossy_tokenizer_as_best():
+def test_no_format_shows_a_lossy_tokenizer_as_best():
     safe = sorted(set(JUDGED) & NAMED_SAFE - {ROUND_TRIP})
     page, text = html.render(RESULTS), markdown.render(RESULTS)
     # A metric is in one table of its corpus, a timed one in that of speeds, too, a headline metric in that of all.
     timed, headline = (sum(getattr(METRICS[name], what) for name in safe) for what in ("timed", "headline"))
     assert len(bold_in_html(page, LOSSY)) == len(safe) + timed + headline
     assert len(bold_in_html(page, FAIR[-1])) > 100
-    # Of these only the timed and headline ones have a table in Markdown.
+    # In Markdown only the timed and headline ones have a table.
     assert sum(line.count("**") for line in text.splitlines() if line.startswith("| lossy |")) == 2 * (timed + headline)
     assert "‡" in next(line for line in text.splitlines() if line.startswith("| lossy |"))
-    assert "lossy and not ranked" in page
-    assert "lossy and not ranked" in text
-    assert "Losing text cannot improve it: it is counted on the text alone." in page
     # A row of the overview can be sorted behind the others only if its cells say so.
-    row = re.search(r'<th scope="row" data-v="lossy".*?</tr>', page, re.DOTALL)
-    assert row is not None
-    assert "data-aside" in row[0]
+    assert "data-aside" in re.search(r'<th scope="row" data-v="lossy".*?</tr>', page, re.DOTALL)[0]
+    rows = [line.split(" ")[0] for line in printed(RESULTS).splitlines() if line.split(" ")[0] in {LOSSY, *FAIR}]
+    assert rows == ["e", "d", "b", "a", "lossy"]
 
 
 def printed(results: Results) -> str:
@@ -152,23 +142,10 @@ def printed(results: Results) -> str:
     return file.getvalue()
 
 
-def test_the_terminal_marks_losses_and_puts_them_last():
-    text = printed(RESULTS)
-    rows = [line for line in text.splitlines() if line.split(" ")[0] in {LOSSY, *FAIR}]
-    assert [row.split(" ")[0] for row in rows] == ["e", "d", "b", "a", "lossy"]
-    assert "‡" in rows[-1]
-    assert "‡ lossy and not ranked" in text
-
-
-def unchecked() -> Results:
+def test_a_run_without_a_round_trip_declares_no_best():
     metrics = {name: metric for name, metric in METRICS.items() if metric.family != METRICS[ROUND_TRIP].family}
     cells = [cell for cell in RESULTS.cells if cell.metric in metrics]
-    return replace(RESULTS, metrics=metrics, cells=cells)
-
-
-@pytest.mark.slow
-def test_a_run_without_a_round_trip_declares_no_best():
-    results = unchecked()
+    results = replace(RESULTS, metrics=metrics, cells=cells)
     tables = CellTables(results)
     for metric in sorted(set(JUDGED) & set(results.metrics)):
         series = tables.series(metric, OWN_TEXTS if metric in PROBED else "c")
@@ -181,26 +158,26 @@ def test_a_run_without_a_round_trip_declares_no_best():
             assert best == []
             assert series.ranked() == [LOSSY, *FAIR], "the order of the run, as nothing is known"
             assert {cell.marks for cell in series.cells.values()} == {""}
-    compression = heat_map(tables, "c", tables.with_role(Role.TEXT_PER_TOKEN))
-    assert compression is not None
-    assert compression.direction == "none"
-    for text in (printed(results), markdown.render(results), html.render(results)):
+    assert heat_map(tables, "c", tables.with_role(Role.TEXT_PER_TOKEN)).direction == "none"
+    for text in (printed(results), markdown.render(results)):
         assert NOT_CHECKED_LEGEND[1:] in " ".join(text.split())
-    assert "<dt>best" not in html.render(results)
 
 
 def test_where_the_round_trip_has_no_number_nothing_is_best():
-    gone = [cell for cell in RESULTS.cells if (cell.metric, cell.tokenizer, cell.group) != (ROUND_TRIP, "e", "g")]
-    gone = [cell for cell in gone if (cell.metric, cell.tokenizer, cell.group) != (ROUND_TRIP, "e", WHOLE)]
-    tables = CellTables(replace(RESULTS, cells=gone))
-    cells = tables.series("compression_ratio", "c", "g").cells
-    assert (cells["e"].marks, cells["e"].best, cells["d"].best) == ("?", False, True)
-    assert tables.series("compression_ratio", "c", "g").ranked() == ["d", "b", "a", "e", LOSSY]
+    gone = {(ROUND_TRIP, "e", "g"), (ROUND_TRIP, "e", WHOLE)}
+    kept = [cell for cell in RESULTS.cells if (cell.metric, cell.tokenizer, cell.group) not in gone]
+    tables = CellTables(replace(RESULTS, cells=kept))
+    series = tables.series("compression_ratio", "c", "g")
+    assert (series.cells["e"].marks, series.cells["e"].best, series.cells["d"].best) == ("?", False, True)
+    assert series.ranked() == ["d", "b", "a", "e", LOSSY]
     assert tables.series("compression_ratio", "c", "h").cells["e"].best
 
 
-def language_cell(group: str, metric: str, value: float, tokenizer: str = "t") -> Cell:
-    return Cell(tokenizer, "c", group, metric, value)
+def of_languages(shares, reference=""):
+    """The tables of a tokenizer that gives back these shares of the texts of three languages."""
+    cells = [Cell("t", "c", group, ROUND_TRIP, share) for group, share in shares.items()]
+    corpora = {"c": CorpusInfo(groups=dict.fromkeys(("en", "de", "ru"), 1), reference=reference)}
+    return CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
 
 
 @pytest.mark.parametrize(
@@ -212,29 +189,22 @@ def language_cell(group: str, metric: str, value: float, tokenizer: str = "t") -
     ],
 )
 def test_a_slice_is_exact_if_all_its_groups_are(shares, latin, cyrillic):
-    cells = [language_cell(group, ROUND_TRIP, share) for group, share in shares.items()]
-    corpora = {"c": CorpusInfo(groups=dict.fromkeys(("en", "de", "ru"), 1))}
-    tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
-    assert tables.round_trip(language_cell("script: Latin", "chars_split", 0.1)) == latin
-    assert tables.round_trip(language_cell("script: Cyrillic", "chars_split", 0.1)) == cyrillic
+    tables = of_languages(shares)
+    assert tables.round_trip(Cell("t", "c", "script: Latin", "chars_split", 0.1)) == latin
+    assert tables.round_trip(Cell("t", "c", "script: Cyrillic", "chars_split", 0.1)) == cyrillic
 
 
-def test_a_premium_rests_on_the_reference_too():
-    cells = [language_cell("de", ROUND_TRIP, 1.0), language_cell("en", ROUND_TRIP, 0.9)]
-    corpora = {"c": CorpusInfo(groups={"en": 1, "de": 1}, reference="en")}
-    tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
-    assert tables.round_trip(language_cell("de", "premium", 1.2)) == RoundTrip.LOSSY
-    assert tables.round_trip(language_cell("de", "compression_ratio", 4.0)) == RoundTrip.EXACT
+def test_a_premium_needs_the_reference_exact_too():
+    tables = of_languages({"de": 1.0, "en": 0.9}, reference="en")
+    assert tables.round_trip(Cell("t", "c", "de", "premium", 1.2)) == RoundTrip.LOSSY
+    assert tables.round_trip(Cell("t", "c", "de", "compression_ratio", 4.0)) == RoundTrip.EXACT
 
 
 def test_the_scatter_marks_a_lossy_point():
-    chart = scatter(CellTables(build(hostile=False)), "pud")
-    assert chart is not None
-    drawing = chart.drawing.__html__()
+    drawing = scatter(CellTables(build(hostile=False)), "pud").drawing.__html__()
     groups = re.findall(r'<g class="(p\d[^"]*)" role="img"><title>(\S+) ', drawing)
-    assert {name for css, name in groups if "lossy" in css} == {"spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"}
+    assert {name for css, name in groups if "lossy" in css} == set(LOSSY_NAMES)
     assert "spm-bpe-4k‡" in drawing
-    assert any("lossy and not ranked" in legend for legend in chart.legends)
 
 
 RUN = """\
@@ -248,49 +218,24 @@ tokenizers:
   letters: {backend: codepoints, train: {corpus: languages, vocab_size: 12}}
   bytes: {backend: utf8_bytes}
   units: {backend: utf16_units}
-  naive: {backend: naive_bpe, train: {corpus: code, vocab_size: 300}}
-metrics:
-  - compression
-  - fertility
-  - continued_words
-  - strr
-  - utf8
-  - morphology
-  - roundtrip
-  - vocabulary
-  - usage
-  - fairness
-  - nsl: {reference: bytes}
-  - pairs
-  - code
-  - numbers
-  - probes
-  - speed: {rounds: 3}
-report: {formats: [html, md, csv]}
+metrics: [compression, fertility, continued_words, strr, utf8, roundtrip, vocabulary, usage, fairness, code, numbers, probes]
+report: {formats: [csv]}
 """
 TEXTS = {
     "text/en.txt": "The cat sat on the mat in 1999 .\nA dog and a cat ate 12 fish .\nIt rains on  the sea\u3000today .\n",
     "text/de.txt": "Die Katze saß 1999 auf der Matte .\nEin Hund und eine Katze aßen 12 Fische .\nEs regnet  am Meer .\n",
     "code/one.py": "def add(first, second):\n    if first >= 10:\n        return first + second\n    return -1\n" * 9,
-    "code/two.py": "class Point:\n    def __init__(self, x):\n        self.x_value = x ** 2\n" * 9,
 }
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory) -> Results:
-    """A run of every family, with tokenizers that lose most of the text."""
-    folder: Path = tmp_path_factory.mktemp("losses")
-    for name, text in TEXTS.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "run.yaml").write_text(RUN, encoding="utf-8")
-    return tokbench.run(folder / "run.yaml", workers=0)
-
-
 @pytest.mark.slow
-def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
+def test_a_real_run_has_no_lossy_winner_in_any_family(tmp_path):
+    for name, text in {**TEXTS, "run.yaml": RUN}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    ran = tokbench.run(tmp_path / "run.yaml", workers=0)
     tables = CellTables(ran)
-    would_have_won: dict[str, set[str]] = {}
+    would_have_won: set[str] = set()
     for metric, corpus, group in sorted({(c.metric, c.corpus, c.group) for c in ran.cells}):
         info, series = tables.metric(metric), tables.series(metric, corpus, group)
         values = {name: cell.value for name, cell in series.cells.items() if cell.value is not None}
@@ -302,34 +247,24 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
         assert not lossy & set(series.ranked()[: len(values) - len(lossy)]), "what is ranked comes first"
         top = (max if info.direction == "higher" else min)(values.values())
         if {name for name in values if values[name] == top} <= lossy:
-            would_have_won.setdefault(info.family, set()).add(metric)
+            would_have_won.add(info.family)
     # In these families a tokenizer that loses text has the best raw value somewhere, so that this test can fail.
-    assert {"compression", "fertility", "vocabulary", "code", "probes"} <= set(would_have_won), would_have_won
-    page = html.render(ran)
-    for name in ("words", "letters"):
-        assert not [cell for cell in bold_in_html(page, name) if "‡" in cell]
-
-
-def test_probes_say_which_texts_are_lossy(ran):
+    assert {"compression", "fertility", "vocabulary", "code", "probes"} <= would_have_won
     case = next(probe for probe in ran.studies.get(PROBES) if probe.probe == "case")
     assert case.answers["bytes"].lossy == {}
     assert case.answers["words"].lossy == {label: RoundTrip.LOSSY for label, _ in case.texts}
-    text, page = markdown.render(ran), html.render(ran)
-    assert re.search(r"\| words \| 1‡: ", text)
-    assert "<b>1<sup>‡</sup></b>" in page
+    assert re.search(r"\| words \| 1‡: ", markdown.render(ran))
 
 
-@pytest.mark.parametrize(("share", "mark"), [(1 / 2500, ""), (0.0099, ""), (0.01, "†"), (0.34, "†")])
+@pytest.mark.parametrize(("share", "mark"), [(1 / 2500, ""), (0.0099, ""), (0.01, "†")])
 def test_a_coincidence_is_not_training(share, mark):
     assert trained_on(share) == bool(mark)
     cells = [replace(c, in_sample=share) if c.tokenizer == "e" else c for c in RESULTS.cells]
     tables = CellTables(replace(RESULTS, cells=cells))
     cell = tables.series("compression_ratio", "c").cells["e"]
     assert (cell.marks, cell.best) == (mark, not mark)
-    assert f"{100 * share:.6g} % of the documents were in the training text" in cell.title
-    assert _legends(tables, "†") == (
-        [f"† {100 * share:.0f} % of the evaluated documents were in the training text."] if mark else []
-    )
+    assert f"{100 * share:.6g} % of the documents" in cell.title
+    assert len(_legends(tables, "†")) == bool(mark)
 
 
 def _legends(tables, mark):
@@ -338,18 +273,13 @@ def _legends(tables, mark):
     return [paragraph.line for paragraph in nodes_of(main, Paragraph) if paragraph.line.startswith(mark)]
 
 
-@pytest.mark.slow
-def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
+def test_a_number_without_an_interval_is_marked_and_has_a_reason():
     reason = "too few documents for an interval: 12, and it needs 30"
     gone = {"reason": reason, "ci_low": None, "ci_high": None}
     cells = [replace(c, **gone) if c.tokenizer == "d" and c.corpus == "c" else c for c in RESULTS.cells]
-    results = replace(RESULTS, cells=cells)
-    shown = CellTables(results).series("compression_ratio", "c").cells
+    tables = CellTables(replace(RESULTS, cells=cells))
+    shown = tables.series("compression_ratio", "c").cells
     assert {name for name, cell in shown.items() if cell.no_interval} == {"d"}
     assert reason in shown["d"].title
-    bold = [name for name, cell in shown.items() if cell.best]
-    assert bold == [], "nothing is known of d, which lies nearest to the best: no number is called best"
-    for some, marked in ((results, True), (RESULTS, False)):
-        assert bool(_legends(CellTables(some), "grey has no interval")) == marked
-        assert ("grey has no interval" in html.render(some)) == marked
-        assert ("grey has no interval" in markdown.render(some)) == marked
+    assert not any(cell.best for cell in shown.values()), "nothing is known of d, which is nearest to the best"
+    assert [len(_legends(some, "grey has no interval")) for some in (tables, TABLES)] == [1, 0]

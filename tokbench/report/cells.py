@@ -31,13 +31,12 @@ _NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
-    "bold: the best of a column and all that these documents do not tell apart from it, unless most are equal or none "
-    "can be compared; cells with †, ‡, ? or ◐ and baselines do not compete, and numbers that cannot be compared "
-    "document by document, such as speeds, are told apart by their intervals"
+    "bold: the best of a column and any not significantly different from it, unless most are equal or none can be "
+    "compared; cells with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
+    "document, such as speeds, tie if their intervals overlap"
 )
 NOT_CHECKED_LEGEND: Final = (
-    "nothing is bold where a loss could look better: this run has no round trip, so nobody knows what is lost; "
-    "add roundtrip to its metrics"
+    "nothing is bold where a loss could look better: this run has no round trip; add roundtrip to its metrics"
 )
 
 _WORDS = {Status.NOT_APPLICABLE: "n/a"}

@@ -65,7 +65,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     _section(console, "Did not run, or not all of it", _problems(report), "yellow")
     _section(console, "Smaller than asked for", short_vocabularies(results), "yellow")
     _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
-    _section(console, "Did not come back", _losses(losses(report.tables).examples), "yellow")
+    _section(console, "Lossy", _losses(losses(report.tables).examples), "yellow")
     _section(console, "Notes", results.notes, "")
     _section(console, "From the store", results.from_store, "")
     _section(console, "Time", _times(report), "")

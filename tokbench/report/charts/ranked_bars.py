@@ -73,7 +73,7 @@ def _reason(cell: DisplayCell) -> str:
         return "round trip not measured: not ranked"
     if cell.in_sample:
         return "trained on these documents: not ranked"
-    return "baselines, for proportion" if cell.baseline else ""
+    return "baselines" if cell.baseline else ""
 
 
 class _Bars:

@@ -137,13 +137,13 @@ def _corpus_card(corpus: CorpusAnswer) -> Sequence[Node]:
         lines.append([f"and {corpus.more:,} more"])
     if lines:
         listed = [piece for line in lines for piece in ("; ", *line)][1:]
-        plain = [Paragraph(["Tokens beyond those of the best: ", *listed, "."])]
+        plain = [Paragraph(["More tokens than the best: ", *listed, "."])]
         nodes.append(Rich([Details(_COSTS, [Bullets(lines)])], plain=plain))
     return nodes
 
 
 def _cost_line(cost: Cost) -> list[Inline]:
-    return [Name(cost.tokenizer, strong=True), f" {cost.text}{', not told apart from the best' * cost.tied}"]
+    return [Name(cost.tokenizer, strong=True), f" {cost.text}{', not significantly different from the best' * cost.tied}"]
 
 
 def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnswer:
@@ -197,8 +197,7 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
     else:
         head = f"{top.tokenizer} needs the fewest tokens, {value}"
         if tied:
-            are = "are" if len(tied) > 1 else "is"
-            yield f"{head}; {names(tied)} {are} so near that these documents do not tell them apart."
+            yield f"{head}; {names(tied)} {'do' if len(tied) > 1 else 'does'} not differ significantly."
         else:
             beaten = f"but {names(_named(unknown))}" if unknown else "others"
             yield f"{head}, and is significantly ahead of all {beaten}."
@@ -243,7 +242,7 @@ def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
         by_ids.setdefault(other, []).append(cell)
     for name, engines in by_ids.items():
         if 1 < len(engines) < len(pool):
-            yield _fastest_of(tables, engines, f" of those with the ids of {name}")
+            yield _fastest_of(tables, engines, f" among tokenizers with the ids of {name}")
 
 
 def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
@@ -276,7 +275,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
         for cell in results.cells
     )
     if few:
-        yield f"{few:,} numbers of whole corpora have no interval, because they rest on too few documents."
+        yield f"{few:,} numbers of whole corpora have no interval, because of too few documents."
     yield from _small_groups(results)
     for name, info in results.tokenizers.items():
         yield from (f"{name}: {note}" for note in cautions(info.notes))

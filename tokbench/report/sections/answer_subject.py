@@ -75,8 +75,7 @@ def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
     head = f"{top.tokenizer} is best in {tables.label(metric)}, {shown(tables, top)}"
     if not near:
         return f"{head}, and is significantly ahead of all others."
-    are = "are" if len(near) > 1 else "is"
-    return f"{head}; {names(near)} {are} so near that these documents do not tell them apart."
+    return f"{head}; {names(near)} {'do' if len(near) > 1 else 'does'} not differ significantly."
 
 
 def _languages(tables: CellTables, corpus: str) -> Iterator[str]:

@@ -37,10 +37,9 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, group_name
 
 _EXPLANATION: Final = (
-    "Groups down, tokenizers across, the best for the whole corpus first. The stronger the colour, the better; where "
-    "neither way is better, the larger. The ends of a scale are the 5th and the 95th percentile. A dot marks the best "
-    "of a row, and all that these documents do not tell apart from it. Where a tokenizer does not give every text back "
-    "there is no colour, as its number compares with no other. Click a tokenizer to see its worst groups first."
+    "Groups down, tokenizers across, the best for the whole corpus first. A stronger colour is better, or larger where "
+    "no direction is better. The ends of a scale are the 5th and the 95th percentile. A dot marks the best of a row "
+    "and its ties. Lossy tokenizers have no colour. Click a tokenizer to see its worst groups first."
 )
 _PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus first."
 

@@ -51,7 +51,8 @@ def _of_several(tables: CellTables, pool: Sequence[Cell]) -> str:
     if all(cell.value == top.value for cell in pool):
         return f"{{where}} all {len(pool)} tokenizers need equally many tokens ({value})."
     level = tables.level_with_best(top.metric, top.corpus)
-    near = [cell.tokenizer for cell in pool if cell.tokenizer in level]
+    equal = [cell.tokenizer for cell in pool if cell.value == top.value]
+    near = [cell.tokenizer for cell in pool if cell.tokenizer in level] or equal * (len(equal) > 1)
     if not near:
         return (
             f"{{where}} the texts are too few to rank tokenizers; {first} needs the fewest tokens for them ({value})."
@@ -60,8 +61,8 @@ def _of_several(tables: CellTables, pool: Sequence[Cell]) -> str:
         more = _percent(100 * ((top.value or 0.0) / (second.value or 1.0) - 1))
         return f"{first} needs the fewest tokens {{where}} ({value}); {_braced(second.tokenizer)} needs {more} more."
     if len(near) == len(pool):
-        return f"{{where}} the {len(pool)} tokenizers are level: these documents do not tell them apart ({value})."
-    return f"{{where}} {_braced(names(near))} are level and need the fewest tokens ({value})."
+        return f"{{where}} the {len(pool)} tokenizers tie: no difference is significant ({value})."
+    return f"{{where}} {_braced(names(near))} tie for the fewest tokens ({value})."
 
 
 def _value(cell: Cell) -> str:

@@ -106,11 +106,11 @@ def losses_document(tables: CellTables) -> Section:
     causes = [Column(cause, numeric=True) for cause in section.causes]
     nodes: list[Node] = [
         Paragraph(
-            "Texts that decoding did not give back. Each counts once, for the cause of its first difference, so that a "
+            "Texts that did not round-trip. Each counts once, for the cause of its first difference, so that a "
             "row adds up; in brackets, where it is more, in how many texts a cause takes part."
         ),
         Table(
-            "Texts that did not come back, by cause",
+            "Texts that did not round-trip, by cause",
             [Column("tokenizer"), Column("corpus"), *counted, *causes],
             [_count_row(row) for row in section.rows],
             label="Losses by cause",
@@ -184,8 +184,8 @@ def _without_loss(tables: CellTables) -> str:
     if not tested:
         return "No round trip was made."
     if any(cell.value != 1 for cell in tested):
-        return "Some texts did not come back, but the run kept none of them."
-    return "Every text that was tested came back as it was."
+        return "Some texts did not round-trip, but the run kept none of them."
+    return "Every tested text round-tripped exactly."
 
 
 def _by_cause(tables: CellTables) -> list[Loss]:

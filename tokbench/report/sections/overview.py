@@ -52,7 +52,7 @@ def overview_document(tables: CellTables) -> Section:
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
     explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
-    clicks = "Click a name to sort, a number for all that stands behind it"
+    clicks = "Click a heading to sort, a number for details"
     page: list[Node] = [
         Paragraph(f"{explanation.format('below')}. {clicks}; {tables.best_legend}."),
         Chooser("Corpus of the overview", "overview", [Pane("all corpora", main), *panes]),

@@ -121,8 +121,7 @@ def _matrix(view: PairSection) -> Table:
         for name, differences in zip(view.names, view.matrix, strict=True)
     ]
     return Table(
-        "Whole corpus: tokens of the row beside those of the column, in percent; grey, with =, where the two cannot be "
-        "told apart",
+        "Whole corpus: tokens of the row against the column, in percent; grey with =: not significantly different",
         [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in view.names)],
         rows,
         label=f"Differences on {view.corpus}",
@@ -168,7 +167,7 @@ def sentence(pair: PairComparison) -> str:
     >>> sentence(replace(pair, differ=False))
     'A needs 3.1 % fewer tokens than B [2.7, 3.5], not significant among so many comparisons'
     >>> sentence(replace(pair, ci_high=0.002, differ=False))
-    'A and B cannot be told apart: 3.1 % fewer tokens [-0.2, 3.5]'
+    'A and B are not significantly different: 3.1 % fewer tokens [-0.2, 3.5]'
     """
     one, other, fewer = pair.tokenizer, pair.other, _percent(-pair.difference)
     interval = ""
@@ -180,7 +179,7 @@ def sentence(pair: PairComparison) -> str:
     if pair.differ:
         return text
     if pair.ci_high is None or pair.ci_high >= 0:
-        return f"{one} and {other} cannot be told apart: {fewer} % fewer tokens{interval}"
+        return f"{one} and {other} are not significantly different: {fewer} % fewer tokens{interval}"
     return f"{text}, not significant among so many comparisons"
 
 

@@ -64,7 +64,7 @@ def partial_note(results: Results) -> Note | None:
         return None
     stopped, measured = partial_sentences(results)
     nodes: list[Node] = [
-        Paragraph([Strong(stopped), f" {measured} Numbers with {PARTIAL} rest on a part of the documents."])
+        Paragraph([Strong(stopped), f" {measured} Numbers with {PARTIAL} are from part of the documents."])
     ]
     shares = _shares(results.partial.groups)
     if shares:

@@ -117,7 +117,7 @@ def _tables(section: ProblemSection) -> list[Node]:
             )
             for missing in section.cells
         ]
-        caption = "Cells without a value, those of one reason together"
+        caption = "Cells without a value, by reason"
         nodes.append(Table(caption, columns, rows, label="Cells without a value", tall=True))
     if section.plugins:
         rows = [

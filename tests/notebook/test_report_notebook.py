@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from every_section import put_sizes
 from report_data import HOSTILE, build
 
 from tokbench.foundation.errors import InputError
@@ -15,9 +16,8 @@ from tokbench.measuring.metric import Role
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import Cell, Status
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def hostile():
 
 
 def small(**changes) -> NotebookResults:
-    """Three tokenizers on two groups: a and b are level in y, lossy loses text in x, failed has no number."""
+    """Tokenizers on two groups: a and b tie in y, lossy loses text in x, failed has no number."""
     numbers = {"a": (3.0, 2.0), "b": (2.0, 2.0), "c": (1.0, 1.0), "lossy": (9.0, 1.5)}
     cells = [
         Cell(name, "c", group, "m", value, "u", value - 0.2, value + 0.2, n=9)
@@ -47,46 +47,6 @@ def small(**changes) -> NotebookResults:
         NotebookResults(name="small", corpora={"c": CorpusInfo(groups={"x": 9, "y": 9})}, metrics=metrics, cells=cells),
         **changes,
     )
-
-
-def test_repr_is_three_lines(hostile):
-    lines = repr(hostile).splitlines()
-    assert len(lines) == 3
-    assert lines[0].startswith(("Results 'languages and code", 'Results "languages and code'))
-    assert "22 of 32 tokenizers" in lines[0]
-    assert lines[1].startswith("pud: o200k needs the fewest tokens here, 4.257 bytes per token. code: ")
-    assert lines[2] == "next: .table('compression_ratio'), .plot.bar(), .plot.speed(), .frame"
-    assert all(line.isprintable() and len(line) <= 200 for line in lines)
-    assert repr(NotebookResults(name="empty")).splitlines()[1:] == ["no cell has a number", "next: .frame"]
-
-
-def test_the_page_of_a_notebook_is_small_and_nothing_in_it_acts(hostile):
-    page = hostile._repr_html_()
-    page.encode()
-    assert 2_000 < len(page.encode()) < 20_000
-    assert not [text for text in HOSTILE[:5] if text in page]
-    assert "<script" not in page
-    assert page.count("<tr>") == 1 + 12
-    assert re.search(r"Not shown: \d+ more tokenizers, \d+ more columns", page)
-    assert ".plot.speed()" in page
-    empty = NotebookResults(name="<b>")._repr_html_()
-    assert "&lt;b&gt;" in empty
-    assert "no cell has a number" in empty
-
-
-def test_what_failed_stands_in_the_page(hostile):
-    assert "it broke" in small()._repr_html_()
-    assert "no round was done after 300 s" in hostile._repr_html_()
-
-
-def test_the_page_stays_small_whatever_the_names_are():
-    long = "n" * 5_000
-    numbers = [Cell(f"{k}{long}", f"{j}{long}", "*", "m", 1.0, long) for k in range(60) for j in range(20)]
-    metrics = {"m": MetricInfo(headline=True, direction="higher", label=long)}
-    results = NotebookResults(name=long, metrics=metrics, cells=numbers, problems=[long] * 50, notes=[long])
-    results.tokenizers = dict.fromkeys((cell.tokenizer for cell in numbers), next(iter(build().tokenizers.values())))
-    assert len(results._repr_html_().encode()) < 20_000
-    assert len(repr(results)) <= 602
 
 
 def marked(results: NotebookResults, name: str, corpus: str = "") -> dict[str, list[str]]:
@@ -112,9 +72,6 @@ def test_a_table_marks_ties_with_the_best_and_tokenizers_that_lose_text():
     assert table.data.loc["x"].to_list() == [3.0, 2.0, 1.0, 9.0]
     assert marked(results, "m") == {"x": ["*3.00*", "2.00", "1.00", "9.00‡"], "y": ["*2.00*", "*2.00*", "1.00", "1.50"]}
     assert marked(results, "f") == marked(results, "m")
-    html = table.to_html()
-    assert "m, u, higher is better; bold: the best" in html
-    assert "‡ lossy and not ranked" in html
 
 
 def test_a_table_has_the_marks_of_the_report(hostile):
@@ -125,42 +82,11 @@ def test_a_table_has_the_marks_of_the_report(hostile):
         assert texts == [f"*{cell.text}{cell.marks}*" if cell.best else cell.text + cell.marks for cell, _ in row.cells]
 
 
-def test_a_table_with_hostile_names_is_escaped(hostile):
-    html = hostile.table("compression_ratio", "code").to_html()
-    assert "&lt;script&gt;alert" in html
-    assert "<script>alert" not in html
-
-
 def several() -> NotebookResults:
     """The same on two corpora."""
     results = small(corpora={name: CorpusInfo(groups={"x": 9, "y": 9}) for name in "cd"})
     results.cells += [replace(cell, corpus="d") for cell in results.cells]
     return results
-
-
-def test_rows_of_several_corpora_are_named_by_corpus_and_group():
-    results = several()
-    data = results.table("m").data
-    assert list(data.index) == [("c", "x"), ("c", "y"), ("d", "x"), ("d", "y")]
-    assert list(data.index.names) == ["corpus", "group"]
-    assert list(results.table("m", "d").data.index) == ["x", "y"]
-
-
-def test_a_number_that_comes_twice_may_have_other_marks():
-    results = small()
-    three = {"value": 3.0, "ci_low": 2.75, "ci_high": 3.25}
-    results.cells = [replace(c, **three) if c.tokenizer == "lossy" and c.metric == "m" else c for c in results.cells]
-    assert [row[-1] for row in marked(results, "m").values()] == ["3‡", "*3*"]
-
-
-def test_unknown_names_are_told_with_the_nearest():
-    for call in (lambda: small().table("n"), lambda: small().plot.heat("n")):
-        with pytest.raises(InputError, match=r"the run has no metric or family 'n'; known: back, f, g, m"):
-            call()
-    with pytest.raises(InputError, match=r"no corpus 'd'; known: c"):
-        small().table("m", "d")
-    with pytest.raises(InputError, match=r"back has no number on any corpus; \.frame has the reasons"):
-        small(cells=[Cell("a", "c", "x", "back", status=Status.FAILED, reason="r")]).table("back")
 
 
 def drawn(pictures) -> list[str]:
@@ -173,61 +99,101 @@ def texts(markup: str) -> list[str]:
     return [text.text for text in ET.fromstring(markup).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_the_heat_map_is_the_report_s(tmp_path):
+def test_repr_is_three_lines(hostile):
+    lines = repr(hostile).splitlines()
+    assert len(lines) == 3
+    assert "12 of 21 tokenizers" in lines[0]
+    assert lines[1].startswith("pud: kimi_k2 ")
+    assert ".table('compression_ratio')" in lines[2]
+    assert all(line.isprintable() and len(line) <= 200 for line in lines)
+    assert len(repr(NotebookResults(name="empty")).splitlines()) == 3
+
+
+def test_the_page_of_a_notebook_is_small_and_inert(hostile):
+    page = hostile._repr_html_()
+    assert 2_000 < len(page.encode()) < 20_000
+    assert not [
+        text
+        for text in [*HOSTILE[:5], "<script"]
+        if text in page + hostile.table("compression_ratio", "code").to_html()
+    ]
+    assert page.count("<tr>") == 1 + 12
+    assert "no round was done after 300 s" in page
+    assert "&lt;b&gt;" in NotebookResults(name="<b>")._repr_html_()
+
+
+def test_the_page_stays_small_whatever_the_names_are():
+    long = "n" * 5_000
+    numbers = [Cell(f"{k}{long}", f"{j}{long}", "*", "m", 1.0, long) for k in range(30) for j in range(20)]
+    metrics = {"m": MetricInfo(headline=True, direction="higher", label=long)}
+    results = NotebookResults(name=long, metrics=metrics, cells=numbers, problems=[long] * 50, notes=[long])
+    results.tokenizers = {cell.tokenizer: TokenizerInfo() for cell in numbers}
+    assert len(results._repr_html_().encode()) < 20_000
+    assert len(repr(results)) <= 602
+
+
+def test_rows_and_pictures_of_several_corpora(tmp_path):
+    results = several()
+    data = results.table("m").data
+    assert list(data.index) == [("c", "x"), ("c", "y"), ("d", "x"), ("d", "y")]
+    assert list(data.index.names) == ["corpus", "group"]
+    assert list(results.table("m", "d").data.index) == ["x", "y"]
+    assert [texts(markup)[0][:4] for markup in drawn(results.plot.heat("m"))] == ["c: m", "d: m"]
+    assert len(drawn(results.plot.heat("m", "d"))) == 1
+    with pytest.raises(InputError, match="name a corpus"):
+        results.plot.heat("m").save(tmp_path / "heat.svg")
+
+
+def test_a_number_that_comes_twice_may_have_other_marks():
+    results = small()
+    three = {"value": 3.0, "ci_low": 2.75, "ci_high": 3.25}
+    results.cells = [replace(c, **three) if c.tokenizer == "lossy" and c.metric == "m" else c for c in results.cells]
+    assert [row[-1] for row in marked(results, "m").values()] == ["3‡", "*3*"]
+
+
+def test_what_a_run_lacks_is_an_error():
+    failed = [Cell("a", "c", "x", "back", status=Status.FAILED, reason="r")]
+    for call, name in (
+        (lambda: small().table("n"), "'n'"),
+        (lambda: small().plot.heat("n"), "'n'"),
+        (lambda: small().table("m", "d"), "'d'"),
+        (lambda: small(cells=failed).table("back"), "back"),
+        (small().plot.bar, "compression"),
+        (small().plot.parity, "fairness"),
+        (small().plot.speed, "speed"),
+        (small().plot.curve, "vocabulary sizes"),
+    ):
+        with pytest.raises(InputError, match=name):
+            call()
+
+
+def test_charts_are_the_report_s(hostile, tmp_path):
     heat = small().plot.heat()
     [markup] = drawn(heat)
     assert {"9.00‡", "3.00", "x", "y", "lossy"} <= set(texts(markup))
     heat.save(tmp_path / "heat.svg")
     assert (tmp_path / "heat.svg").read_text(encoding="utf-8") == markup
-
-
-def test_several_corpora_have_a_picture_each(tmp_path):
-    both = several().plot.heat("m")
-    assert [texts(markup)[0][:4] for markup in drawn(both)] == ["c: m", "d: m"]
-    assert len(drawn(several().plot.heat("m", "d"))) == 1
-    with pytest.raises(InputError, match="name a corpus"):
-        both.save(tmp_path / "heat.svg")
-
-
-def test_bars_are_ranked_and_lossy_ones_last():
-    results = small(cells=[replace(cell, group="*") if cell.group == "x" else cell for cell in small().cells])
-    [markup] = drawn(results.plot.bar())
-    assert [text for text in texts(markup) if text in {"a", "b", "c", "lossy"}] == ["a", "b", "c", "lossy"]
-    with pytest.raises(InputError, match="no compression"):
-        small().plot.bar()
+    whole = [replace(cell, group="*") for cell in small().cells if cell.group == "x"]
+    [bars] = drawn(small(cells=whole).plot.bar())
+    assert [text for text in texts(bars) if text in {"a", "b", "c", "lossy"}] == ["a", "b", "c", "lossy"]
+    [speed] = drawn(hostile.plot.speed("pud"))
+    assert {"o200k", "encoding, MB/s"} <= set(texts(speed))
 
 
 def test_parity_is_compression_against_inequality():
     whole = [replace(cell, group="*") for cell in small().cells if cell.group == "x" and cell.value is not None]
     uneven = [Cell(cell.tokenizer, "c", "*", "gini", cell.value / 100) for cell in whole if cell.metric == "m"]
     premiums = [Cell(name, "c", group, "p", 1.0) for name in "abc" for group in "xy"]
-    info = {
-        **small().metrics,
-        "gini": MetricInfo(family="fairness", direction="lower", role=Role.INEQUALITY),
-        "p": MetricInfo(family="fairness", direction="lower", role=Role.PREMIUM),
-    }
-    [markup] = drawn(small(cells=[*whole, *uneven, *premiums], metrics=info).plot.parity())
+    roles = {"gini": Role.INEQUALITY, "p": Role.PREMIUM}
+    info = {name: MetricInfo(family="fairness", direction="lower", role=role) for name, role in roles.items()}
+    [markup] = drawn(small(cells=[*whole, *uneven, *premiums], metrics=small().metrics | info).plot.parity())
     assert {"a", "b", "c", "lossy‡"} <= set(texts(markup))
-    with pytest.raises(InputError, match="add fairness"):
-        small().plot.parity()
-
-
-def test_speed_has_a_point_for_each_tokenizer(hostile):
-    [markup] = drawn(hostile.plot.speed("pud"))
-    assert {"o200k", "encoding, MB/s"} <= set(texts(markup))
-    with pytest.raises(InputError, match="add speed"):
-        small().plot.speed()
 
 
 def test_the_curve_has_every_line():
-    rows = [SizeRow(line="l", corpus="c", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k, ci_low=None, ci_high=None, entropy=1, used=9) for group in ("*", "x", "y") for k, size in ((1, 256), (2, 512))]  # fmt: skip
-    line = SizeLine(line="l", kind="ladder", tokenizers=["a"], trained=True, smallest=256, largest=512)
-    results = small()
-    results.studies.put(VOCABULARY_SIZES, VocabularySizes(lines=[line], rows=rows))
-    assert "l" in texts(drawn(results.plot.curve())[0])
-    assert len(drawn(results.plot.curve(group="x"))) == 1
-    for missing in (lambda: results.plot.curve(group="z"), small().plot.curve):
-        with pytest.raises(InputError, match="no study of vocabulary sizes"):
-            missing()
-    with pytest.raises(InputError, match="no corpus 'd'; known: c"):
+    results = replace(small(), corpora={"pud": CorpusInfo(groups={"en": 9, "de": 9})})
+    put_sizes(results)
+    assert {"cl100k", "o200k"} <= set(texts(drawn(results.plot.curve())[0]))
+    assert len(drawn(results.plot.curve(group="en"))) == 1
+    with pytest.raises(InputError, match="'d'"):
         results.plot.curve("d")

@@ -1,14 +1,8 @@
 """The routes of the playground over real processes: columns, failures, files, runs, and many at a time."""
 
 import asyncio
-import ctypes
-import gc
 import json
-import os
-import sys
-import time
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
@@ -28,7 +22,6 @@ from tokbench.serve.runs import find_runs
 from tokbench.tokenizers.options import Options
 
 URL = "http://localhost:8420"
-SECONDS = float(os.environ.get("TOKBENCH_SERVE_SECONDS", "0"))
 
 
 def client_of(app, rules):
@@ -114,17 +107,14 @@ def test_a_token_and_a_vocabulary_are_looked_up(playground, data):
 
 
 @pytest.mark.slow
-def test_a_tokenizer_that_hangs_or_dies_costs_its_own_column_and_is_started_anew(faulty, opened):
+def test_a_broken_tokenizer_costs_its_own_column(faulty, opened):
     playground = opened(limits=Limits(step=1.5))
     broken = ["Hangs", "CrashesInEncode", "OutOfRange", "crashes_to_load"]
     _, found = columns(playground, "abc", "Bytes", *broken)
     assert found["Bytes"]["ids"] == [97, 98, 99]
     reasons = {name: found[name]["reason"] for name in broken}
-    assert "no answer within 1.5 s while encoding" in reasons["Hangs"]
-    assert "--timeout 15" in reasons["Hangs"]
-    assert "died with SIGSEGV while encoding; the next text starts it anew" in reasons["CrashesInEncode"]
-    assert "SIGSEGV while loading" in reasons["crashes_to_load"]
-    assert "300" in reasons["OutOfRange"]
+    parts = {"Hangs": "1.5 s", "CrashesInEncode": "SIGSEGV", "crashes_to_load": "SIGSEGV", "OutOfRange": "300"}
+    assert [name for name, part in parts.items() if part not in reasons[name]] == []
     _, again = columns(playground, "xyz", "Bytes", *broken[:2])
     assert set(again) == {"Bytes", *broken[:2]}
     assert all(each["ids"] == [120, 121, 122] for each in again.values())
@@ -239,57 +229,23 @@ def test_a_folder_without_runs_is_refused(tmp_path):
         find_runs([tmp_path])
 
 
-def resident(pid):
-    """Return the resident memory of a process in bytes."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-async def _typing(app, rules, clients, seconds, names):
-    """Let clients type for some seconds; return how many answers there were, and what was wrong with others."""
-    due, answers, wrong = time.monotonic() + seconds, 0, []
+@pytest.mark.slow
+def test_many_clients_type_at_once(opened):
+    playground = opened(rules=Rules(rate=1000, burst=1000))
+    columns(playground, "a", "utf8_bytes")
+    app = playground.app()
 
     async def one(number):
-        nonlocal answers
-        async with client_of(app, rules) as client:
-            text = "word naïve 東京 " * 300  # as long from the first to the last, so that memory can be compared
-            while True:
-                text = (text + f"word {number} naïve 東京 ")[-4_000:]
-                answer = await client.post("/api/segment", json={"text": text, "tokenizers": names})
-                answers += 1
-                if answer.status_code != 200 or '"reason"' in answer.text or answer.text.count("\n") != 1 + len(names):
-                    wrong.append(answer.text[:300])
-                if time.monotonic() >= due:  # after one answer at least
-                    break
-                await asyncio.sleep(0.2)
+        async with client_of(app, playground.rules) as client:
+            bodies = [{"text": f"{number} naïve 東京 " * k, "tokenizers": ["utf8_bytes"]} for k in (1, 50)]
+            return [(body, await client.post("/api/segment", json=body)) for body in bodies]
 
-    await asyncio.gather(*(one(number) for number in range(clients)))
-    return answers, wrong
+    async def crowd():
+        return await asyncio.gather(*map(one, range(30)))
 
-
-def _resident_without_garbage():
-    """Return the memory that is in use: neither garbage, nor what the C library keeps of what was freed."""
-    gc.collect()
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)
-    return resident(os.getpid())
-
-
-@pytest.mark.slow
-def test_many_clients_type_at_once(data, opened):
-    """TOKBENCH_SERVE_SECONDS=60 measures a whole minute."""
-    seconds = SECONDS or 2
-    playground = opened(rules=Rules(rate=1000, burst=1000))
-    names = ["utf8_bytes", "tiktoken:gpt2"]
-    columns(playground, "a", *names)
-    app = playground.app()
-    asyncio.run(_typing(app, playground.rules, 50, 1, names))
-    before = _resident_without_garbage()
-    answers, wrong = asyncio.run(_typing(app, playground.rules, 50, seconds, names))
-    grown = _resident_without_garbage() - before
-    sys.__stderr__.write(f"{answers} answers in {seconds:g} s, {grown / 1e6:.0f} MB more\n")
-    assert wrong == []
-    assert answers >= 50
-    assert grown < 60e6
+    answers = [each for some in asyncio.run(crowd()) for each in some]
+    for body, answer in answers:
+        assert json.loads(answer.text.splitlines()[1])["ids"] == [*body["text"].encode()]
     assert all(process.waiting == 0 for process in playground.processes._open.values())
 
 
@@ -310,26 +266,4 @@ def test_a_long_line_of_waiting_texts_is_refused(faulty, opened):
                 each.cancel()
             return refused
 
-    told = asyncio.run(crowd())
-    assert len(told) == 5
-    assert all("texts are waiting for it already; try again" in text for text in told)
-
-
-@pytest.mark.slow
-def test_much_text_is_answered_at_once(data, opened):
-    """TOKBENCH_SERVE_SECONDS measures eight tokenizers, and asks for an answer in time; otherwise two answer."""
-    playground = opened()
-    names = ["gpt-4", "gpt-4o", "llama-3", "qwen-3", "gemma-3", "deepseek-v3", "glm-4", "tiktoken:gpt2"]
-    names = names if SECONDS else names[:2]
-    text = "".join(path.read_text("utf-8") for path in sorted((data / "pud").glob("*.txt"))[:4])[:150_000]
-    while len(text.encode()) < 200_000:
-        text += text[:5000]
-    columns(playground, text, *names)
-    spent = []
-    for k in range(3 if SECONDS else 1):
-        began = time.perf_counter()
-        _, found = columns(playground, f"{k}{text}", *names)
-        spent.append(time.perf_counter() - began)
-    sys.__stderr__.write(f"200 kB under {len(names)} tokenizers: {min(spent):.2f} s\n")
-    assert all(sum(each["lengths"]) == len(text.encode()) + 1 for each in found.values())
-    assert not SECONDS or min(spent) < 5, "a second on an idle machine"
+    assert len(asyncio.run(crowd())) == 5

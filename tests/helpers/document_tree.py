@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Cards,
     Chooser,
@@ -14,7 +15,6 @@ from tokbench.report.document import (
     Node,
     Note,
     Pane,
-    Picture,
     Rich,
     Section,
     TokenChooser,
@@ -53,7 +53,7 @@ def chooser(section: Section, name: str) -> Chooser:
     return next(node for node in nodes_of(section, Chooser) if node.id == name)
 
 
-def drawings_of(section: Section) -> list[Picture]:
+def drawings_of(section: Section) -> list[Drawing]:
     """Return the charts of a section; the marks in its text are none."""
     several = [chart for node in nodes_of(section, Multiples) for chart in node.pictures]
     figures = [*nodes_of(section, Figure), *(chart for chart in several if isinstance(chart, Figure))]

@@ -11,7 +11,7 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import html, latex, markdown
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
-from tokbench.report.sections.answer import answer
+from tokbench.report.sections.answer import corpus_answers, distrust
 from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, RunConfig, TokenizerInfo
@@ -24,12 +24,12 @@ POINTS = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, b
 
 def on_prose(results):
     """Return the answer on the one corpus."""
-    [corpus] = answer(CellTables(results)).corpora
+    [corpus] = corpus_answers(CellTables(results))
     return corpus
 
 
 def distrusted(results):
-    return list(answer(CellTables(results)).distrust)
+    return list(distrust(CellTables(results)))
 
 
 def leader(results):
@@ -118,7 +118,7 @@ def test_no_round_trip_means_no_answer():
     results = made_up({"a": TOKENS, "b": more(0.1)})
     kept = [cell for cell in results.cells if cell.metric != "exact"]
     results = replace(results, cells=kept, metrics={"density": METRICS["density"]})
-    assert not answer(CellTables(results)).corpora
+    assert not corpus_answers(CellTables(results))
     assert len(distrusted(results)) == 1
 
 

@@ -14,7 +14,7 @@ from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
-from tokbench.report.sections.answer import answer
+from tokbench.report.sections.answer import corpus_answers
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems
 from tokbench.results.cells import WHOLE, group_name
@@ -60,7 +60,7 @@ class SmallPage:
 
     @property
     def best(self) -> str:
-        firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in answer(self.report.tables).corpora]
+        firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in corpus_answers(self.report.tables)]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
         return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
 

@@ -9,32 +9,12 @@ Names, reasons and excerpts are raw: the renderers make them visible and escape 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from tokbench.report.cells import DisplayCell, Series
-from tokbench.results.blocks import MetricInfo
-
-
-class Picture(Protocol):
-    """A chart for a page, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
-
-    title: str
-
-    def __html__(self) -> str:
-        """Return the markup."""
-
-
-class Definitions(Protocol):
-    """The definitions of metrics, such as :class:`~tokbench.report.tables.CellTables`."""
-
-    @property
-    def anchors(self) -> Mapping[str, str]:
-        """The anchors of the definitions by metric."""
-
-    def metric(self, name: str) -> MetricInfo:
-        """Return the facts of a metric."""
+from tokbench.report.charts.svg import Drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +102,7 @@ class Raised:
 class ChartKey:
     """The mark and name of a line or point of a chart."""
 
-    mark: Picture
+    mark: Drawing
     text: str
     remark: str = ""
 
@@ -178,6 +158,11 @@ Inline = (
     | Scale
 )
 Line = Inline | Sequence[Inline]
+
+
+def line_pieces(line: Line) -> Sequence[Inline]:
+    """Return the pieces of a line."""
+    return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,13 +296,13 @@ class Table:
 class Figure:
     """A chart with its caption and key."""
 
-    picture: Picture
+    picture: Drawing
     caption: Line = ""
     label: str = ""
     """The box's name for a screen reader; empty for no box."""
     beside: bool = False
     """Puts the caption next to the chart if it fits."""
-    narrow: Picture | None = None
+    narrow: Drawing | None = None
     """The same chart for a phone."""
 
 
@@ -325,7 +310,7 @@ class Figure:
 class Multiples:
     """Small charts in a row."""
 
-    pictures: Sequence[Picture | Figure]
+    pictures: Sequence[Drawing | Figure]
     look: str = ""
     """Classes of the style sheet: ``wide``, ``profiles``, ``panes``, ``first``."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup, escape
 
 from tokbench.foundation.visible_text import visible
+from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -16,7 +17,6 @@ from tokbench.report.document import (
     Chooser,
     Code,
     Column,
-    Definitions,
     Details,
     Digest,
     Figure,
@@ -34,7 +34,6 @@ from tokbench.report.document import (
     Note,
     Pane,
     Paragraph,
-    Picture,
     Raised,
     Rich,
     Row,
@@ -50,9 +49,13 @@ from tokbench.report.document import (
     TokenChooser,
     Tokens,
     TokenText,
+    line_pieces,
 )
-from tokbench.report.html_tokens import token_chooser_html, token_text_html, tokens_html
+from tokbench.report.html_tokens import safe_text, token_chooser_html, token_text_html, tokens_html
 from tokbench.report.pages import html_environment, packed
+
+if TYPE_CHECKING:
+    from tokbench.report.tables import CellTables
 
 _KINDS: Final = {"bad": "state bad"}
 
@@ -60,17 +63,14 @@ _MENU: Final = 8
 
 
 class HtmlNodes:
-    r"""Renders sections of one document.
-
-    Args:
-        definitions: where terms link to.
+    r"""Renders sections of one document, whose terms link to the definitions of ``tables``.
 
     >>> HtmlNodes().node(Paragraph(["See ", Name("<b>")], "legend"))
     Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
     """
 
-    def __init__(self, definitions: Definitions | None = None) -> None:
-        self._definitions = definitions
+    def __init__(self, tables: CellTables | None = None) -> None:
+        self._tables = tables
         self._render: dict[type, Callable[[Any], Markup]] = {
             Heading: self._heading,
             Paragraph: self._paragraph,
@@ -107,22 +107,22 @@ class HtmlNodes:
         return self._render[type(node)](node)
 
     def line(self, line: Line) -> Markup:
-        return Markup("").join(map(self._inline, _pieces(line)))
+        return Markup("").join(map(self._inline, line_pieces(line)))
 
     def _inline(self, piece: Inline) -> Markup:
         if isinstance(piece, str):
-            return _text(piece)
+            return safe_text(piece)
         if isinstance(piece, Term):
             return self._term(piece)
         return tokens_html(piece) if isinstance(piece, Tokens) else _words(piece)
 
     def _term(self, term: Term) -> Markup:
-        known, shown = self._definitions, _text(term.text or "definition")
-        if known is None or term.metric not in known.anchors:
+        tables, shown = self._tables, safe_text(term.text or "definition")
+        if tables is None or term.metric not in tables.anchors:
             return shown
-        formula = known.metric(term.metric).formula or "no definition given"
+        formula = safe_text(tables.metric(term.metric).formula or "no definition given")
         return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(
-            known.anchors[term.metric], _text(formula), shown
+            tables.anchors[term.metric], formula, shown
         )
 
     def _heading(self, heading: Heading) -> Markup:
@@ -149,7 +149,7 @@ class HtmlNodes:
             "{}<tbody>\n{}</tbody>\n</table>\n</div>\n"
         ).format(
             " tall" if table.tall else "",
-            _text(table.label) if table.label else caption.striptags(),
+            safe_text(table.label) if table.label else caption.striptags(),
             _class(look),
             Markup(" data-fit") if table.fit else "",
             caption,
@@ -162,16 +162,16 @@ class HtmlNodes:
         if column.numeric or column.upright:
             attributes += _class("up" if column.upright else "n")
         if column.key:
-            attributes += Markup(' data-column="{}"').format(_text(column.key))
+            attributes += Markup(' data-column="{}"').format(safe_text(column.key))
         if column.sort:
             kind = "number" if column.numeric or column.upright else "text"
             attributes += Markup(' data-sort="{}" data-first="{}"').format(kind, column.sort)
         if column.title:
-            attributes += Markup(' title="{}"').format(_text(column.title))
+            attributes += Markup(' title="{}"').format(safe_text(column.title))
         text = self.line(column.line)
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
-        text += _WORDS[Raised].format(_text(column.mark)) if column.mark else ""
+        text += _WORDS[Raised].format(safe_text(column.mark)) if column.mark else ""
         below = Markup('<span class="of">{}</span>').format(self.line(column.below)) if column.below else ""
         unit = self.line(column.unit)
         if isinstance(column.unit, str):
@@ -199,13 +199,13 @@ class HtmlNodes:
         look = " ".join(filter(None, ["n" if column.numeric and not names_row else "", cell.look]))
         attributes = _class(look)
         if cell.value is not None:
-            attributes += Markup(' data-v="{}"').format(_text(str(cell.value)))
+            attributes += Markup(' data-v="{}"').format(safe_text(str(cell.value)))
         if cell.title:
-            attributes += Markup(' title="{}"').format(_text(cell.title))
+            attributes += Markup(' title="{}"').format(safe_text(cell.title))
         if cell.data:
             attributes += Markup(' data-text="{}"').format(cell.data)
         if cell.head:
-            attributes += Markup(' data-head="{}"').format(_text(cell.head))
+            attributes += Markup(' data-head="{}"').format(safe_text(cell.head))
         if cell.span > 1:
             attributes += Markup(' colspan="{}"').format(cell.span)
         small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
@@ -222,7 +222,7 @@ class HtmlNodes:
         parts = ["<td", f' class="{look}"' if look else ""]
         if cell.value is not None and not shown.heat:
             parts += [f' data-v="{cell.value}"', "" if cell.competes else " data-aside"]
-        parts += [' title="', _text(cell.title), '">', _text(cell.text)]
+        parts += [' title="', safe_text(cell.title), '">', safe_text(cell.text)]
         if cell.marks:
             parts.append(f"<sup>{cell.marks}</sup>")
         if cell.share:
@@ -245,7 +245,7 @@ class HtmlNodes:
             )
         if figure.label:
             drawing = Markup('<div class="box" tabindex="0" role="region" aria-label="{}">\n{}\n</div>\n').format(
-                _text(figure.label), drawing
+                safe_text(figure.label), drawing
             )
         if not figure.caption:
             return drawing
@@ -261,7 +261,7 @@ class HtmlNodes:
         return self._choice(chooser) + Markup("").join(panes)
 
     def _choice(self, chooser: Chooser) -> Markup:
-        key, purpose, panes = chooser.key or chooser.id, _text(chooser.purpose), list(enumerate(chooser.panes))
+        key, purpose, panes = chooser.key or chooser.id, safe_text(chooser.purpose), list(enumerate(chooser.panes))
         if len(panes) <= 1:
             return Markup("")
         if len(panes) > _MENU:
@@ -269,18 +269,22 @@ class HtmlNodes:
             for family, some in groupby(panes, lambda numbered: numbered[1].family):
                 options = Markup("").join(
                     Markup('<option value="{}" data-shows="{}-{}">{}</option>\n').format(
-                        _text(pane.value or pane.name), chooser.id, number, _text(pane.name)
+                        safe_text(pane.value or pane.name), chooser.id, number, safe_text(pane.name)
                     )
                     for number, pane in some
                 )
                 frame = Markup('<optgroup label="{}">{}</optgroup>\n')
-                groups.append(frame.format(_text(family), options) if family else options)
+                groups.append(frame.format(safe_text(family), options) if family else options)
             return Markup(
                 '<p class="choose {}" data-key="{}"><label>{}\n<select class="menu">\n{}</select></label></p>\n'
             ).format(chooser.key, key, purpose, Markup("").join(groups))
         buttons = Markup("").join(
             Markup('<button type="button" aria-pressed="{}" value="{}" data-shows="{}-{}">{}</button>\n').format(
-                "false" if number else "true", _text(pane.value or pane.name), chooser.id, number, _text(pane.name)
+                "false" if number else "true",
+                safe_text(pane.value or pane.name),
+                chooser.id,
+                number,
+                safe_text(pane.name),
             )
             for number, pane in panes
         )
@@ -304,13 +308,11 @@ class HtmlNodes:
         return Markup('<div class="cards{}">\n{}</div>\n').format(wide, Markup("").join(articles))
 
     def _details(self, details: Details) -> Markup:
-        opened = Markup(" open") if details.open else ""
         content = self.nodes(details.nodes)
         if details.packed:
             content = Markup("<div data-packed>{}</div>\n").format(_packed(content))
-        return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
-            opened, self.line(details.summary), content
-        )
+        opened, summary = Markup(" open") if details.open else "", self.line(details.summary)
+        return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(opened, summary, content)
 
 
 def page(heading: str, subtitle: str, sections: Sequence[Section], kind: str = "tokbench") -> str:
@@ -336,7 +338,7 @@ def _packed(content: Markup) -> Markup:
 
 
 def _scale(scale: Scale) -> Markup:
-    low, high = _text(scale.low), _text(scale.high)
+    low, high = safe_text(scale.low), safe_text(scale.high)
     colours = Markup("").join(Markup('<i class="h{}"></i>').format(level) for level in range(scale.levels))
     return Markup('<span class="scale" role="img" aria-label="colour scale from {0} to {1}">{0}{2}{1}</span>').format(
         low, high, colours
@@ -348,7 +350,7 @@ def _words(
 ) -> Markup:
     if isinstance(piece, Scale):
         return _scale(piece)
-    text = _text(piece.text)
+    text = safe_text(piece.text)
     match piece:
         case Name(strong=True):
             markup = Markup("<b><bdi>{}</bdi></b>").format(text)
@@ -357,7 +359,7 @@ def _words(
         case Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)
         case ChartKey(mark=mark, remark=remark):
-            more = _text(f" {remark}") if remark else ""
+            more = safe_text(f" {remark}") if remark else ""
             markup = Markup('<span class="backend">{}<bdi>{}</bdi>{}</span> ').format(_markup(mark), text, more)
         case _:
             markup = _WORDS[type(piece)].format(text)
@@ -376,16 +378,8 @@ _WORDS: Final = {
 }
 
 
-def _pieces(line: Line) -> Sequence[Inline]:
-    return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
-
-
-def _markup(picture: Picture) -> Markup:
+def _markup(picture: Drawing) -> Markup:
     return Markup(picture.__html__())  # noqa: S704 - a chart has escaped its own text
-
-
-def _text(text: str) -> Markup:
-    return escape(visible(text))
 
 
 def _class(names: str) -> Markup:

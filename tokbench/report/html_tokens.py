@@ -32,6 +32,11 @@ _CHOICE: Final = Markup("""\
 """)
 
 
+def safe_text(text: str) -> Markup:
+    """Return a text, made visible and escaped."""
+    return escape(visible(text))
+
+
 def tokens_html(tokens: Tokens) -> Markup:
     """Return the number of tokens and the first of them.
 
@@ -47,7 +52,7 @@ def tokens_html(tokens: Tokens) -> Markup:
 def token_text_html(text: TokenText) -> Markup:
     """Return all tokens of a text, with its line ends."""
     return Markup('<p class="tokens" tabindex="0" role="group" aria-label="{}">{}</p>\n').format(
-        _text(text.label),
+        safe_text(text.label),
         Markup("").join(_box(token) + (Markup("<br>") if token.breaks else "") for token in text.tokens),
     )
 
@@ -55,7 +60,7 @@ def token_text_html(text: TokenText) -> Markup:
 def _box(token: Token) -> Markup:
     look = "token" + " differs" * token.differs + " part" * token.partial
     return Markup('<span class="{}" title="{}"><bdi>{}</bdi></span>').format(
-        look, _text(token.title), _text(token.text)
+        look, safe_text(token.title), safe_text(token.text)
     )
 
 
@@ -77,19 +82,15 @@ def _options(chooser: TokenChooser) -> Markup:
     families: dict[str, Markup] = {}
     for number, text in enumerate(chooser.texts):
         option = Markup('<option value="{}"{}>{}</option>\n').format(
-            number, Markup(" selected") if number == chooser.first[0] else "", _text(text.name)
+            number, Markup(" selected") if number == chooser.first[0] else "", safe_text(text.name)
         )
         families[text.family] = families.get(text.family, Markup("")) + option
     return Markup("").join(
-        Markup('<optgroup label="{}">\n{}</optgroup>\n').format(_text(family), options)
+        Markup('<optgroup label="{}">\n{}</optgroup>\n').format(safe_text(family), options)
         for family, options in families.items()
     )
 
 
 def _checkbox(name: str, *, checked: bool) -> Markup:
     mark = Markup(" checked") if checked else ""
-    return Markup('<label><input type="checkbox"{}> <bdi>{}</bdi></label>\n').format(mark, _text(name))
-
-
-def _text(text: str) -> Markup:
-    return escape(visible(text))
+    return Markup('<label><input type="checkbox"{}> <bdi>{}</bdi></label>\n').format(mark, safe_text(name))

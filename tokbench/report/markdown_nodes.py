@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
@@ -36,10 +36,9 @@ from tokbench.report.document import (
     TokenChooser,
     Tokens,
     TokenText,
+    line_pieces,
 )
 from tokbench.report.escaping import markdown_table, markdown_text
-
-PlainNode = Heading | Paragraph | Bullets | Listing | TokenText | Table | Note
 
 _MOST_TOKENS: Final = 24
 
@@ -66,34 +65,26 @@ def nodes_markdown(nodes: Sequence[Node]) -> str:
     return "\n".join(_blocks(nodes))
 
 
-def plain_nodes(nodes: Sequence[Node]) -> Iterator[PlainNode]:
-    """Yield what plain text shows of nodes: all panes, no chart."""
+def _blocks(nodes: Sequence[Node]) -> Iterator[str]:
+    """Yield the text of nodes: all panes, no chart."""
     for node in nodes:
         match node:
             case Chooser():
-                yield from plain_nodes([part for pane in node.panes for part in pane.nodes])
+                yield from _blocks([part for pane in node.panes for part in pane.nodes])
             case TokenChooser():
-                yield from plain_nodes([part for number in node.first for part in node.texts[number].nodes])
+                yield from _blocks([part for number in node.first for part in node.texts[number].nodes])
             case Cards():
-                yield from plain_nodes([part for card in node.cards for part in card])
+                yield from _blocks([part for card in node.cards for part in card])
             case Details():
-                yield from plain_nodes([Paragraph(node.summary), *node.nodes])
+                yield from _blocks([Paragraph(node.summary), *node.nodes])
             case Rich():
-                yield from plain_nodes(node.plain)
-            case Heading() | Paragraph() | Bullets() | Listing() | TokenText() | Table() | Note():
-                yield node
-
-
-def _blocks(nodes: Sequence[Node]) -> list[str]:
-    return [_block(node) for node in plain_nodes(nodes)]
-
-
-def _block(node: PlainNode) -> str:
-    if isinstance(node, Note):
-        return "".join(f"> {line}".rstrip() + "\n" for line in nodes_markdown(node.nodes).splitlines())
-    if isinstance(node, Table):
-        return _table(node)
-    return _text_block(node)
+                yield from _blocks(node.plain)
+            case Note():
+                yield "".join(f"> {line}".rstrip() + "\n" for line in nodes_markdown(node.nodes).splitlines())
+            case Table():
+                yield _table(node)
+            case Heading() | Paragraph() | Bullets() | Listing() | TokenText():
+                yield _text_block(node)
 
 
 def _text_block(node: Heading | Paragraph | Bullets | Listing | TokenText) -> str:
@@ -107,7 +98,7 @@ def _text_block(node: Heading | Paragraph | Bullets | Listing | TokenText) -> st
         case Listing(text):
             return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
         case TokenText(tokens):
-            return f"{token_words(tokens, escape=markdown_text)}\n"
+            return f"{_token_words(tokens)}\n"
 
 
 def _table(table: Table) -> str:
@@ -151,42 +142,24 @@ def _inside(line: Line) -> str:
     return "".join(_inline(piece, begins=False) for piece in line_pieces(line))
 
 
-def line_pieces(line: Line) -> Sequence[Inline]:
-    """Return the pieces of a line."""
-    return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
-
-
 def _inline(piece: Inline, *, begins: bool) -> str:
     match piece:
         case Strong(text) | Marked(text) | Name(text, strong=True):
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
         case Tokens(tokens, mark):
-            return token_words(tokens, mark, markdown_text)
-        case _:
-            return markdown_text(inline_words(piece), begins=begins)
-
-
-def inline_words(piece: Inline) -> str:
-    """Return a piece of a line as plain words.
-
-    >>> inline_words(Name("gpt-4")), inline_words(Scale("1", "9", 5))
-    ('gpt-4', '1 to 9')
-    """
-    match piece:
+            return _token_words(tokens, mark)
         case str():
-            return piece
-        case Tokens(tokens, mark):
-            return token_words(tokens, mark)
+            words = piece
         case ChartKey(text=text, remark=remark):
-            return f"{text} {remark}".rstrip()
+            words = f"{text} {remark}".rstrip()
         case Scale(low, high):
-            return f"{low} to {high}"
+            words = f"{low} to {high}"
         case _:
-            return piece.text
+            words = piece.text
+    return markdown_text(words, begins=begins)
 
 
-def token_words(tokens: Sequence[Token], mark: str = "", escape: Callable[[str], str] = str) -> str:
-    """Return the number of tokens of a text and the first of them, escaped."""
+def _token_words(tokens: Sequence[Token], mark: str = "") -> str:
     left = len(tokens) - _MOST_TOKENS
-    shown = escape(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
+    shown = markdown_text(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

@@ -78,8 +78,7 @@ def line_profile(
     for line in lines:
         said = ", ".join(f"{place}: {text}" for place, text in zip(places, line.texts, strict=True))
         spots = [(x_axis.at(number), y_axis.at(value)) for number, value in enumerate(line.values)]
-        css = f"line p{line.style % COLOURS} d{line.style // COLOURS}" + " lossy" * line.lossy
-        with drawing.group(css, f"{line.name}: {said}"):
+        with drawing.group(line_css(line.style) + " lossy" * line.lossy, f"{line.name}: {said}"):
             for (x, _), interval in zip(spots, line.intervals, strict=False):
                 if interval:
                     drawing.draw("path", css="whisker", d=f"M{x} {y_axis.at(interval[0])}V{y_axis.at(interval[1])}")

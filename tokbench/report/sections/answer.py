@@ -88,22 +88,11 @@ class CorpusAnswer:
     more: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The answer of a run, by corpus, and sentences on what to distrust."""
-
-    corpora: Sequence[CorpusAnswer]
-    distrust: Sequence[str]
-
-
-def answer(tables: CellTables) -> Answer:
-    """Return the answer; every sentence is supported by intervals."""
+def corpus_answers(tables: CellTables) -> list[CorpusAnswer]:
+    """Return the answer by corpus; every sentence is supported by intervals."""
     lost = losses(tables)
     corpora = [_of_corpus(tables, lost, corpus) for corpus in tables.corpora]
-    return Answer(
-        corpora=[corpus for corpus in corpora if corpus.sentences],
-        distrust=list(distrust(tables)),
-    )
+    return [corpus for corpus in corpora if corpus.sentences]
 
 
 def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | None:
@@ -111,9 +100,9 @@ def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | 
 
     ``leads`` come first, such as the recommended vocabulary size.
     """
-    given = answer(tables)
-    cards = [_corpus_card(corpus) for corpus in given.corpora]
-    doubts: list[Sequence[Node]] = [[Heading("What to distrust"), Bullets(given.distrust)]] if given.distrust else []
+    cards = [_corpus_card(corpus) for corpus in corpus_answers(tables)]
+    doubtful = list(distrust(tables))
+    doubts: list[Sequence[Node]] = [[Heading("What to distrust"), Bullets(doubtful)]] if doubtful else []
     sentences = headline_sentences(tables)
     page = partial(_page, tables, cards, charted=bool(sentences))
     nodes: list[Node] = [
@@ -143,7 +132,10 @@ def _corpus_card(corpus: CorpusAnswer) -> Sequence[Node]:
 
 
 def _cost_line(cost: Cost) -> list[Inline]:
-    return [Name(cost.tokenizer, strong=True), f" {cost.text}{', not significantly different from the best' * cost.tied}"]
+    return [
+        Name(cost.tokenizer, strong=True),
+        f" {cost.text}{', not significantly different from the best' * cost.tied}",
+    ]
 
 
 def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnswer:

@@ -17,15 +17,6 @@ _SMALL: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class PairDifference:
-    """The tokens of one tokenizer compared with another."""
-
-    text: str
-    title: str
-    differ: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Standing:
     """One group: the places, the tokenizers without a place, and a sentence on the first two."""
 
@@ -35,105 +26,78 @@ class Standing:
     first: str
 
 
-@dataclass(frozen=True, slots=True)
-class PairSection:
-    """One corpus."""
-
-    corpus: str
-    comparisons: int
-    """The largest number of comparisons in a group, for the correction."""
-    standings: Sequence[Standing]
-    left_out: str
-    legends: Sequence[str]
-    names: Sequence[str]
-    """The tokenizers on the whole corpus, fewest tokens first."""
-    matrix: Sequence[Sequence[PairDifference | None]]
-    """Row compared with column; ``None`` on the diagonal."""
-
-    @property
-    def explanation(self) -> str:
-        return (
-            "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 "
-            "plus the number of tokenizers that need significantly fewer tokens: after Holm's correction over the "
-            f"{self.comparisons:,} comparisons of a group, no more than 1 group in 20 has a false difference in it. "
-            "Who loses text in a group has no place there."
-        )
+_EXPLANATION: Final = (
+    "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 plus the "
+    "number of tokenizers that need significantly fewer tokens: after Holm's correction over the {:,} comparisons of a "
+    "group, no more than 1 group in 20 has a false difference in it. Who loses text in a group has no place there."
+)
 
 
-def pairs(tables: CellTables, corpus: str) -> PairSection | None:
-    """Return the comparisons on a corpus; ``None`` if there are none."""
+def pairs_document(tables: CellTables) -> Section | None:
+    """Return the section; ``None`` without comparisons."""
+    nodes = [node for corpus in tables.corpora for node in _corpus(tables, corpus)]
+    return Section("pairs", "Fewer tokens than whom", nodes) if nodes else None
+
+
+def _corpus(tables: CellTables, corpus: str) -> list[Node]:
     by_group: dict[str, list[PairComparison]] = {}
     for pair in tables.results.pairs:
         if pair.corpus == corpus:
             by_group.setdefault(pair.group, []).append(pair)
     if not by_group:
-        return None
-    groups = [*([WHOLE] if WHOLE in by_group else []), *(group for group in by_group if group != WHOLE)]
-    groups = [group for group in groups if tables.is_shown(corpus, group)]
-    whole = {(pair.tokenizer, pair.other): pair for pair in by_group.get(WHOLE, [])}
-    rank = tables.with_role(Role.RANK)
-    names = _by_tokens(whole.values())
-    return PairSection(
-        corpus=corpus,
-        comparisons=max(map(len, by_group.values())),
-        standings=[_standing(tables, rank, by_group[group]) for group in groups],
-        left_out=tables.left_out(corpus),
-        legends=legends(cell for group in groups for cell in tables.series(rank, corpus, group).cells.values()),
-        names=names,
-        matrix=[[_difference(whole, one, other) for other in names] for one in names],
-    )
+        return []
+    groups = [
+        group for group in dict.fromkeys([WHOLE, *by_group]) if group in by_group and tables.is_shown(corpus, group)
+    ]
+    rank, left_out = tables.with_role(Role.RANK), tables.left_out(corpus)
+    standings = (_standing(tables, rank, by_group[group]) for group in groups)
+    rows = [
+        Row(
+            [
+                group_name(one.group),
+                *(TextCell(line=text, look="prose") for text in (one.places, one.without, one.first)),
+            ]
+        )
+        for one in standings
+    ]
+    columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
+    return [
+        Heading(Name(corpus)),
+        Paragraph(_EXPLANATION.format(max(map(len, by_group.values())))),
+        Table("Places by number of tokens", columns, rows, label=f"Places on {corpus}", tall=True),
+        *([Paragraph(left_out, "legend")] if left_out else []),
+        *legend_lines(legends(cell for group in groups for cell in tables.series(rank, corpus, group).cells.values())),
+        _matrix(corpus, by_group.get(WHOLE, [])),
+    ]
 
 
 _CANNOT_TELL: Final = " ="
 
 
-def pairs_document(tables: CellTables) -> Section | None:
-    """Return the section; ``None`` without comparisons."""
-    nodes: list[Node] = []
-    for view in filter(None, (pairs(tables, corpus) for corpus in tables.corpora)):
-        standings = [
-            Row(
-                [
-                    group_name(standing.group),
-                    *(
-                        TextCell(line=text, look="prose")
-                        for text in (standing.places, standing.without, standing.first)
-                    ),
-                ]
-            )
-            for standing in view.standings
-        ]
-        columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
-        nodes += [
-            Heading(Name(view.corpus)),
-            Paragraph(view.explanation),
-            Table("Places by number of tokens", columns, standings, label=f"Places on {view.corpus}", tall=True),
-            *([Paragraph(view.left_out, "legend")] if view.left_out else []),
-            *legend_lines(view.legends),
-            _matrix(view),
-        ]
-    return Section("pairs", "Fewer tokens than whom", nodes) if nodes else None
-
-
-def _matrix(view: PairSection) -> Table:
+def _matrix(corpus: str, whole: Sequence[PairComparison]) -> Table:
+    """Return the table of every tokenizer against every other one, fewest tokens first."""
+    names, by_names = _by_tokens(whole), {(pair.tokenizer, pair.other): pair for pair in whole}
     rows = [
-        Row([TextCell(line=name, title=name), *(_matrix_cell(difference) for difference in differences)])
-        for name, differences in zip(view.names, view.matrix, strict=True)
+        Row([TextCell(line=name, title=name), *(_matrix_cell(by_names, name, other) for other in names)])
+        for name in names
     ]
     return Table(
         "Whole corpus: tokens of the row against the column, in percent; grey with =: not significantly different",
-        [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in view.names)],
+        [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in names)],
         rows,
-        label=f"Differences on {view.corpus}",
+        label=f"Differences on {corpus}",
         look="heat neutral",
     )
 
 
-def _matrix_cell(difference: PairDifference | None) -> TextCell:
-    if difference is None:
+def _matrix_cell(whole: Mapping[tuple[str, str], PairComparison], one: str, other: str) -> TextCell:
+    pair = whole.get((one, other)) or whole.get((other, one))
+    if pair is None:
         return TextCell()
-    text = difference.text if difference.differ else difference.text + _CANNOT_TELL
-    return TextCell(line=text, look="" if difference.differ else "pale", title=difference.title)
+    share = pair.difference if pair.tokenizer == one else 1 / (1 + pair.difference) - 1
+    title = f"{sentence(pair)}; {pair.n:,} documents; p {pair.p:.2g}, corrected {pair.p_holm:.2g}"
+    text = f"{'+' if share > 0 else ''}{_percent(share)}"
+    return TextCell(line=text if pair.differ else text + _CANNOT_TELL, look="" if pair.differ else "pale", title=title)
 
 
 def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:
@@ -191,13 +155,3 @@ def _percent(share: float) -> str:
     """
     shown = 100 * share + 0.0  # 0.0 takes the minus from -0.0
     return f"{shown:.1f}" if abs(shown) >= _SMALL else f"{shown:.2g}"
-
-
-def _difference(whole: Mapping[tuple[str, str], PairComparison], one: str, other: str) -> PairDifference | None:
-    pair = whole.get((one, other)) or whole.get((other, one))
-    if pair is None:
-        return None
-    share = pair.difference if pair.tokenizer == one else 1 / (1 + pair.difference) - 1
-    sign = "+" if share > 0 else ""
-    title = f"{sentence(pair)}; {pair.n:,} documents; p {pair.p:.2g}, corrected {pair.p_holm:.2g}"
-    return PairDifference(f"{sign}{_percent(share)}", title, pair.differ)

@@ -66,7 +66,6 @@ class SmallPage:
 
     @property
     def next_steps(self) -> list[str]:
-        """The attributes to look at next, as typed."""
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", ".plot.bar()"] if first and tables.results.cells else []
@@ -218,8 +217,6 @@ _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", 
 
 
 class _Shown:
-    """The data, the styles and the texts of a table of groups by tokenizers."""
-
     def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
         import pandas as pd
 

@@ -24,7 +24,6 @@ LEGENDS: Final[Mapping[str, str]] = {
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
-"""The meaning of the marks. :func:`in_sample_legend` explains the other mark."""
 
 UNBOUND: Final = "–"
 _NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
@@ -95,22 +94,18 @@ class DisplayCell:
 
     @property
     def share(self) -> str:
-        """The measured share of the documents, such as ``43 %``; empty for all."""
         return "" if self.measured is None else percent(self.measured)
 
     @property
     def aside(self) -> bool:
-        """``True`` if it is lossy or partial: not ranked, without colour, sorted last."""
         return self.lossy or self.partial
 
     @property
     def competes(self) -> bool:
-        """``False`` for lossy and partial cells, baselines, and tokenizers trained on the text."""
         return not (self.aside or self.in_sample or self.baseline)
 
     @property
     def lossy(self) -> bool:
-        """``True`` if it is not ranked because text is or may be lost."""
         return self.round_trip in {RoundTrip.LOSSY, RoundTrip.UNKNOWN}
 
 

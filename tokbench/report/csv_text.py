@@ -31,7 +31,6 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 _WRITTEN: Final = {NoneType, bool, float, int}
-"""Types that the csv module writes with every digit; other numbers, such as numpy's, become floats."""
 
 
 class _Texts(dict[str, str]):

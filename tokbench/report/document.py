@@ -112,15 +112,11 @@ class Token:
     """A token of a text."""
 
     text: str
-    """Its part of the text, made visible."""
     title: str
-    """The tooltip, such as its id."""
     differs: bool = False
     """Not every compared tokenizer has this token."""
     partial: bool = False
-    """Its bytes are not whole characters."""
     breaks: bool = False
-    """A line ends in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +168,6 @@ class Heading:
     line: Line
     level: Literal[3, 4] = 3
     id: str = ""
-    """The anchor of links; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +185,6 @@ class Bullets:
 
     lines: Sequence[Line]
     look: str = ""
-    """Classes of the style sheet: ``notes``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,19 +208,15 @@ class TextCell:
 
     line: Line = ""
     small: Sequence[Line] = ()
-    """Further lines in small type."""
     look: str = ""
     """Classes of the style sheet: ``prose``, ``text`` (an excerpt), ``pale``, ``none``, ``h0`` to ``h8``, ``best``."""
     title: str = ""
-    """The details, shown when the cell is opened."""
     value: float | str | None = None
     data: str = ""
-    """The number of the text that it opens; empty for none."""
     span: int = 1
     head: str = ""
     """The column name before the text on a narrow page."""
     names: bool = False
-    """It names its row though it is not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +225,6 @@ class MeasuredCell:
 
     cell: DisplayCell
     interval: bool = False
-    """Writes the interval below the number."""
     level: int | None = None
     heat: bool = False
     """In a heat map a cell without a level is pale."""
@@ -254,13 +243,11 @@ class Column:
     """The order of the first click; empty for a column that does not sort."""
     mark: str = ""
     below: Line = ""
-    """A second line, such as the corpus."""
     unit: Term | str = ""
     key: str = ""
     """The metric and corpus by which links name it."""
     title: str = ""
     upright: bool = False
-    """Turns a long name, for many narrow columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +259,6 @@ class Row:
     """Classes of the style sheet: ``whole``, ``gone``."""
     id: str = ""
     aside: bool = False
-    """Sorts it after the others."""
     named: bool = True
 
 
@@ -284,12 +270,10 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     label: str = ""
-    """Its name for a screen reader; empty for the caption."""
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
     fit: bool = False
-    """Shows as many columns as fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +283,9 @@ class Figure:
     picture: Drawing
     caption: Line = ""
     label: str = ""
-    """The box's name for a screen reader; empty for no box."""
     beside: bool = False
     """Puts the caption next to the chart if it fits."""
     narrow: Drawing | None = None
-    """The same chart for a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +305,6 @@ class Pane:
     nodes: Sequence[Node]
     family: str = ""
     value: str = ""
-    """The word for it in a link; empty for its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +315,7 @@ class Chooser:
     id: str
     panes: Sequence[Pane]
     key: str = ""
-    """The key of the choice in a link; empty for the id."""
     packed: bool = False
-    """Packs all panes but the first, because they are large."""
     away: bool = False
     """Packs the first one, too, because it is hidden at first."""
 
@@ -348,12 +327,9 @@ class TokenChooser:
     texts: Sequence[Pane]
     """Those beyond the first need no nodes."""
     first: Sequence[int]
-    """The numbers of the texts shown without a script."""
     names: Sequence[str]
     chosen: Sequence[str]
-    """The tokenizers shown at first."""
     data: str
-    """All texts with all tokenizers, for the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +383,6 @@ class Section:
     title: Line
     nodes: Sequence[Node]
     folded: bool = True
-    """``False`` shows it unfolded."""
 
 
 def measured_column(series: Series, name: str = "", below: str = "") -> Column:

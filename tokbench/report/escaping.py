@@ -18,7 +18,6 @@ from tokbench.foundation.visible_text import visible
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(?=[#+\-=])|^(\d+)(?=[.)])")
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
-"""The last four are full-width."""
 
 
 def cut(text: str, length: int) -> str:

@@ -138,7 +138,6 @@ def _line(line: Line) -> str:
 
 
 def _inside(line: Line) -> str:
-    """Return text that never starts a line, such as a cell."""
     return "".join(_inline(piece, begins=False) for piece in line_pieces(line))
 
 

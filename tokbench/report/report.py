@@ -62,7 +62,6 @@ class Report:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The sections of a page, in order, without empty ones; the answer's are unfolded."""
         return [
             replace(section, folded=section.folded and not self._leads[spec.name])
             for spec in self.ordered_specs
@@ -71,7 +70,6 @@ class Report:
 
     @cached_property
     def plain_sections(self) -> list[Section]:
-        """The sections of a format without charts."""
         specs = (spec for spec in self.ordered_specs if not spec.page_only)
         return [section for spec in specs for section in spec.sections(self.tables)]
 
@@ -82,7 +80,6 @@ class Report:
 
     @cached_property
     def notes(self) -> list[Line]:
-        """The notes of the run, and hints for notes in sections."""
         apart = [spec.notes(self.tables) for spec in self.ordered_specs if spec.notes]
         aside = {note for section in apart for note in section.notes}
         head = [note for note in self.results.notes if note not in aside]

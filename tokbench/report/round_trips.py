@@ -23,7 +23,6 @@ class RoundTrips:
         self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
 
     def of(self, cell: Cell) -> RoundTrip:
-        """Return the round trip of a cell's texts, by the rule of loss in its place."""
         direction = self._tables.metric(cell.metric).direction
         higher = None if direction == "none" else direction == "higher"
         return judge(self.number(cell), self._rivals(cell), higher=higher)
@@ -35,7 +34,6 @@ class RoundTrips:
                 yield self.number(rival)
 
     def number(self, cell: Cell) -> Number:
-        """Return the number of a cell with its charge for lost text."""
         metric, value = self._tables.metric(cell.metric), cell.value or 0.0
         loss = self._loss(cell)
         in_tokens = "tokens" in {metric.unit, *metric.ratio_of} or metric.family == self._premiums
@@ -61,7 +59,6 @@ class RoundTrips:
 
     @cached_property
     def _premiums(self) -> str:
-        """The family that compares languages; else a word that no family has."""
         return self._tables.metric(self._tables.with_role(Role.PREMIUM)).family or "(none)"
 
     @cached_property
@@ -69,7 +66,6 @@ class RoundTrips:
         return {(own.metric, own.tokenizer): RoundTrip(own.round_trip) for own in self._tables.results.own_texts}
 
     def _loss_at(self, tokenizer: str, corpus: str, group: str) -> Loss | RoundTrip:
-        """Return the loss on a group; for a slice, a bound from its groups."""
         place = tokenizer, corpus, group
         if place not in self._losses:
             known = self._measured_loss(*place)

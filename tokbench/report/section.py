@@ -18,9 +18,7 @@ class Chart(NamedTuple):
     """The file name without ending; letters, digits and ``. _ -`` are kept."""
     drawing: Drawing
     keys: tuple[tuple[str, Drawing], ...] = ()
-    """Names of colours and marks, each with its drawing."""
     headings: tuple[str, ...] = ()
-    """Lines above a chart that needs an explanation."""
 
 
 class SectionNotes(NamedTuple):
@@ -40,7 +38,6 @@ class SectionSpec:
     """The description of one section or of several in a row."""
 
     name: str
-    """Unique among the sections of a report."""
     place: int
     """The order; tokbench's own are multiples of ten."""
     build: Callable[[CellTables], Section | Sequence[Section] | None]

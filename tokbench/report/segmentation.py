@@ -49,9 +49,7 @@ class TokenView(NamedTuple):
     differs: bool
     partial: bool
     title: str
-    """Its id, its bytes, and its own text if it differs."""
     own: str
-    """The title's end, on its own text."""
     merges: list[list[str]]
     """The merges by which BPE makes it, each as its parts."""
 
@@ -84,7 +82,6 @@ class SegmentationView:
 
     @property
     def head(self) -> str:
-        """The number of tokens and bytes per token, with the mark of a loss."""
         if not self.segmentation.ids:
             return "no tokens"
         count, size = len(self.segmentation.ids), len(self.text.text.encode())
@@ -92,7 +89,6 @@ class SegmentationView:
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader must know: a failure, a loss, tokens that cannot be aligned."""
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
         if self.round_trip == RoundTrip.CANONICAL:

@@ -73,15 +73,12 @@ class CellTables:
         return groups
 
     def metric(self, name: str) -> MetricInfo:
-        """Return the definition of a metric; an empty one for an unknown name."""
         return self.results.metrics.get(name, _NO_METRIC)
 
     def tokenizer(self, name: str) -> TokenizerInfo:
-        """Return the description of a tokenizer; an empty one for an unknown name."""
         return self.results.tokenizers.get(name, _NO_TOKENIZER)
 
     def corpus(self, name: str) -> CorpusInfo:
-        """Return the description of a corpus; an empty one for an unknown name."""
         return self.results.corpora.get(name, _NO_CORPUS)
 
     def label(self, metric: str) -> str:
@@ -96,12 +93,10 @@ class CellTables:
         return {metric.role: name for name, metric in reversed(self.results.metrics.items())}
 
     def with_role(self, role: Role) -> str:
-        """Return the first metric with the role, or an empty string."""
         return self._by_role.get(role, "")
 
     @cached_property
     def headline(self) -> list[str]:
-        """The metrics that distinguish tokenizers at first sight, the study's subject first."""
         names = [name for name, metric in self.results.metrics.items() if metric.headline]
         rank = {role.value: place for place, role in enumerate(HEADLINE_ROLES)}
         leading = [name for name in names if self.metric(name).leads]
@@ -112,7 +107,6 @@ class CellTables:
 
     @cached_property
     def loss_counts(self) -> frozenset[str]:
-        """The counts of lost documents by cause, only for the section on losses."""
         family = self.metric(self.with_role(Role.ROUND_TRIP)).family
         metrics = self.results.metrics.items()
         return frozenset(
@@ -120,7 +114,6 @@ class CellTables:
         )
 
     def groups(self, metric: str, corpus: str) -> list[str]:
-        """Return the groups with cells of a metric, in the order of the corpus."""
         present = [group for group in self._present.get((metric, corpus), []) if group != WHOLE]
         rank = {group: place for place, group in enumerate(self.corpus(corpus).groups)}
         return sorted(present, key=lambda group: rank.get(group, len(rank)))
@@ -144,7 +137,6 @@ class CellTables:
         }
 
     def language(self, corpus: str, group: str) -> str:
-        """Return the English name of a group's language, or an empty string."""
         return self._languages[corpus].get(group, "")
 
     @cached_property
@@ -152,7 +144,6 @@ class CellTables:
         return {corpus: language_names(self.corpus(corpus).groups) for corpus in self.corpora}
 
     def left_out(self, corpus: str) -> str:
-        """Return a sentence on hidden groups, or an empty string."""
         left = len(self.corpus(corpus).groups) - MOST_GROUPS
         if left <= 0:
             return ""
@@ -169,7 +160,6 @@ class CellTables:
         return list(ranked[:MOST_TOKENIZERS])
 
     def out_of_sight(self, ranked: Sequence[str]) -> str:
-        """Return a sentence on hidden tokenizers, or an empty string."""
         left, kept = len(ranked) - MOST_TOKENIZERS, "the overview and results.csv have"
         return f"The first {MOST_TOKENIZERS} tokenizers are shown; {kept} the other {left:,}, too." if left > 0 else ""
 
@@ -246,11 +236,9 @@ class CellTables:
         return self._round_trips.of(cell)
 
     def number(self, cell: Cell) -> Number:
-        """Return the number of a cell with its charge for lost text."""
         return self._round_trips.number(cell)
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
-        """Return the cells that may be best, best first."""
         cells = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
         pool = [cell for cell in cells if cell and self.competes(cell)]
         sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
@@ -290,7 +278,6 @@ class CellTables:
         return level_with(top.tokenizer, {cell.tokenizer: cell for cell in (top, *nearest)}, differences)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
-        """Return the tokenizers that paired differences cannot distinguish from the best, ``top``."""
         return not_told_apart({other.tokenizer: self.paired(top, other) for other in others})
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
@@ -331,7 +318,6 @@ class CellTables:
         )
 
     def competes(self, cell: Cell) -> bool:
-        """Tell whether a cell may be best: comparable, and ranked by the rule of loss."""
         return self.comparable(cell) and self.round_trip(cell).ranked
 
 

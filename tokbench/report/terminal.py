@@ -36,7 +36,6 @@ _EXCERPT = 12
 _COLUMN_GAP = 3
 
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
-"""The metrics whose first column follows all of compression."""
 
 
 def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> None:
@@ -138,7 +137,6 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
 
 
 def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
-    """Return the columns that fit: compression, the first of each metric, then the rest."""
     every = main_columns(report.tables)
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
     room = width - max([len("tokenizer"), *widths]) - _COLUMN_GAP - len("vocabulary") - _COLUMN_GAP

@@ -60,7 +60,6 @@ _PAGE: Final = {
     "runs.js": ("serve/page/runs.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("serve/page/icon.svg", "image/svg+xml"),
 }
-"""By path, with types; only these are served from disk."""
 
 _META_POLICY: Final = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
@@ -114,7 +113,6 @@ class Playground:
         rules: Rules | None = None,
         limits: Limits | None = None,
     ) -> Playground:
-        """Return a playground whose processes have limits in time and memory."""
         limits = limits or Limits(step=10)
         patient = limits.model_copy(update={"step": max(_PATIENCE, limits.step)})
         return cls(
@@ -159,7 +157,6 @@ class Playground:
         return Guard(Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan), self.rules, _FILES)
 
     async def state(self, _: Request) -> Response:
-        """Return what can be opened, the first tokenizers, and the limits."""
         return Response(
             as_json(
                 {
@@ -220,7 +217,6 @@ class Playground:
         return Response(await self._column(self.lookups, job), media_type=_JSON)
 
     async def drop(self, request: Request) -> Response:
-        """Load a file that was dropped into the page."""
         _check_type(request, _BINARY)
         with tempfile.TemporaryDirectory(dir=self.catalogue.folder) as arriving:
             path = Path(arriving, "file")

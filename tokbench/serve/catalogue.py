@@ -21,7 +21,6 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
-"""The first tokenizers of the page, if available."""
 
 _MOST_FILES: Final = 16
 
@@ -111,7 +110,6 @@ class TokenizerCatalogue:
 
     @property
     def folder(self) -> Path:
-        """For incoming files; deleted at the end."""
         return Path(self._folder.name)
 
     def forget(self, name: str) -> None:
@@ -156,7 +154,6 @@ class TokenizerCatalogue:
 
 
 def _models(grammar: Grammar) -> dict[str, Recipe]:
-    """Return what loads each published name whose vocabulary is installed."""
     backends = grammar.registry.backends
     models: dict[str, Recipe] = {}
     for name, candidates in grammar.published().items():

@@ -76,13 +76,10 @@ class Rules:
     """The limits of the guard."""
 
     host: str = "127.0.0.1"
-    """The address at which the server listens."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     """Of each request, at loopback as well: every user of the machine can connect."""
     body: int = 2_000_000
-    """Bytes of a request to the API."""
     file: int = 64_000_000
-    """Bytes of a dropped file."""
     seconds: float = 10.0
     """Seconds until all of a request must have arrived."""
     whole: float = 120.0
@@ -184,7 +181,6 @@ class Guard:
 
     @staticmethod
     def _check_origin(scope: Scope, headers: Headers) -> None:
-        """Refuse what other pages send, except links."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
         own = origin is None or origin == f"{scope.get('scheme', 'http')}://{headers['host']}"
@@ -220,7 +216,6 @@ class Guard:
         return Refusal(413, f"the request is larger than {largest}", f"send at most {largest}")
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a ``receive`` that refuses a body which is too large or too slow."""
         due = asyncio.get_running_loop().time() + self._rules.seconds
         size, more = 0, True
 

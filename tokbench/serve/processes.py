@@ -74,7 +74,6 @@ class TokenizerProcesses:
 
     @property
     def names(self) -> list[str]:
-        """The least recently used first."""
         return list(self._open)
 
     async def ask(self, name: str, recipe: Recipe, job: Job) -> Any | Failure:

@@ -17,7 +17,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Status
 
 LEVELS: Final = 9
-"""The number of colours; the style sheet has as many."""
 
 _DIGITS: Final = 3
 _WIDE: Final = 50.0
@@ -29,10 +28,8 @@ class HeatRow:
 
     group: str
     language: str
-    """The English name of the language; empty if the group is not a language."""
     documents: int | None
     unit: str
-    """Empty if all rows share one unit."""
     cells: Sequence[tuple[DisplayCell, int | None]]
     """Each cell with its colour level; ``None`` for no colour."""
 
@@ -46,15 +43,12 @@ class HeatMap:
     family: str
     """Its family, or ``main`` for a headline metric of the study's subject."""
     unit: str
-    """Empty if it differs from row to row."""
     direction: str
     """``higher``, ``lower`` or ``none``; ``none``, too, if the run did not check for losses."""
     shared: bool
-    """``True`` if all rows share one scale; else each unit has its own."""
     low: str
     high: str
     tokenizers: Sequence[str]
-    """The columns, best first by their value for the whole corpus, else by compression."""
     absent: Sequence[tuple[str, str]]
     rows: Sequence[HeatRow]
     left_out: str = ""
@@ -174,7 +168,6 @@ def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[
 
 
 def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
-    """Return the colour level; ``None`` for a lossy or partial cell."""
     return None if cell.value is None or cell.aside or scale is None else scale.level(cell.value)
 
 

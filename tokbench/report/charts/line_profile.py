@@ -17,7 +17,6 @@ class ProfileLine(NamedTuple):
 
     name: str
     style: int
-    """The number of its colour and dashes."""
     values: Sequence[float]
     texts: Sequence[str]
     intervals: Sequence[tuple[float, float] | None] = ()

@@ -28,7 +28,6 @@ class Joint(NamedTuple):
     right: int
     """The two parts: a thing by its number, or joint k as n + k for n things."""
     height: float
-    """The mean distance between the things of both."""
 
 
 def average_linkage(distances: NDArray[np.float64]) -> list[Joint]:

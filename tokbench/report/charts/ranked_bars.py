@@ -15,7 +15,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 
 _TALL, _LOW, _MANY = 26, 22, 16
-"""The height of a row, the height where rows are many, and how many are many."""
 _MOST: Final = 40
 _BLOCK: Final = 22
 _TOP: Final = 4

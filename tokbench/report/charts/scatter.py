@@ -135,7 +135,6 @@ def _in_sight(
     upright: Mapping[str, DisplayCell],
     better: str,
 ) -> list[str]:
-    """Return the tokenizers that have a point: the front first, then the best by compression."""
     points = [(across[name].value or 0.0, upright[name].value or 0.0) for name in names]
     front = pareto_front(points, ["lower" if better == "lower" else "higher", "higher"])
     order = sorted(range(len(names)), key=lambda k: (upright[names[k]].aside, not front[k], -points[k][1]))

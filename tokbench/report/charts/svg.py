@@ -30,7 +30,6 @@ from tokbench.report.charts.labels import Box, Label
 _KEY: Final = 18
 
 COLOURS: Final = 8
-"""The style sheet has classes ``p0`` to ``p7``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,6 @@ class Axis:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def at(self, value: float) -> float:
-        """Return the place of a value to a tenth, clipped to the ends."""
         return round(min(max(self.exactly(value), min(self.start, self.end)), max(self.start, self.end)), 1)
 
     def ticks(self) -> list[Tick]:
@@ -102,7 +100,6 @@ class Drawing:
         self._lines: list[str] = []
 
     def __html__(self) -> str:
-        """Return the markup; a chart with tooltips is a group, for keyboard and screen reader."""
         role = "group" if self._points else "img"
         if self.title:
             attributes: dict[str, object] = {"viewBox": self.view, "role": role, "aria_label": self.title}
@@ -112,7 +109,6 @@ class Drawing:
         return "\n".join([f"<svg{_attributes({'class': self.css} | attributes)}>", *self._lines, "</svg>"])
 
     def insert(self, other: Drawing, left: float, middle: float) -> None:
-        """Draw another picture inside, by its left end and vertical middle."""
         x, y = (float(number) for number in other.view.split()[:2])
         place = f"translate({left - x:g} {middle - y - other.size[1] / 2:g})"
         self._lines.append(f"<g{_attributes({'class': other.css, 'transform': place})}>")

@@ -154,7 +154,6 @@ def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnsw
 
 
 def _costs(tables: CellTables, pool: Sequence[Cell]) -> list[Cost]:
-    """Return the cost of each tokenizer but the first, as a ratio of tokens."""
     if not pool:
         return []
     top, *others = pool

@@ -59,7 +59,6 @@ class _Untold(NamedTuple):
 
 
 def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
-    """Return who is best, or why that is unknown; ``None`` without rivals."""
     pool = tables.competing(metric, corpus)
     if len(pool) < 2 or tables.metric(metric).direction == "none":  # noqa: PLR2004 - one alone cannot be compared
         return None

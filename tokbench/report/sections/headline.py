@@ -26,7 +26,6 @@ def headline_sentences(tables: CellTables) -> list[str]:
 
 
 def _where(tables: CellTables, corpus: str) -> str:
-    """Return the corpus in words, such as ``over 28 languages`` or ``on code``."""
     groups = tables.corpus(corpus).groups
     languages = len(groups) > 1 and len(language_names(groups)) == len(groups)
     alone = sum(len(language_names(tables.corpus(name).groups)) > 1 for name in tables.corpora) == 1

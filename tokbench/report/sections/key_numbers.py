@@ -81,7 +81,6 @@ def _failed(results: Results) -> int:
 
 
 def _how_they_ran(tables: CellTables, missing: int) -> str:
-    """Return how many did not run completely; "all ran" only if no cell failed."""
     failing = len(failing_tokenizers(tables.results))
     parts = [f"{missing} did not run"] if missing else []
     parts += [f"{failing} with failed cells"] if failing else []

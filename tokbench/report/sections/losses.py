@@ -28,7 +28,6 @@ _CAUSES: Final = {
     "special_token": "special-token text",
     "other": "other",
 }
-"""Known causes in the order of the table; others follow under their own names."""
 _MOST_GROUPS: Final = 4
 
 
@@ -40,21 +39,17 @@ class Loss:
     corpus: str
     cause: str
     repair: str = ""
-    """The training options that prevent it; empty if unknown."""
     documents: int = 0
     """The number of texts whose first difference has this cause."""
     taking_part: int = 0
     """The number of texts in which the cause takes part."""
     by_group: dict[str, int] = field(default_factory=dict)
-    """``documents`` by group."""
     origin: str = ""
     position: int = 0
-    """The first difference, in characters."""
     context: str = ""
     expected: str = ""
     got: str = ""
     change: str = ""
-    """The code points at the first difference, which may look the same."""
 
     @property
     def groups(self) -> str:
@@ -75,7 +70,6 @@ class LossRow:
     tokenizer: str
     corpus: str
     documents: int
-    """The number of lost texts; the first counts add up to it."""
     tested: int | None
     counts: Sequence[tuple[int, int]]
     """For each cause: texts whose first difference it explains, and texts in which it takes part."""
@@ -189,7 +183,6 @@ def _without_loss(tables: CellTables) -> str:
 
 
 def _by_cause(tables: CellTables) -> list[Loss]:
-    """Return the losses by tokenizer, corpus and cause; the example is of the first group."""
     merged: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.

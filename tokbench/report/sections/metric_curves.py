@@ -44,7 +44,6 @@ class CorpusCurves:
     keys: Sequence[tuple[str, Drawing]]
     groups: Sequence[CurveGroup]
     absent: Sequence[str]
-    """Sentences on why curves have no line."""
     legends: Sequence[str]
 
 
@@ -87,8 +86,6 @@ def _pane(view: CorpusCurves) -> list[Node]:
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """A curve on one corpus."""
-
     points: Sequence[CurvePoint]
     columns: Sequence[Series]
 

@@ -99,7 +99,6 @@ def _table_nodes(
 
 
 def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> list[str]:
-    """Return the order by the first column; for one corpus only the tokenizers measured on it."""
     if not columns:
         return tables.tokenizers
     first = columns[0]

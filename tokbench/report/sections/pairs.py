@@ -75,7 +75,6 @@ _CANNOT_TELL: Final = " ="
 
 
 def _matrix(corpus: str, whole: Sequence[PairComparison]) -> Table:
-    """Return the table of every tokenizer against every other one, fewest tokens first."""
     names, by_names = _by_tokens(whole), {(pair.tokenizer, pair.other): pair for pair in whole}
     rows = [
         Row([TextCell(line=name, title=name), *(_matrix_cell(by_names, name, other) for other in names)])

@@ -37,9 +37,7 @@ class MissingCells:
     metrics: Sequence[str]
     cells: int
     groups: int
-    """The number of groups over all corpora."""
     alike: int
-    """The number of reasons shown as one."""
 
     @property
     def count(self) -> str:
@@ -61,7 +59,6 @@ class ProblemSection:
     """The whole section."""
 
     tokenizers: Sequence[tuple[str, str, str]]
-    """Name, state and reason."""
     cells: Sequence[MissingCells]
     plugins: Sequence[PluginInfo]
 
@@ -163,7 +160,6 @@ def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _missing_cells(results: Results) -> list[MissingCells]:
-    """Return the cells without a value, except those whose tokenizer was not ready."""
     gone = {name for name, _, _ in missing_tokenizers(results)}
     pattern = _pattern(group for corpus in results.corpora.values() for group in corpus.groups)
     by_reason: dict[tuple[Status, str], list[Cell]] = {}

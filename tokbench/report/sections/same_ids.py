@@ -19,11 +19,9 @@ class OtherIds:
 
     entry: Difference
     position: int | None
-    """The first difference, in characters; ``None`` if it could not be shown."""
     text: str
     """The text around it, or why it could not be shown."""
     expected: str
-    """The reference's tokens there, such as ``the·278 ␣cat·991``."""
     got: str
 
 

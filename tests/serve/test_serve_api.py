@@ -16,7 +16,6 @@ from tokbench.engine.workers.worker import Recipe
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.guard import Rules
 from tokbench.serve.processes import MOST_WAITING
 from tokbench.serve.runs import find_runs
 from tokbench.tokenizers.options import Options
@@ -231,7 +230,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_many_clients_type_at_once(opened):
-    playground = opened(rules=Rules(rate=1000, burst=1000))
+    playground = opened()
     columns(playground, "a", "utf8_bytes")
     app = playground.app()
 

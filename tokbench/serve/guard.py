@@ -6,8 +6,6 @@ import asyncio
 import hmac
 import ipaddress
 import secrets
-import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
@@ -43,7 +41,6 @@ POLICY: Final = (
 _HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -54,8 +51,6 @@ _HEADERS: Final = {
 _CLOSE: Final = {"Connection": "close"}
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-
-_MOST_CLIENTS: Final = 1024
 
 
 class Refusal(TokbenchError):  # noqa: N818 - an answer, not a fault
@@ -84,10 +79,6 @@ class Rules:
     """Seconds until all of a request must have arrived."""
     whole: float = 120.0
     """Seconds until it must be answered."""
-    rate: float = 100.0
-    """Requests of one address per second."""
-    burst: float = 300.0
-    """Requests of one address at once."""
 
 
 def is_loopback(host: str) -> bool:
@@ -107,7 +98,6 @@ class Guard:
 
     def __init__(self, app: ASGIApp, rules: Rules, file_path: str) -> None:
         self._app, self._rules, self._file_path = app, rules, file_path
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -145,7 +135,6 @@ class Guard:
 
     def _admit(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        self._check_rate(scope)
         self._check_host(headers)
         self._check_origin(scope, headers)
         response = self._check_token(scope, headers)
@@ -153,17 +142,6 @@ class Guard:
         if length.isdigit() and int(length) > self._largest(scope):
             raise self._too_large(scope)
         return response
-
-    def _check_rate(self, scope: Scope) -> None:
-        address = str((scope.get("client") or ("",))[0])
-        now = time.monotonic()
-        left, since = self._left.pop(address, (self._rules.burst, now))
-        left = min(self._rules.burst, left + (now - since) * self._rules.rate)
-        self._left[address] = max(0.0, left - 1), now
-        if len(self._left) > _MOST_CLIENTS:
-            self._left.popitem(last=False)
-        if left < 1:
-            raise Refusal(429, "too many requests", f"send at most {self._rules.rate:g} in a second")
 
     def _check_host(self, headers: Headers) -> None:
         """A page elsewhere may let its own name point at this machine (DNS rebinding)."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import socket
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tokbench.foundation.errors import InputError
 from tokbench.serve.app import Playground
@@ -18,49 +16,6 @@ MOST_CONNECTIONS: Final = 128
 """A further connection gets the status 503."""
 
 _END_SECONDS: Final = 3
-
-
-class PatientProtocol(H11Protocol):
-    """HTTP/1.1 that hangs up on late headers."""
-
-    header_seconds = 10.0
-    """From the connection, or from the last answer."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.cycle.response_complete:
-            self._wait()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._stop()
-        self._timer = self.loop.call_later(self.header_seconds, self._hang_up)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _hang_up(self) -> None:
-        self._timer = None
-        if self.cycle is None or self.cycle.response_complete:
-            self.transport.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -118,7 +73,7 @@ def server_of(playground: Playground) -> uvicorn.Server:
     """Return a server with limits on connections and without a log of addresses."""
     config = uvicorn.Config(
         playground.app(),
-        http=PatientProtocol,
+        http="h11",
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -128,7 +83,6 @@ def server_of(playground: Playground) -> uvicorn.Server:
         proxy_headers=False,
         limit_concurrency=MOST_CONNECTIONS,
         backlog=MOST_CONNECTIONS,
-        timeout_keep_alive=int(PatientProtocol.header_seconds),
         timeout_graceful_shutdown=_END_SECONDS,
     )
     return uvicorn.Server(config)

@@ -25,32 +25,27 @@ class Name:
     strong: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Strong:
+@dataclass(frozen=True)
+class Words:
+    """Words in a look of their own."""
+
+    text: str
+
+
+class Strong(Words):
     """Words in bold."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class Small:
+class Small(Words):
     """Words in small type."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class Gloss:
+class Gloss(Words):
     """Words that explain the name before them."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Words):
     """The part of an excerpt that matters."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +56,12 @@ class State:
     bad: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Words):
     """Text to type, such as the id of a metric."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class Digest:
+class Digest(Words):
     """A digest; in a cell it has a line of its own."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +80,8 @@ class Term:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Words):
     """A small raised mark after a name, such as ‡."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup, escape
 
 from tokbench.foundation.visible_text import visible
-from tokbench.report.charts.svg import Drawing
+from tokbench.report.charts.svg import Drawing, attributes
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -158,16 +158,14 @@ class HtmlNodes:
         )
 
     def _column(self, column: Column) -> Markup:
-        attributes = Markup("")
-        if column.numeric or column.upright:
-            attributes += _class("up" if column.upright else "n")
-        if column.key:
-            attributes += Markup(' data-column="{}"').format(safe_text(column.key))
-        if column.sort:
-            kind = "number" if column.numeric or column.upright else "text"
-            attributes += Markup(' data-sort="{}" data-first="{}"').format(kind, column.sort)
-        if column.title:
-            attributes += Markup(' title="{}"').format(safe_text(column.title))
+        kind = "number" if column.numeric or column.upright else "text"
+        known = {
+            "class": "up" if column.upright else "n" * column.numeric,
+            "data-column": column.key,
+            "data-sort": kind if column.sort else "",
+            "data-first": column.sort,
+            "title": column.title,
+        }
         text = self.line(column.line)
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
@@ -176,19 +174,16 @@ class HtmlNodes:
         unit = self.line(column.unit)
         if isinstance(column.unit, str):
             unit = Markup('<span class="unit">{}</span>').format(unit) if unit else unit
-        return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
+        return Markup('<th scope="col"{}>{}{}{}</th>').format(_attributes(known), text, below, unit)
 
     def _row(self, row: Row, columns: Sequence[Column]) -> Markup:
-        attributes = _class(row.look)
-        if row.id:
-            attributes += Markup(' id="{}"').format(row.id)
-        if row.aside:
-            attributes += Markup(" data-aside")
         cells = [
             self._cell(cell, column, names_row=row.named and not k)
             for k, (cell, column) in enumerate(zip(row.cells, _beneath(row, columns), strict=True))
         ]
-        return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
+        aside = Markup(" data-aside") if row.aside else ""
+        start = _attributes({"class": row.look, "id": row.id})
+        return Markup("<tr{}{}>{}</tr>\n").format(start, aside, Markup("").join(cells))
 
     def _cell(self, cell: TableCell, column: Column, *, names_row: bool) -> Markup:
         if isinstance(cell, MeasuredCell):
@@ -196,21 +191,17 @@ class HtmlNodes:
         if not isinstance(cell, TextCell):
             cell = TextCell(line=cell)
         names_row = names_row or cell.names
-        look = " ".join(filter(None, ["n" if column.numeric and not names_row else "", cell.look]))
-        attributes = _class(look)
-        if cell.value is not None:
-            attributes += Markup(' data-v="{}"').format(safe_text(str(cell.value)))
-        if cell.title:
-            attributes += Markup(' title="{}"').format(safe_text(cell.title))
-        if cell.data:
-            attributes += Markup(' data-text="{}"').format(cell.data)
-        if cell.head:
-            attributes += Markup(' data-head="{}"').format(safe_text(cell.head))
-        if cell.span > 1:
-            attributes += Markup(' colspan="{}"').format(cell.span)
+        known = {
+            "class": " ".join(filter(None, ["n" * (column.numeric and not names_row), cell.look])),
+            "data-v": cell.value,
+            "title": cell.title,
+            "data-text": cell.data,
+            "data-head": cell.head,
+            "colspan": cell.span if cell.span > 1 else None,
+        }
         small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
         tag, start = ("th", Markup('th scope="row"')) if names_row else ("td", Markup("td"))
-        return Markup("<{}{}>{}{}</{}>").format(start, attributes, self.line(cell.line), small, tag)
+        return Markup("<{}{}>{}{}</{}>").format(start, _attributes(known), self.line(cell.line), small, tag)
 
     def _shown(self, shown: MeasuredCell) -> Markup:
         cell = shown.cell
@@ -383,4 +374,8 @@ def _markup(picture: Drawing) -> Markup:
 
 
 def _class(names: str) -> Markup:
-    return Markup(' class="{}"').format(names) if names else Markup("")
+    return _attributes({"class": names})
+
+
+def _attributes(values: Mapping[str, object]) -> Markup:
+    return Markup(attributes(values))  # noqa: S704 - the values have been escaped

@@ -325,16 +325,13 @@ class HasEnds(Protocol):
     """A number that may have an interval."""
 
     @property
-    def value(self) -> float | None:
-        """The number."""
+    def value(self) -> float | None: ...
 
     @property
-    def ci_low(self) -> float | None:
-        """The lower end."""
+    def ci_low(self) -> float | None: ...
 
     @property
-    def ci_high(self) -> float | None:
-        """The upper end."""
+    def ci_high(self) -> float | None: ...
 
 
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:

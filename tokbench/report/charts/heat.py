@@ -52,7 +52,6 @@ class HeatMap:
     absent: Sequence[tuple[str, str]]
     rows: Sequence[HeatRow]
     left_out: str = ""
-    levels: int = LEVELS
 
     @property
     def legends(self) -> list[str]:

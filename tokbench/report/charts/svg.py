@@ -102,16 +102,16 @@ class Drawing:
     def __html__(self) -> str:
         role = "group" if self._points else "img"
         if self.title:
-            attributes: dict[str, object] = {"viewBox": self.view, "role": role, "aria_label": self.title}
+            frame: dict[str, object] = {"viewBox": self.view, "role": role, "aria_label": self.title}
         else:
             width, height = self.size
-            attributes = {"width": width, "height": height, "viewBox": self.view, "aria_hidden": "true"}
-        return "\n".join([f"<svg{_attributes({'class': self.css} | attributes)}>", *self._lines, "</svg>"])
+            frame = {"width": width, "height": height, "viewBox": self.view, "aria_hidden": "true"}
+        return "\n".join([f"<svg{attributes({'class': self.css} | frame)}>", *self._lines, "</svg>"])
 
     def insert(self, other: Drawing, left: float, middle: float) -> None:
         x, y = (float(number) for number in other.view.split()[:2])
         place = f"translate({left - x:g} {middle - y - other.size[1] / 2:g})"
-        self._lines.append(f"<g{_attributes({'class': other.css, 'transform': place})}>")
+        self._lines.append(f"<g{attributes({'class': other.css, 'transform': place})}>")
         self._lines += [*other.lines, "</g>"]
 
     def standalone(self, style: str, keys: Sequence[tuple[str, Drawing]] = (), headings: Sequence[str] = ()) -> str:
@@ -134,19 +134,19 @@ class Drawing:
             page.insert(key, 10, middle)
             page.text(key.size[0] + 18, middle + 4, name)
         size = {"width": width, "height": page.size[1], "viewBox": page.view}
-        head = f'<svg xmlns="http://www.w3.org/2000/svg"{_attributes(size)}><title>{_safe(self.title)}</title>'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg"{attributes(size)}><title>{_safe(self.title)}</title>'
         return "\n".join([head, f"<style>{style}</style>", *page.lines, "</svg>", ""])
 
     @property
     def lines(self) -> Sequence[str]:
         return self._lines
 
-    def draw(self, tag: str, content: str = "", **attributes: Any) -> None:
+    def draw(self, tag: str, content: str = "", **values: Any) -> None:
         """Draw an element such as ``path``; empty and ``None`` attributes are left out.
 
         ``css`` becomes ``class``, and underscores in attribute names become hyphens.
         """
-        rest = _attributes({"class": attributes.pop("css", "")} | attributes)
+        rest = attributes({"class": values.pop("css", "")} | values)
         self._lines.append(f"<{tag}{rest}>{_safe(content)}</{tag}>" if content else f"<{tag}{rest}/>")
 
     def text(self, x: float, y: float, content: str, anchor: str = "", css: str = "") -> None:
@@ -157,7 +157,7 @@ class Drawing:
         """Group what is drawn meanwhile; a tooltip makes it a point that readers can open."""
         tooltip = f"<title>{_safe(title)}</title>" if title else ""
         self._points = self._points or bool(title)
-        self._lines.append(f"<g{_attributes({'class': css, 'role': 'img' if title else ''})}>{tooltip}")
+        self._lines.append(f"<g{attributes({'class': css, 'role': 'img' if title else ''})}>{tooltip}")
         yield
         self._lines.append("</g>")
 
@@ -197,7 +197,8 @@ class Drawing:
         self.text(label.x, label.y, label.text, label.anchor)
 
 
-def _attributes(values: Mapping[str, object]) -> str:
+def attributes(values: Mapping[str, object]) -> str:
+    """Return the attributes of an element, escaped, without empty ones; underscores in names become hyphens."""
     known = {name.replace("_", "-"): value for name, value in values.items() if value not in {None, ""}}
     return "".join(f' {name}="{_safe(value)}"' for name, value in known.items())
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tokbench.measuring.metric import Role
 from tokbench.report.charts.group_dots import group_dots
-from tokbench.report.charts.heat import HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
+from tokbench.report.charts.heat import LEVELS, HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
 from tokbench.report.document import (
     ChartKey,
     Chooser,
@@ -108,7 +108,7 @@ def _caption(shown: HeatMap) -> list[Inline]:
     unit = f", {shown.unit}" if shown.unit else ""
     better = "" if shown.direction == "none" else f"; {shown.direction} is better"
     scales = "" if shown.shared else "; each unit has its own scale"
-    scale = Scale(shown.low, shown.high, shown.levels)
+    scale = Scale(shown.low, shown.high, LEVELS)
     return [Term(shown.metric, shown.label), f"{unit}{better} ", scale, scales]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from itertools import product
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -61,60 +62,49 @@ class PairMap:
     drawing: Drawing
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixSection:
-    """The maps of one corpus, of groups or of tokenizers."""
+class MatrixSection(NamedTuple):
+    """The maps of one corpus, of groups or of tokenizers, and the number of things that they leave out."""
 
     corpus: str
     of: str
-    title: str
-    explanation: str
-    columns: Sequence[str]
     maps: Sequence[PairMap]
-    left_out: str = ""
+    left_out: int
 
 
 def matrix_sections(tables: CellTables) -> list[MatrixSection]:
     """Return the maps of groups, then the maps of tokenizers on whole corpora."""
-    return [
-        section
-        for corpus in tables.corpora
-        for of in ("groups", "tokenizers")
-        if (section := _section(tables, corpus, of))
-    ]
+    sections = []
+    for corpus, of in product(tables.corpora, _TITLES):
+        some = [matrix for matrix in tables.results.matrices if (matrix.corpus, matrix.of) == (corpus, of)]
+        some = [matrix for matrix in some if of == "groups" or matrix.within == WHOLE]
+        if some:
+            left_out = max(len(matrix.names) for matrix in some) - _MOST
+            sections.append(MatrixSection(corpus, of, list(_maps(tables, some)), left_out))
+    return sections
 
 
 def matrices_document(tables: CellTables) -> Section | None:
     """Return the section; ``None`` without maps."""
     nodes: list[Node] = []
     for number, view in enumerate(matrix_sections(tables)):
+        title = _TITLES[view.of].format(view.corpus)
         rows = [
             Row([Term(shown.metric, shown.label), shown.within, shown.mean, shown.closest, shown.farthest])
             for shown in view.maps
         ]
-        columns = [Column(name, numeric=name == "mean") for name in view.columns]
+        names = ("metric", _COLUMNS[view.of], "mean", "most alike", "least alike")
+        columns = [Column(name, numeric=name == "mean") for name in names]
         panes = [Pane(shown.name, [Figure(shown.drawing, label=shown.drawing.title)]) for shown in view.maps]
         nodes += [
-            Heading(Name(view.title)),
-            Paragraph(view.explanation),
-            Table("Means over all pairs, and the ends", columns, rows, label=view.title, tall=True),
-            Chooser(f"Map of {view.title}", f"alike-{number}", panes, packed=True),
-            *([Paragraph(view.left_out, "legend")] if view.left_out else []),
+            Heading(Name(title)),
+            Paragraph(_EXPLANATIONS[view.of]),
+            Table("Means over all pairs, and the ends", columns, rows, label=title, tall=True),
+            Chooser(f"Map of {title}", f"alike-{number}", panes, packed=True),
         ]
+        if view.left_out > 0:
+            more = f"The maps show the first {_MOST} groups; {view.left_out:,} more are in overlap.csv."
+            nodes.append(Paragraph(more, "legend"))
     return Section("alike", "What is alike", nodes) if nodes else None
-
-
-def _section(tables: CellTables, corpus: str, of: str) -> MatrixSection | None:
-    some = [matrix for matrix in tables.results.matrices if matrix.corpus == corpus and matrix.of == of]
-    if of == "tokenizers":
-        some = [matrix for matrix in some if matrix.within == WHOLE]
-    if not some:
-        return None
-    left_out = max(len(matrix.names) for matrix in some) - _MOST
-    sentence = f"The maps show the first {_MOST} groups; {left_out:,} more are in overlap.csv." if left_out > 0 else ""
-    columns = ("metric", _COLUMNS[of], "mean", "most alike", "least alike")
-    maps = list(_maps(tables, some))
-    return MatrixSection(corpus, of, _TITLES[of].format(corpus), _EXPLANATIONS[of], columns, maps, sentence)
 
 
 def _maps(tables: CellTables, some: Sequence[PairMatrix]) -> Iterator[PairMap]:

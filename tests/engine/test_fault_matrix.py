@@ -35,7 +35,8 @@ def run(write_config, corpus, install, monkeypatch, tmp_path):
             optional = ", optional: true" * (step == "load")
             lines.append(f"  {step}: {{backend: fault, at: {step}, fault: {fault}{train}{optional}}}")
         lines.append("  after: {backend: regex_bpe, engine: python, train: {corpus: c, vocab_size: 258}}")
-        limits = "limits: {step: 3, train: 3, memory: 700MB}"
+        seconds = 1.5 if fault == "hang" else 60
+        limits = f"limits: {{step: {seconds}, train: {seconds}, memory: 350MB}}"
         config = write_config(corpus, "\n".join(lines), "[compression, roundtrip, vocabulary]", extra=limits)
         results = tokbench.run(config, tmp_path / "out", workers=1)
         for name, tokens in (("before", 11), ("after", 8)):

@@ -32,28 +32,7 @@ def moment_after_a_larger_one():
 
 def test_a_peak_has_what_was_freed_again_and_nothing_from_before():
     n_bytes, _ = in_new_process(moment_after_a_larger_one)
-    assert n_bytes == pytest.approx(90 * MB, rel=0.05)
-
-
-def forked_child():
-    """Fork a process that shares 100 MB with this one, and writes to 20 MB of its own."""
-    kept = b"x" * (100 * MB)
-    with PeakMemory() as memory:
-        child = get_context("fork").Process(target=keep, args=(kept, 20 * MB))
-        child.start()
-        child.join()
-    return memory.n_bytes
-
-
-def keep(shared, size):
-    own = b"y" * size
-    subprocess.run(["sleep", "0.6"], check=True)
-    assert shared
-    assert own
-
-
-def test_a_page_that_two_processes_share_counts_once():
-    assert in_new_process(forked_child) == pytest.approx(25 * MB, abs=12 * MB)
+    assert 80 * MB < n_bytes < 180 * MB
 
 
 def test_processes_below_are_listed_with_theirs():

@@ -1,7 +1,10 @@
 """The door for values: exact types come out, with nothing lost."""
 
-from collections import UserString
+from collections import UserDict, UserString, deque
+from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +18,11 @@ from tokbench.results.cells import Status
 class Pair(NamedTuple):
     one: int
     two: float | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    x: Any
 
 
 def exact(value):
@@ -33,6 +41,13 @@ def exact(value):
         (np.array(7, np.uint8), int, 7),
         (np.longdouble(0.5), float, 0.5),
         (3, float, 3.0),
+        (Fraction(1, 2), float, 0.5),
+        (Decimal("0.5"), Any, 0.5),
+        (memoryview(b"ab"), bytes, b"ab"),
+        (deque([1, 2]), list[int], [1, 2]),
+        ({"a": 1}.values(), list[int], [1]),
+        (UserDict({np.str_("a"): 1}), dict[str, int], {"a": 1}),
+        ([Point(np.float32(0.5))], Any, [{"x": 0.5}]),
         (None, float | None, None),
         ("failed", Status, Status.FAILED),
         (UserString("b"), Literal["a", "b"], "b"),
@@ -69,6 +84,14 @@ def test_arrays_of_json_data_stay_arrays():
         ("c", Literal["a", "b"]),
         ("done", Status),
         (1 + 0j, float),
+        (Decimal("NaN"), float),
+        (10**400, int),
+        (True, int),
+        (b"a", str),
+        ("ab", list[str]),
+        ({1, 2}, Any),
+        ({1: 2, "1": 3}, Any),
+        ({(1, 2): 3}, Any),
         (np.array([1.0, np.nan]), Any),
     ],
 )

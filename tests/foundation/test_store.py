@@ -6,11 +6,9 @@ import re
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from full_disk import NO_BYTECODE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +30,7 @@ def files(store):
     return [path for path in store.folder.rglob("*") if path.is_file()]
 
 
-@given(st.dictionaries(st.tuples(st.sampled_from(["training", "states"]), keys.map(repr)), st.binary(), max_size=6))
+@given(st.dictionaries(st.tuples(st.sampled_from(["training", "states"]), keys.map(repr)), st.binary(), max_size=3))
 def test_what_was_kept_comes_back(tmp_path_factory, kept):
     store = Store(tmp_path_factory.mktemp("store"))
     for (kind, key), data in kept.items():
@@ -62,35 +60,9 @@ def test_a_result_is_made_once(store):
 
 
 def damaged(data, how):
-    half = len(data) // 2
-    return {
-        "cut": data[:-1],
-        "longer": data + b"x",
-        "a bit": data[:-1] + bytes([data[-1] ^ 1]),
-        "empty": b"",
-        "no line": b"x" * 100,
-        "other line": b'{"kind": 1}\n' + data[half:],
-        "a list": b"[]\n",
-        "zeros": bytes(len(data)),
-    }[how]
-
-
-@pytest.mark.parametrize("how", ["cut", "longer", "a bit", "empty", "no line", "other line", "a list", "zeros"])
-@pytest.mark.parametrize("reader", ["get", "verify"])
-def test_a_damaged_entry_is_told_and_made_again(store, caplog, how, reader):
-    store.put("training", KEY, b"the ids of a tokenizer")
-    [path] = files(store)
-    path.write_bytes(damaged(path.read_bytes(), how))
-    if reader == "get":
-        assert store.get("training", KEY) is None
-    else:
-        sound, [(found, reason)] = store.verify()
-        assert (sound, found) == (0, path)
-        assert reason
-    assert "is damaged" in caplog.text
-    assert files(store) == []
-    assert store.result("training", KEY, lambda: b"again") == b"again"
-    assert store.value("training", KEY) == b"again"
+    return {"cut": data[:-1], "a bit": data[:-1] + bytes([data[-1] ^ 1]), "zeros": bytes(len(data)), "a list": b"[]\n"}[
+        how
+    ]
 
 
 def crafted(path, **changes):
@@ -105,37 +77,31 @@ def replaced(path, make):
 
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-CRAFTED = {
-    "deep": lambda path: path.write_bytes(b"[" * 10**6 + b"]" * 10**6 + b"\n"),
-    "no number in the key": lambda path: crafted(path, key={"a": float("inf")}),
+DAMAGED = {
+    **{how: lambda path, how=how: path.write_bytes(damaged(path.read_bytes(), how)) for how in ("cut", "a bit", "zeros", "a list")},
+    "deep": lambda path: path.write_bytes(b"[" * 10**5 + b"]" * 10**5 + b"\n"),
     "no key": lambda path: crafted(path, key=None),
-    "an endless line": lambda path: path.write_bytes(b" " * (1 << 25)),
     "huge": lambda path: os.truncate(path, 1 << 42),
-    "huge with its size": lambda path: (crafted(path, bytes=1 << 40), os.truncate(path, (1 << 40) + 1)),
     "a FIFO": lambda path: replaced(path, lambda: os.mkfifo(path)),
     "a link": lambda path: replaced(path, lambda: path.symlink_to("/dev/zero")),
-    "a link to nothing": lambda path: replaced(path, lambda: path.symlink_to(path.with_name("nothing"))),
     "a folder": lambda path: replaced(path, lambda: path.joinpath("inner").mkdir(parents=True)),
     "a file that others can write to": lambda path: path.chmod(0o666),
 }  # fmt: skip
 
 
 @posix
-@pytest.mark.parametrize("how", CRAFTED)
-@pytest.mark.parametrize("reader", ["get", "verify"])
-def test_a_crafted_entry_is_told_and_made_again_and_stops_nobody(store, caplog, how, reader):
-    store.put("training", KEY, b"the ids of a tokenizer")
-    [path] = files(store)
-    CRAFTED[how](path)
-    assert len(list(store.entries())) <= 1  # no reader waits
-    if reader == "get":
-        assert store.get("training", KEY) is None
-    else:
-        assert store.verify()[0] == 0
-    [message] = caplog.messages
-    assert "is damaged (" in message
-    assert "it is deleted, and its work is done again" in message
-    assert not os.path.lexists(path)
+@pytest.mark.parametrize("how", DAMAGED)
+def test_a_damaged_entry_is_told_and_made_again(store, caplog, how):
+    for reader in (lambda: store.get("training", KEY) is None, lambda: store.verify()[0] == 0):
+        caplog.clear()
+        store.put("training", KEY, b"the ids of a tokenizer")
+        [path] = files(store)
+        DAMAGED[how](path)
+        assert len(list(store.entries())) <= 1  # no reader waits
+        assert reader()
+        [message] = caplog.messages
+        assert "is damaged (" in message
+        assert not os.path.lexists(path)
     assert store.result("training", KEY, lambda: b"again") == b"again"
     assert store.value("training", KEY) == b"again"
 
@@ -148,6 +114,9 @@ def test_a_sound_entry_in_the_place_of_another_is_damaged(store):
     [other] = [entry.path for entry in store.entries() if entry.path != path]
     path.write_bytes(other.read_bytes())
     assert store.verify() == (1, [(path, "it is the result of other work")])
+    store.put("training", KEY, b"one")
+    path.write_bytes(other.read_bytes())
+    assert store.get("training", KEY) is None
 
 
 def test_a_value_that_cannot_be_unpickled_is_damaged(store, caplog):
@@ -173,40 +142,25 @@ def test_what_is_kept_is_writable_for_its_user_alone(store):
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777, 0o702])
-def test_a_folder_that_others_can_write_to_is_refused_with_advice(tmp_path, stored, mode):
+@pytest.mark.parametrize("mode", [0o777, 0o702])
+def test_a_folder_that_others_can_write_to_is_refused_with_advice(stored, mode):
     stored.mkdir(mode=0o700)
     assert open_store()
     stored.chmod(mode)
-    advice = re.escape(f"(mode {mode:04o}), who can put anything there; if nobody else has: chmod -R go-w {stored}; ")
-    with pytest.raises(InputError, match=advice + "else set TOKBENCH_STORE to a folder of your own, or use --no-store"):
+    with pytest.raises(InputError, match=re.escape(f"(mode {mode:04o})")) as caught:
         open_store()
+    assert f"chmod -R go-w {stored}" in str(caught.value)
     assert open_store_if_usable() is None
-    done = CliRunner().invoke(tokbench, ["store", "list"])
-    assert isinstance(done.exception, InputError)
-    assert CliRunner().invoke(tokbench, ["list", "backends"]).exit_code == 0
     subprocess.run(["chmod", "-R", "go-w", str(stored)], check=True)  # as the advice says
     assert open_store()
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_folder_of_another_user_is_refused_with_advice(stored):
+def test_a_folder_of_another_user_is_refused(stored):
     stored.mkdir(mode=0o700)
     os.chown(stored, 65534, -1)
-    with pytest.raises(
-        InputError, match=r"belongs to another user, .*: TOKBENCH_STORE=~/tokbench-store, or use --no-store"
-    ):
+    with pytest.raises(InputError, match="another user"):
         open_store()
-
-
-def test_an_entry_of_other_work_is_not_taken(store, caplog):
-    store.put("training", KEY, b"one")
-    [path] = files(store)
-    store.put("training", {"other": 1}, b"two")
-    [other] = [each for each in files(store) if each != path]
-    path.write_bytes(other.read_bytes())
-    assert store.get("training", KEY) is None
-    assert "the result of other work" in caplog.text
 
 
 def test_the_longest_unused_entries_go_first(store):
@@ -234,29 +188,11 @@ def test_what_a_dead_run_left_is_deleted_and_what_is_being_written_is_not(store)
     assert len(list(store.entries())) == 1
 
 
-def test_a_full_disk_costs_nothing_but_the_entry(tmp_path):
-    """The limit on the size of files raises the same kind of error as a full disk."""
-    script = (
-        "import resource, sys; from pathlib import Path; from tokbench.foundation.store import Store\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "store = Store(Path(sys.argv[1]))\n"
-        "print(store.result('a', {}, lambda: bytes(5000)) == bytes(5000), store.get('a', {}))\n"
-        "store.put('a', {'b': 1}, bytes(5000)); store.put('a', {'b': 2}, b'small'); print(store.get('a', {'b': 2}))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60,
-        env={**os.environ, **NO_BYTECODE},
-    )  # fmt: skip
-    assert done.stdout.splitlines() == ["True None", "b'small'"]
-    assert done.stderr.count("nothing more is kept in the store") == 1
-    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
-
-
 def test_processes_share_a_store(store):
     script = (
         "import sys; from pathlib import Path; from tokbench.foundation.store import Store\n"
         "store = Store(Path(sys.argv[1]))\n"
-        "for round in range(40):\n"
+        "for round in range(10):\n"
         "    for number in range(5):\n"
         "        data = bytes([number]) * 20000\n"
         "        assert store.result('a', {'n': number}, lambda: data) == data\n"
@@ -264,15 +200,15 @@ def test_processes_share_a_store(store):
     )
     running = [
         subprocess.Popen([sys.executable, "-c", script, str(store.folder)], stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
-    assert [(process.communicate(timeout=60)[1], process.returncode) for process in running] == [("", 0)] * 3
+    assert [(process.communicate(timeout=60)[1], process.returncode) for process in running] == [("", 0)] * 2
 
 
 def test_sizes():
     assert parse_size("0") == 0
     assert parse_size("2g") == 2 * 1024**3
-    for wrong in ("", "much", "-1", "1XB", "1e9", "nan", "9" * 5000):
+    for wrong in ("", "1XB", "1e9"):
         with pytest.raises(ValueError, match="is not a size"):
             parse_size(wrong)
 
@@ -284,36 +220,25 @@ def test_the_environment_names_the_store(tmp_path, monkeypatch):
     opened = open_store()
     assert (opened.folder, opened.limit) == (tmp_path / "here", 5 * 1024**2)
     monkeypatch.setenv("TOKBENCH_STORE_SIZE", "lots")
-    with pytest.raises(InputError, match="TOKBENCH_STORE_SIZE: 'lots' is not a size"):
+    with pytest.raises(InputError, match="TOKBENCH_STORE_SIZE"):
         open_store()
     (tmp_path / "here").write_text("a file", encoding="utf-8")
     with pytest.raises(InputError, match="is not a folder"):
         open_store()
     monkeypatch.setenv("TOKBENCH_NO_STORE", "1")
     assert open_store() is None
-    monkeypatch.delenv("TOKBENCH_NO_STORE")
-    monkeypatch.delenv("TOKBENCH_STORE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("TOKBENCH_STORE_SIZE")
-    if sys.platform == "linux":
-        assert open_store().folder == Path(tmp_path / "cache" / "tokbench" / "store")
 
 
 def test_the_command(store, stored):
     assert stored == store.folder
     run = lambda *words: CliRunner().invoke(tokbench, ["store", *words])  # noqa: E731
-    assert run("list").output.endswith(": 0 entries, 0 bytes\n")
     store.put("training", KEY, b"x" * 100)
     store.put("states", KEY, b"y")
-    assert "training" in run("list").output
     assert run("list", "training").output.rstrip().endswith('{"backend":"regex_bpe","options":{"pattern":"gpt4"}}')
-    assert "it has states, training" in run("list", "trainings").output
-    assert run("verify").output == "2 entries are sound, 0 were damaged\n"
+    assert run("verify").exit_code == 0
     path = next(entry.path for entry in store.entries() if entry.kind == "states")
     path.write_bytes(b"")
     done = run("verify")
-    assert done.exit_code == 1
-    assert "1 entries are sound, 1 were damaged" in done.output
+    assert (done.exit_code, "1 entries are sound, 1 were damaged" in done.output) == (1, True)
     assert run("prune", "--size", "0").output.startswith("deleted 1 entries")
-    assert "is not a size" in run("prune", "--size", "x").output
-    assert "--no-store" in CliRunner(env={"TOKBENCH_NO_STORE": "1"}).invoke(tokbench, ["store", "list"]).output
+    assert list(store.entries()) == []

@@ -1,13 +1,10 @@
-"""Plugins that hand over one value each, in every kind of wrapping; ``VALUES`` says which of them have a plain form."""
+"""Plugins that hand over one value each, wrapped or wrong; ``VALUES`` says which of them have a plain form."""
 
-import datetime as dt
-from collections import OrderedDict, UserDict, UserList, UserString, deque
+from collections import OrderedDict, UserList, UserString
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum, IntEnum, StrEnum
-from fractions import Fraction
-from itertools import pairwise
-from pathlib import Path
+from enum import IntEnum
+from itertools import cycle, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -64,28 +61,11 @@ class Whole(int):
     pass
 
 
-class Real(float):
-    pass
-
-
 class Text(str):
     __slots__ = ()
 
     def __str__(self):
         return "another"
-
-
-class Octets(bytes):
-    pass
-
-
-class Listed(list):
-    pass
-
-
-@dataclass(frozen=True)
-class Point:
-    x: Any
 
 
 class Pair(NamedTuple):
@@ -104,99 +84,40 @@ def raising(right):
     raise RuntimeError("in the middle")
 
 
-NOTHING = {"None": lambda _: None, "object": lambda _: object(), "class": type, "unfriendly": lambda _: Unfriendly()}
-"""Kinds that nothing is made of."""
+def wrapped_json(_):
+    return {
+        "a": [np.int64(1), (None, np.True_, Decimal("2.5"))],
+        3: np.arange(2, dtype=">u2"),
+        "p": Pair(2**70, "\ud83d"),
+    }
+
+
+JSON = {"a": [1, [None, True, 2.5]], "3": [0, 1], "p": [2**70, "\ud83d"]}
+"""The plain form of it."""
 
 KEPT = {
-    "int": {
-        "int": int, "int64": np.int64, "uint16": np.uint16, "0-d": np.array, "Whole": Whole, "array-like": ArrayLike,
-        "IntEnum": lambda right: IntEnum("E", {"A": right}).A, "0-d uint8": lambda right: np.array(right, np.uint8),
-    },
-    "float": {
-        "float": float, "float16": np.float16, "float32": np.float32, "float64": np.float64, "longdouble": np.longdouble,
-        "0-d": np.array, "Decimal": lambda right: Decimal(str(right)), "Fraction": Fraction, "Real": Real,
-        "array-like": ArrayLike, "0-d object": lambda right: np.array(Decimal(right)), "big-endian": lambda r: np.array(r, ">f4"),
-    },
-    "str": {
-        "str": str, "str_": np.str_, "UserString": UserString, "Text": Text, "0-d": np.array,
-        "StrEnum": lambda right: StrEnum("E", {"A": right}).A, "mixed": lambda right: Enum("E", {"A": right}, type=str).A,
-    },
-    "bytes": {
-        "bytes": bytes, "bytearray": bytearray, "memoryview": memoryview, "bytes_": np.bytes_, "Octets": Octets,
-    },
-    "bool": {"bool": bool, "bool_": np.bool_, "0-d": np.array},
-    "list": {
-        "list": list, "tuple": tuple, "generator": lambda right: (i for i in right), "map": lambda right: map(right.__getitem__, range(len(right))),
-        "deque": deque, "UserList": UserList, "array": np.array, "values": lambda right: dict(enumerate(right)).values(),
-        "Listed": Listed, "iterator": iter, "array-like": ArrayLike,
-    },
-    "dict": {"dict": dict, "proxy": MappingProxyType, "UserDict": UserDict, "OrderedDict": OrderedDict},
-    "json": {
-        "nested": lambda _: {"a": [1, {"b": (None, True, 2.5)}]},
-        "keys": lambda _: {np.int64(1): np.uint16(2), np.str_("a"): np.bool_(True), UserString("b"): UserString("c")},
-        "numbers": lambda _: [np.float16(2.5), Decimal("0.5"), Fraction(1, 2), np.longdouble(1), IntEnum("E", "A").A],
-        "arrays": lambda _: {"i": np.arange(20, dtype=">u2"), "f": np.eye(3), "o": np.array([1, "a"], object), "b": np.ones(9, bool)},
-        "dataclass": lambda _: [Point(np.float32(0.5)), Pair(np.int8(1), Point(None))],
-        "generator": lambda _: (np.int64(i) for i in range(3)),
-        "large": lambda _: [2**70, -(2**63), 1e300],
-        "surrogate": lambda _: "half \ud83d",
-        "None": lambda _: None,
-        "empty": lambda _: {"a": [], "b": {}, "c": "", "d": np.zeros(0), "e": ()},
-    },
-}  # fmt: skip
-"""By type the kinds from which the right value is made."""
-
-JSON = {
-    "nested": {"a": [1, {"b": [None, True, 2.5]}]},
-    "keys": {"1": 2, "a": True, "b": "c"},
-    "numbers": [2.5, 0.5, 0.5, 1.0, 1],
-    "arrays": {
-        "i": list(range(20)), "f": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], "o": [1, "a"], "b": [True] * 9,
-    },
-    "dataclass": [{"x": 0.5}, [1, {"x": None}]],
-    "generator": [0, 1, 2],
-    "large": [2**70, -(2**63), 1e300],
-    "surrogate": "half \ud83d",
-    "None": None,
-    "empty": {"a": [], "b": {}, "c": "", "d": [], "e": []},
-}  # fmt: skip
-"""The plain forms of these kinds."""
+    "int": (np.int64, np.array, Whole, lambda right: IntEnum("E", {"A": right}).A),
+    "float": (np.float16, lambda right: Decimal(str(right)), ArrayLike),
+    "str": (np.str_, UserString, Text),
+    "bytes": (bytearray, np.bytes_),
+    "bool": (np.bool_, np.array),
+    "list": (tuple, iter, np.array, UserList, ArrayLike),
+    "dict": (MappingProxyType, OrderedDict),
+    "json": (wrapped_json,),
+}
+"""By type what makes another form of the right value."""
 
 REFUSED = {
-    "int": {
-        **NOTHING, "float": float, "float64": np.float64, "Decimal": Decimal, "Fraction": Fraction, "str": str,
-        "bool": lambda _: True, "bool_": lambda _: np.True_, "complex": complex, "nan": lambda _: float("nan"),
-        "list": lambda right: [right], "1-d": lambda right: np.array([right]), "huge": lambda _: 10**5000,
-    },
-    "float": {
-        **NOTHING, "str": str, "bytes": lambda right: str(right).encode(), "complex": complex, "nan": lambda _: float("nan"),
-        "inf": lambda _: np.float16("inf"), "Decimal NaN": lambda _: Decimal("NaN"), "huge": lambda _: 10**400,
-        "bool": lambda _: True, "list": lambda right: [right], "1-d": lambda right: np.array([right]),
-        "UserString": lambda right: UserString(str(right)), "time": lambda _: np.timedelta64(1, "s"),
-    },
-    "str": {
-        **NOTHING, "bytes": str.encode, "bytearray": lambda right: bytearray(right.encode()), "int": len, "list": list,
-        "float": lambda _: 0.5, "path": Path, "dict": lambda right: {right: right}, "date": lambda _: dt.date(2026, 1, 1),
-        "array": lambda right: np.array([right]),
-    },
-    "bytes": {**NOTHING, "str": lambda right: right.decode(), "int": len, "list": list, "array": lambda right: np.frombuffer(right, "u1")},
-    "bool": {**NOTHING, "int": int, "str": str, "float": float, "list": lambda right: [right], "array": lambda right: np.array([right])},
-    "list": {
-        **NOTHING, "dict": lambda right: dict.fromkeys(map(str, right)), "set": lambda right: set(map(str, right)), "int": len, "str": str,
-        "bytes": lambda _: b"ab", "raises": raising, "recursive": recursive, "rows": lambda right: [right], "UserString": UserString,
-        "None in it": lambda right: [*right, None],
-    },
-    "dict": {**NOTHING, "list": list, "str": str, "pairs": lambda right: list(right.items()), "values": lambda right: right.values()},
-    "json": {
-        **NOTHING, "nan": lambda _: [1.0, float("nan")], "bytes": lambda _: {"a": b"b"}, "set": lambda _: {1, 2}, "complex": lambda _: 1j,
-        "recursive": recursive, "tuple keys": lambda _: {(1, 2): 3}, "same keys": lambda _: {1: 2, "1": 3}, "function": lambda _: len,
-        "inf array": lambda _: np.array([np.inf] * 9), "date": lambda _: np.datetime64("2026-01-01"), "raises": lambda _: raising([1]),
-        "huge": lambda _: 10**5000,
-    },
-}  # fmt: skip
-"""By type the kinds from which it is not made. ``None`` and the like come in for members that are JSON."""
-del REFUSED["json"]["None"], REFUSED["bool"]["array"], REFUSED["json"]["object"]
-REFUSED["json"]["an object"] = lambda _: {"a": [object()]}
+    "int": (float, str, lambda _: True, lambda _: 10**5000, lambda _: Unfriendly()),
+    "float": (str, lambda _: float("nan"), lambda _: True, lambda right: [right], lambda _: 10**400),
+    "str": (str.encode, lambda _: 0.5, lambda _: object()),
+    "bytes": (bytes.decode, list),
+    "bool": (int, str),
+    "list": (lambda right: set(map(str, right)), raising, str, recursive, lambda right: dict.fromkeys(map(str, right))),
+    "dict": (list, str),
+    "json": (lambda _: [1.0, float("nan")], lambda _: {1: 2, "1": 3}),
+}
+"""By type what makes something else of it."""
 
 MEMBERS = {
     "backend": {
@@ -225,8 +146,6 @@ MEMBERS = {
 }  # fmt: skip
 """By sort of plugin the members that hand over a value, with their types."""
 
-_MAY_BE_NONE = {"unk_id", "ci_low", "ci_high", "in_sample", "a number", "a row"}
-_NO_KEYS = {"0-d", "array-like", "list", "dict", "array", "bytearray"}
 _WHILE_MEASURED = {"encode", "an id", "decode", "decode_batch", "a text", "token_bytes"}
 """The members of a backend that are asked when it is measured; all others are looked at when it is loaded."""
 
@@ -237,37 +156,32 @@ class Handed:
 
     sort: str
     member: str
-    kind: str
     fate: str
     number: int
+    make: Any
 
     @property
     def name(self):
-        return f"{self.sort}{self.number}"
+        return f"{self.sort}{self.number:03}"
 
     def __call__(self, member, right):
-        """Return the right value of a member, in the wrapping of this value if it is this member's."""
-        if member != self.member:
-            return right
-        kinds = (KEPT if self.fate == "kept" else REFUSED)[MEMBERS[self.sort][member]]
-        return kinds[self.kind](right)
+        """Return the right value of a member, or what is made of it if it is the member of this value."""
+        return self.make(right) if member == self.member else right
 
 
 def values():
+    """Yield two values of each member, one of each fate; members of a type take turns with what is made of it."""
+    turns = {
+        fate: {type_: cycle(makes) for type_, makes in kinds.items()} for fate, kinds in (("kept", KEPT), ("", REFUSED))
+    }
     for sort, members in MEMBERS.items():
         for member, type_ in members.items():
             early = sort == "source" or (sort == "backend" and member not in _WHILE_MEASURED)
-            fates = [
-                *((kind, "kept") for kind in KEPT[type_]),
-                *((kind, "early" if early else "late") for kind in REFUSED[type_]),
-            ]
-            for kind, fate in fates:
-                allowed = "None" in kind.split() and member in _MAY_BE_NONE
-                if not allowed and not (member == "a special name" and kind in _NO_KEYS):
-                    yield sort, member, kind, fate
+            yield sort, member, "kept", next(turns["kept"][type_])
+            yield sort, member, "early" if early else "late", next(turns[""][type_])
 
 
-VALUES = [Handed(*value, number) for number, value in enumerate(values())]
+VALUES = [Handed(sort, member, fate, number, make) for number, (sort, member, fate, make) in enumerate(values())]
 
 
 class Letters:
@@ -427,7 +341,7 @@ def register_backends(register):
             spec = {"name": hands.name, "summary": hands.member, "load": lambda options, hands=hands: Letters(hands)}
             register(BackendSpec(**spec))
     register(
-        BackendSpec(name="letters", summary="", load=lambda options: Letters(Handed("backend", "", "", "kept", -1)))
+        BackendSpec(name="letters", summary="", load=lambda options: Letters(Handed("backend", "", "kept", -1, None)))
     )
 
 

@@ -28,7 +28,6 @@ from tokbench.tokenizers.contract import Adapts, Exports
 _UNFIT_FOR_FILES: Final = re.compile(r"[^\w.+-]+")
 
 CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
-"""The columns of the file that has every step."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +35,21 @@ class AdaptedTokenizer:
     """A tokenizer that was fitted to texts."""
 
     name: str
-    """The tokenizer as it was named."""
     vocab_size: int
-    """Its number of ids before."""
+    """The number of ids before."""
     n_bytes: int
-    """The size of the texts, UTF-8."""
+    """The UTF-8 bytes of the texts."""
     removed: tuple[int, ...]
-    """The ids that are gone, in the order in which they went."""
+    """The removed ids, in order."""
     tokens_removing: tuple[int, ...]
-    """The number of tokens of the texts: before, and after each removal."""
+    """The tokens of the texts: before, and after each removal."""
     tokens_adding: tuple[int, ...]
-    """The number of tokens of the texts: before the first token is added, and after each."""
+    """The tokens of the texts: before, and after each token that was added."""
     files: tuple[Path, ...] = ()
 
     @property
     def added(self) -> int:
-        """The number of tokens that were added; fewer than were asked for if no pair was left to merge."""
+        """Fewer than were asked for if no pair was left to merge."""
         return len(self.tokens_adding) - 1
 
     def steps(self) -> Iterator[tuple[str, int, int, float]]:
@@ -132,7 +130,7 @@ def adapt(
     """Fit a tokenizer to texts, and write it with a table of every step.
 
     Args:
-        name: the tokenizer, as :func:`tokbench.load` takes it.
+        name: as :func:`tokbench.load` takes it.
         texts: the texts.
         folder: where to write.
         progress: called with every step.
@@ -140,9 +138,6 @@ def adapt(
         remove: the number of tokens to remove first; ``None`` for all that the texts do not need.
         formats: formats that the tokenizer exports.
         workers: 1 to isolate the tokenizer in a process; 0 to run it in this one.
-
-    Returns:
-        The tokenizer, or why there is none.
 
     Raises:
         InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.

@@ -1,8 +1,4 @@
-"""Checks the key ``corpora`` of tokenizers and metrics, by which they are measured on some corpora alone.
-
-What is not bound to a corpus is not computed there and has no cell. So a binding that leaves nothing to measure, or
-that takes away what another number needs, is refused.
-"""
+"""Checks the key ``corpora`` of tokenizers and metrics: what is not bound to a corpus has no cell there."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 class BindingProblem(NamedTuple):
-    """A binding that cannot be kept: its path in the configuration, and what is wrong."""
+    """A binding that cannot be kept."""
 
     path: Path
     message: str
@@ -38,7 +34,6 @@ def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
 
 
 def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield every list of corpora in a configuration, with its path."""
     yield from ((("tokenizers", name, "corpora"), entry.corpora) for name, entry in config.tokenizers.items())
     yield from (((*entry.path, "corpora"), entry.corpora) for entry in config.metrics if entry.corpora)
 
@@ -70,7 +65,6 @@ def _of_families(plan: Plan) -> Iterator[BindingProblem]:
 
 
 def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
-    """Yield families without a tokenizer on one of their corpora, and tokenizers without any family."""
     for entry in plan.config.metrics:
         for k, corpus in enumerate(entry.corpora):
             if not plan.names_on(corpus):
@@ -87,7 +81,7 @@ def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
 
 
 def _apart(plan: Plan) -> Iterator[BindingProblem]:
-    """Yield tokenizers that have no corpus in common with the one whose ids they must give."""
+    """Yield tokenizers that have no corpus in common with their reference."""
     for name, entry in plan.config.tokenizers.items():
         other = next((tokenizer for tokenizer in plan.tokenizers if tokenizer.name == entry.same_as), None)
         if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
@@ -122,11 +116,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 MANY_GROUPS: Final = 200
-"""With more groups than this in a corpus, a plan says what will come of it."""
 
 
 def group_notes(plan: Plan) -> Iterator[str]:
-    """Yield what a reader must know: where a corpus has very many groups, and which line makes it fewer."""
+    """Yield notes on corpora with very many groups."""
     for corpus in plan.measured:
         groups = len(plan.surveys[corpus].groups)
         if groups <= MANY_GROUPS:
@@ -141,7 +134,7 @@ def group_notes(plan: Plan) -> Iterator[str]:
 
 
 def binding_notes(plan: Plan) -> Iterator[str]:
-    """Yield what a reader must know: where losses are not measured because of a binding."""
+    """Yield notes on losses that are not measured because of a binding."""
     losses = plan.family(Role.ROUND_TRIP)
     if losses is None or losses.name not in plan.bound:
         return

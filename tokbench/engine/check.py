@@ -26,18 +26,14 @@ from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 
 _CORES_TO_SHARE: Final = 2
-"""The least number of cores with which corpora are read while tokenizers are loaded; fewer would disturb times."""
+"""With fewer cores, reading would disturb the times of loading."""
 
 
 def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> list[PreparedTokenizer]:
-    """Load every tokenizer that is not to be trained; several workers share them.
+    """Load every tokenizer that is not to be trained, shared by several workers.
 
-    One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
-
-    Args:
-        plan: it has the tokenizers.
-        pool: it loads them.
-        meanwhile: is called while they are loaded, if there is another process and a core for it, or else before.
+    One that cannot be loaded is unavailable if it is optional, else a problem of the plan. ``meanwhile`` is called
+    while they are loaded, if there is another process and a core for it, else before.
     """
     waiting = iter([meanwhile])
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
@@ -115,14 +111,8 @@ class Checked(NamedTuple):
 def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
     """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
 
-    Args:
-        config: it sets the limits.
-        progress: called with every step.
-        executor: the way in which jobs are done; by default one worker process.
-
     Raises:
-        InputError: the executor cannot be had, or there is a limit of memory where the system does not tell how much
-            is used.
+        InputError: the executor cannot be had, or the system cannot keep a limit of memory.
     """
     if config.limits.memory and not MEASURED:
         where = config.located.where(("limits", "memory"))
@@ -135,12 +125,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
 
 
 def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None) -> Checked:
-    """Find everything that is wrong, before anything is measured.
-
-    Args:
-        config: the configuration.
-        pool: it loads the tokenizers.
-        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
+    """Find everything that is wrong, before anything is measured; unchanged files in ``surveys`` are not read.
 
     Raises:
         InputError: with all problems, each with its place.

@@ -31,23 +31,17 @@ class TextCost:
     tokenizer: str
     vocab_size: int = 0
     tokens: tuple[int, ...] = ()
-    """The tokens of each text, in the order of the texts."""
+    """The tokens of each text."""
     loss: Loss | RoundTrip = RoundTrip.UNKNOWN
     """The loss over all texts; ``UNKNOWN`` for a tokenizer that gives no ids."""
     lost_characters: float | None = None
-    """The share of the characters that is lost; ``None`` if it is not known."""
+    """The share of the characters; ``None`` if it is not known."""
     reason: str = ""
-    """The reason why nothing could be counted; empty if all was."""
+    """Why nothing could be counted; else empty."""
     cautions: tuple[str, ...] = ()
-    """The notes that a reader of the numbers must know."""
 
     @property
     def total(self) -> int:
-        """The tokens of all texts.
-
-        >>> TextCost(tokenizer="a", tokens=(3, 4)).total
-        7
-        """
         return sum(self.tokens)
 
     @property
@@ -58,12 +52,12 @@ class TextCost:
 
 
 class LocalNames(NamedTuple):
-    """The published names of tokenizers, apart by whether they can be had at once."""
+    """The published names of tokenizers that can be used at once, and the others."""
 
     usable: list[str]
     """Those that need neither a further package nor the network."""
     left_out: dict[str, list[str]]
-    """By the reason, which says what to do, the others."""
+    """The others, by reason."""
 
 
 def local_names(registry: Registry) -> LocalNames:
@@ -105,7 +99,7 @@ class CountTokens(Job):
 
 
 def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
-    """Return what a tokenizer needs for some texts.
+    """Return the tokens that a tokenizer needs for some texts.
 
     Raises:
         ContractError: the tokenizer breaks its contract.
@@ -137,22 +131,19 @@ class CostTable:
     """The cost of some texts under many vocabularies."""
 
     sizes: tuple[int, ...]
-    """The bytes of each text in UTF-8."""
+    """The UTF-8 bytes of each text."""
     costs: list[TextCost]
     """The cheapest first; behind them those that the rule of loss leaves out, and those that could not be counted."""
     reference: str = ""
-    """The tokenizer that others are compared with, if one was named; else the first one."""
+    """The tokenizer to compare with, if one was named."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    """By the reason, the published names that are not here."""
+    """The published names that are missing here, by reason."""
     unverified: frozenset[str] = frozenset()
-    """The published names whose ids were held against no other source."""
+    """The published names whose ids were compared with no other source."""
 
     @property
     def base(self) -> TextCost | None:
-        """The one that others are compared with: the reference, or the cheapest that is ranked.
-
-        ``None`` if it could not be counted, or none is ranked.
-        """
+        """The reference, or the cheapest that is ranked; ``None`` if it could not be counted."""
         wanted = (cost for cost in self.costs if cost.tokenizer == self.reference or not self.reference)
         first = next(wanted, None)
         return first if first and first.total and (self.reference or self.round_trip(first).ranked) else None
@@ -172,12 +163,6 @@ class CostTable:
         return cost.total / self.base.total if self.base and not cost.reason else None
 
     def bytes_per_token(self, cost: TextCost) -> float | None:
-        """Return the bytes of all texts for each token; ``None`` without tokens.
-
-        >>> a = TextCost(tokenizer="a", tokens=(4,), loss=Loss(exact=True))
-        >>> CostTable(sizes=(9,), costs=[a]).bytes_per_token(a)
-        2.25
-        """
         return sum(self.sizes) / cost.total if cost.total else None
 
 
@@ -188,10 +173,10 @@ def cost_of(
 
     Args:
         texts: the texts, each encoded as a whole.
-        registry: the plugins that are there.
-        names: names of tokenizers as :func:`tokbench.load` takes them; empty for all published ones that are here.
-        reference: the one of them that others are compared with; empty for the cheapest that is ranked.
-        workers: the number of processes that count side by side; 0 for none but this one.
+        registry: the plugins.
+        names: names as :func:`tokbench.load` takes them; empty for all published ones that can be used here.
+        reference: the name to compare with; empty for the cheapest that is ranked.
+        workers: the number of processes; 0 for none but this one.
 
     Raises:
         InputError: a name is not known or cannot be had, or none is published.

@@ -45,7 +45,7 @@ _PACKAGES = (
 
 
 def describe_config(config: Config) -> RunConfig:
-    """Return the texts of a configuration and of its bases with their digests, and what the command changed."""
+    """Return the texts of a configuration and of its bases, with what the command changed."""
     return RunConfig(
         file=config.path.name,
         sha256=hashlib.sha256(config.text.encode()).hexdigest(),
@@ -172,7 +172,7 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
 
 
 def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
-    """Return the options of a training that prevent losses, by cause, without those that it has."""
+    """Return by cause the options of a training that would prevent losses."""
     if not planned.train_on:
         return {}
     repairs = {
@@ -224,8 +224,8 @@ def describe_metrics(
 
     Args:
         families: the metric families of the run.
-        bound: for each family that is not measured on all corpora, the names of its corpora.
-        ratios: for each metric that is a ratio of two sums, their names.
+        bound: the corpora of each family that is not measured on all.
+        ratios: the names of the two sums of each metric that is their ratio.
     """
     families = list(families)
     subject = {name for family in families for name in family.subject}

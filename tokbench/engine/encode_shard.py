@@ -45,7 +45,7 @@ def digests(encoded: Encoded) -> NDArray[np.uint64]:
 
 
 def counted(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """uint64[d, 2], the same as :func:`digests` without ids: zeros, and the number of tokens."""
+    """Return what :func:`digests` does, without ids: zeros, and the number of tokens."""
     return np.column_stack([np.zeros_like(counts), counts]).astype(np.uint64)
 
 
@@ -55,7 +55,7 @@ def can_be_searched(died: WorkerDied) -> bool:
 
 
 def for_family(family: str) -> str:
-    """Return the heartbeat's suffix for a family."""
+    """Return the end of the heartbeat's place for a family."""
     return f", for {family}"
 
 
@@ -66,14 +66,14 @@ class EncodeShard(Job):
     retry_alone: ClassVar[bool] = False
     shard: Shard
     wanted: dict[str, tuple[str, ...]]
-    """By tokenizer, the metric families."""
+    """The metric families by tokenizer."""
     options: Mapping[str, Options]
     much_text: bool = False
-    """``True`` if the corpus is so large that a tokenizer saves time by preparing for it."""
+    """Whether the corpus is so large that a tokenizer saves time by preparing for it."""
     recipe: CorpusRecipe | None = None
-    """The instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent."""
+    """How a worker elsewhere may read the shard itself; ``None`` if it is sent."""
     retry: bool = False
-    """``True`` if it has ended another process before."""
+    """Whether it has ended another process before."""
 
     @property
     def needs_fresh_process(self) -> bool:
@@ -139,16 +139,14 @@ class EncodeShard(Job):
 
 @dataclass(frozen=True)
 class ReadAndEncodeShard(Job):
-    """Read a shard where the job runs, encode and measure it; it answers as :class:`EncodeShard` does.
+    """Read a shard where the job runs; it answers as :class:`EncodeShard` does.
 
-    What was read is compared with the hashes of the shard. If its files cannot be read there, or are others, the answer
-    is one :class:`Unread`.
+    If the files cannot be read there, or have other hashes, the answer is one :class:`Unread`.
     """
 
     retry_alone: ClassVar[bool] = False
     recipe: CorpusRecipe
     mark: ShardMark
-    """The place of the shard, and its hashes."""
     wanted: dict[str, tuple[str, ...]]
     options: Mapping[str, Options]
     much_text: bool
@@ -168,11 +166,10 @@ class ReadAndEncodeShard(Job):
 
     @property
     def _opened(self) -> str:
-        """The name under which the opened corpus is kept, so that files of an address are copied once a process."""
         return f"corpus {self.mark.corpus}"
 
     def _read(self, context: WorkerContext) -> Shard:
-        """Return the shard; of a corpus that was read before, reading goes on behind the last shard.
+        """Return the shard; reading goes on behind the last shard of the corpus.
 
         Raises:
             InputError: a file cannot be read, or its text has changed since the run began.
@@ -188,11 +185,6 @@ class ReadAndEncodeShard(Job):
         raise InputError(f"corpus {self.mark.corpus!r} has no such text here")
 
     def _next_shard(self, context: WorkerContext, shards: str) -> Shard | None:
-        """Return the shard if it is still to come in a reading of the corpus; ``None`` if that ends without it.
-
-        Raises:
-            InputError: a file cannot be read, or its text has changed since the run began.
-        """
         while True:
             with doing("reading", place=shards):  # each shard is a sign of life
                 shard: Shard | None = next(context.kept[shards], None)
@@ -245,11 +237,10 @@ class FindDocument(Job):
     shard: Shard
     name: str
     died: WorkerDied
-    """The end of the first process."""
     families: tuple[str, ...]
     """The metric families that are no longer measured."""
     seconds: float
-    """The search is given up after this time."""
+    """When to give up."""
 
     @property
     def needs_fresh_process(self) -> bool:
@@ -275,11 +266,7 @@ class FindDocument(Job):
         yield True
 
     def verdict(self, answer: Any) -> Failure:
-        """Return the reason why the tokenizer is measured no more, with the document if a single one was found.
-
-        Args:
-            answer: of the job, or the end of its process.
-        """
+        """Return why the tokenizer is measured no more, with the document if a single one was found."""
         if isinstance(answer, WorkerDied):
             return answer.failure if _DOCUMENT in answer.heartbeat.place else self.died.failure
         return self.died.failure

@@ -30,11 +30,11 @@ Key = tuple[str, str, str, str]
 
 
 _MUCH_TEXT: Final = 4_000_000
-"""Bytes of a corpus from which on tokenizers prepare for much text before they encode: that takes about a second."""
+"""From so many bytes of a corpus on, tokenizers prepare for much text, which takes about a second."""
 
 
 _MOST_AWAITING: Final = 32
-"""Shards that may wait for retries; no more are read while there are as many."""
+"""No more shards are read while so many wait for retries."""
 
 
 class Part(NamedTuple):
@@ -52,30 +52,23 @@ class Evaluation:
     metrics: dict[str, TextMetric | CorpusMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
-    """By key, the merged state of the shards so far, or the failure.
-
-    A failure stays, because sums over a part of a group would pass for the whole.
-    """
+    """By key, the merged state of the shards so far, or the failure, because a part would pass for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
     unread: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its text could not be read a second time, or is not the text of the survey."""
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
-    """CPU time of the workers."""
     interrupted: bool = False
-    """``True`` if the run was stopped before all shards were seen."""
     notes: list[str] = field(default_factory=list)
-    """The notes on its states that a reader of the results must know."""
 
     @cached_property
     def of_groups(self) -> dict[str, TextMetric]:
-        """The metrics that finish the groups of a corpus one by one. A protocol takes long to ask for each cell."""
+        """The metrics that finish the groups of a corpus one by one."""
         return {name: metric for name, metric in self.metrics.items() if not isinstance(metric, CorpusMetric)}
 
     @cached_property
     def of_corpora(self) -> dict[str, CorpusMetric]:
-        """The metrics that finish a corpus as a whole."""
         return {name: metric for name, metric in self.metrics.items() if isinstance(metric, CorpusMetric)}
 
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
@@ -118,8 +111,8 @@ class Evaluation:
     def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
         """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.
 
-        ``None`` if there is nothing, if something in it failed, and for metrics that compare groups or tokenizers:
-        over different parts of the text that would mislead.
+        ``None`` if there is nothing or a failure, and for metrics that compare groups or tokenizers: over different
+        parts of the text that would mislead.
         """
         name, corpus, group, family = key
         metric = self.metrics[family]
@@ -138,7 +131,6 @@ class Evaluation:
         return Part(state, share)
 
     def measured_documents(self, name: str, corpus: str, group: str, families: Iterable[str]) -> int:
-        """Return the documents of a group that some family has measured with a tokenizer."""
         return max((self.documents.get((name, corpus, group, family), 0) for family in families), default=0)
 
     def families(self, name: str) -> tuple[str, ...]:
@@ -168,8 +160,7 @@ class Evaluation:
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork, surveys: StoredSurveys) -> Evaluation:
     """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it.
 
-    States that the store has are taken from there, and new ones are put there as soon as they come. Text is not read
-    as long as all states of its shards are in the store.
+    Text is not read as long as all states of its shards are in the store.
     """
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(plan, metrics, SameIds(plan, names))
@@ -185,8 +176,6 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork,
 
 
 class _Evaluator:
-    """Hands out the jobs of an evaluation, and takes the answers."""
-
     def __init__(
         self,
         plan: Plan,
@@ -217,7 +206,7 @@ class _Evaluator:
         }
 
     def _read(self, name: str) -> Iterator[Shard]:
-        """Yield the shards of a corpus while they are as in the survey; the failure is noted if they are not."""
+        """Yield the shards of a corpus while they are as in the survey; note the failure if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
         known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
         marks = list(takewhile(self._take_known, known))
@@ -243,7 +232,7 @@ class _Evaluator:
                 marks.append(shard.mark)
 
     def _take_known(self, mark: ShardMark) -> bool:
-        """Take the states of a shard if the store has all that are wanted; return ``False`` if its text is needed."""
+        """Take the states of a shard if the store has all that are wanted."""
         names = self._names[mark.corpus]
         wanted = {name: families for name in names if (families := self._evaluation.wanted(name, mark))}
         if self._evaluation.same_ids.compared_on(mark.corpus) or len(wanted) < len(names):
@@ -278,7 +267,6 @@ class _Evaluator:
         return None
 
     def _next_part(self, memory: InMemory | None) -> ShardPart | None:
-        """Return a shard and tokenizers for the worker that asks; shards are read until there is something for it."""
         while not (part := self._backlog.take(memory)):
             if (memory and self._backlog.is_full(memory.workers)) or not self.read_ahead():
                 return self._backlog.take_over() if memory else None
@@ -350,7 +338,7 @@ class _Evaluator:
             self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
-        """Show which tokenizers are at work on the open shards; on the shard of the job, one after another."""
+        """Show which tokenizers are at work on the open shards."""
         order, place = [*job.wanted, ""], (job.shard.key, tuple(job.wanted))
         self._turns[place] = order[order.index(after) + 1 if after in job.wanted else 0]
         if not self._turns[place]:
@@ -362,7 +350,6 @@ class _Evaluator:
         return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
 
     def _close(self, shard: Shard | ShardMark, name: str, *, from_store: bool = False) -> None:
-        """Note that a tokenizer has finished with a shard, or that the store has its states."""
         left = self._open[shard.key]
         left.discard(name)
         if not left:
@@ -415,7 +402,6 @@ class _Evaluator:
         return tuple(family for family in families if (name, family) not in self._evaluation.ended)
 
     def _retry(self, name: str) -> None:
-        """Repeat in a fresh process the part of a shard in which a tokenizer was at work when its process ended."""
         job = self._encode_shard(*self._awaiting_retry[name].pop(0))
         if job:
             self._again.append(replace(job, retry=True))

@@ -41,14 +41,14 @@ class Finished:
     cells: list[Cell]
     """By tokenizer, corpus, group, then the whole corpus and its slices, then metric."""
     losses: list[LossInfo]
-    """The number and causes of losses, for each tokenizer and group with lossy documents."""
+    """For each tokenizer and group with lossy documents."""
     pairs: list[PairComparison]
     matrices: list[PairMatrix]
     """Numbers of every two groups or tokenizers."""
     ratios: dict[str, tuple[str, ...]]
     """For each metric that is a ratio of two sums, their names."""
     tracebacks: dict[str, str]
-    """By the reason of failed cells, the place where the code failed."""
+    """Where the code failed, by the reason of failed cells."""
     worst: dict[tuple[str, str, str], Sequence[DocumentExample]]
     """By tokenizer, corpus and group, the documents that need the most tokens per byte."""
 
@@ -93,12 +93,10 @@ def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evalua
 
 
 def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: RawStates) -> None:
-    """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
-
-    What cannot be packed is noted in :attr:`Evaluation.notes`.
+    """Move the raw forms of states out of an evaluation, and note what cannot be packed.
 
     They are moved one by one, because both forms of all states would take too much memory. If Ctrl-C ends it, the next
-    call with the same arguments moves the rest.
+    call moves the rest.
     """
     done = set(packed.places)
     for tokenizer in prepared:
@@ -116,7 +114,6 @@ def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: E
 
 
 def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: RawStates) -> None:
-    """Add the raw form of a state, which JSON can hold, if the metric has one."""
     raw = plain(metric.raw(state.state), Any, "raw")
     if raw is not None:
         packed.add(RawState(**state._asdict() | {"state": raw}))
@@ -138,8 +135,6 @@ def measured_shares(
 
 
 class _State(NamedTuple):
-    """The state of a metric family in one group."""
-
     tokenizer: str
     corpus: str
     group: str
@@ -152,7 +147,7 @@ def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
 
 
 def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
-    """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
+    """Yield the key of every state there may be, and the documents of the group."""
     for corpus in _corpora(plan, prepared):
         for group, documents in plan.groups(corpus).items():
             for family in plan.families_on(corpus):
@@ -167,7 +162,7 @@ def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> 
 
 
 def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    """Yield the states of the groups of which a stopped run has measured a part, which are not sums of whole groups."""
+    """Yield the states of the groups of which a stopped run has measured a part."""
     for place, documents in _places(plan, prepared):
         part = evaluation.part(place, {place[2]: documents})
         if part and part.share < 1:
@@ -175,11 +170,6 @@ def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> I
 
 
 def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:
-    """Return the values of a metric that takes all groups at once.
-
-    Raises:
-        ContractError: they are none.
-    """
     outcome = metric.finish_corpus(states)
     if not isinstance(outcome, CorpusOutcome):
         raise ContractError(f"finish_corpus must return a CorpusOutcome, but returned {shown(outcome)}")
@@ -195,9 +185,9 @@ class _Finisher:
     """Asks the text metrics of a run for their values.
 
     Attributes:
-        outcomes: by corpus and family, what corpus metrics found.
+        outcomes: by corpus and family, of corpus metrics.
         failures: of the cells that have been made.
-        ratios: by metric, the sums of which the cells that have been made are ratios.
+        ratios: by metric, the sums of which its cells are ratios.
     """
 
     def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
@@ -245,10 +235,7 @@ class _Finisher:
             yield from self._by_script(prepared, corpus)
 
     def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
-        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there.
-
-        Without ids it is the metric of equal counts.
-        """
+        """Return the metric of equal ids, or counts, if it is asked for on a corpus and the reference is there."""
         names = self._plan.names_on(corpus)
         others = {
             tokenizer.name: tokenizer.same_as
@@ -269,7 +256,7 @@ class _Finisher:
         seen: float | None,
         share: float | None = None,
     ) -> Iterator[Cell]:
-        """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
+        """Yield cells; ``seen`` is the share of documents trained on, ``share`` that of the measured ones."""
         if isinstance(values, Failure):
             self.failures.append(values)
         else:
@@ -328,7 +315,6 @@ class _Finisher:
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
-        """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
         if corpus in self._evaluation.unread:
             return self._evaluation.unread[corpus]
         known, other = self._evaluation.same_ids, prepared.same_as

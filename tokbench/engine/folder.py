@@ -24,7 +24,7 @@ from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.contract import Saves, Tokenizer
 
 STATES: Final = "states.jsonl.gz"
-"""The file of the raw states, next to ``results.json``."""
+"""Next to ``results.json``."""
 
 
 def make_folder(folder: Path) -> None:
@@ -64,14 +64,13 @@ class SavedFile(NamedTuple):
 
     path: Path
     sha256: str
-    """The digest of its bytes."""
 
 
 def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
     """Let a tokenizer write a file, and put it in its place when it is whole.
 
     Args:
-        path: the place; a symbolic link there is replaced, and what it leads to is left alone.
+        path: the place.
         save: called with the path of a new file in a folder of its own.
 
     Raises:
@@ -140,10 +139,9 @@ def check_artefacts(folder: Path, prepared: Iterable[PreparedTokenizer]) -> list
 def write_reports(
     folder: Path, results: Results, reporters: list[ReporterSpec], progress: Progress = silent
 ) -> list[str]:
-    """Write raw states, ``results.json``, every report; return the problems with those that cannot be made or written.
+    """Write raw states, ``results.json`` and every report; return the problems.
 
-    ``results.written`` gets the files that were written, and no other file of the folder. If the file of raw states
-    cannot be written, they are in ``results.json``.
+    ``results.written`` gets the files. Raw states that cannot be written are in ``results.json``.
     """
     files: list[tuple[str, Callable[[], object]]] = [
         (STATES, partial(_write_states, folder, results)),
@@ -173,7 +171,7 @@ def _write_states(folder: Path, results: Results) -> None:
 
 
 def write_again(folder: Path, results: Results) -> list[str]:
-    """Write ``results.json`` again, with what is known since the reports were written; return the problems."""
+    """Write ``results.json`` again, with the times of the reports; return the problems."""
     path = folder / "results.json"
     if path not in results.written:
         return []

@@ -19,14 +19,14 @@ from tokbench.results.cells import Status
 
 @dataclass
 class Further:
-    """The results of what follows the text metrics, as far as the run came."""
+    """The results of what follows the text metrics."""
 
     studies: StudiesDone = field(default_factory=StudiesDone)
     timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
     stopped: str = ""
-    """The phase in which the run was stopped; empty if it came to its end."""
+    """The phase in which the run was stopped, if it was."""
     lost: str = ""
-    """The reason why the workers are out of reach, if that has stopped the run."""
+    """Why the workers are out of reach, if that has stopped the run."""
 
 
 def measure_further(
@@ -49,7 +49,7 @@ def measure_further(
 
 
 def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
-    """Return by tokenizer why it is not timed: it ended a process, or does not do the work it is declared to do."""
+    """Return by tokenizer why it is not timed: it ended a process, or has other ids than its reference."""
     untimed = {}
     for name, other in evaluation.same_ids.references.items():
         differing, compared = evaluation.same_ids.differing(name)

@@ -1,4 +1,4 @@
-"""The identity of what a run works with: all that can change a result, so that the store never gives a wrong one.
+"""The identity of what a run works with: all that can change a result.
 
 No version number is trusted alone: the source code of plugins is hashed, and so are the files that options name.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokbench.measuring.study import StudySpec  # imports the plan, which workers do without
 
 _LARGE: Final = 64 << 20
-"""Files in a folder beyond this size, such as a model's weights, are distinguished by size and time."""
+"""Larger files in a folder, such as a model's weights, are distinguished by size and time."""
 
 _LONGEST_PATH: Final = 4096
 
@@ -60,16 +60,11 @@ class FileStamp(NamedTuple):
 
     @classmethod
     def of(cls, path: Path | str) -> FileStamp:
-        """Return the present state of a file.
-
-        Raises:
-            OSError: it is not there.
-        """
         stat = os.stat(path)  # noqa: PTH116 - a run asks for thousands, and making a Path takes longer than this
         return cls(str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def holds(self, since: int) -> bool:
-        """Tell whether the file is still in this state, and was not written since a time, in nanoseconds from 1970.
+        """Tell whether the file was not written since a time, in nanoseconds from 1970.
 
         A time in the future comes from a clock that was set back, and says nothing.
         """
@@ -80,10 +75,10 @@ class FileStamp(NamedTuple):
 
 
 def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
-    """Return the sha256 of a file, or of a folder: of the names and contents of all that is in it.
+    """Return the sha256 of a file, or of the names and contents of all that is in a folder, but for hidden files.
 
     Args:
-        path: the file or folder; in a folder, files above 64 MB count by size and time, hidden ones not at all.
+        path: the file or folder.
         stamps: gets the state of each file before it is read.
 
     Raises:
@@ -132,7 +127,6 @@ class OptionsIdentity(NamedTuple):
 
 
 def _value(given: Any, plain: Any, stamps: list[FileStamp]) -> object:
-    """Return a value as plain data, with the digests of the files that it names."""
     if isinstance(given, Mapping) and isinstance(plain, dict):
         pairs = zip(given, given.values(), plain.values(), strict=True)
         return {str(key): _value(one, other, stamps) for key, one, other in pairs}
@@ -156,9 +150,10 @@ def _names_file(text: str) -> bool:
 
 
 class Identities:
-    """The identities of backends and metric families in one run.
+    """The identities of plugins in one run.
 
-    Nothing is kept from run to run, because workers of the next run import the code that is there then.
+    Methods raise ``OSError`` for a file that cannot be read, ``LookupError`` for code without a source. Nothing is kept
+    from run to run, because workers of the next run import the code that is there then.
     """
 
     def __init__(self) -> None:
@@ -171,24 +166,13 @@ class Identities:
         self._installed = installed_versions()
 
     def surroundings(self) -> dict[str, object]:
-        """Return all that decides every state of a metric, whatever its tokenizer and its family are."""
+        """Return what decides the states of all metrics and tokenizers."""
         self._measuring = self._measuring or self._core(measuring_parts())
         icu = icu_version()
         return {**interpreter(), "tokbench": self._measuring, "libraries": self._libraries("tokbench"), "icu": icu}
 
     def family(self, family: MetricFamily, options: Options, plugin: PluginStatus | None) -> dict[str, object]:
-        """Return the identity of a metric family with its options.
-
-        Args:
-            family: the family.
-            options: its options.
-            plugin: the plugin that registered it; ``None`` for one that the runner itself measures.
-
-        Raises:
-            OSError: a file cannot be read.
-            LookupError: its code has no source.
-            Exception: an option cannot be written as JSON.
-        """
+        """Return the identity of a metric family with its options; the runner's own have no plugin."""
         own = OptionsIdentity.of(options)
         self.stamps += own.stamps
         return {
@@ -200,22 +184,10 @@ class Identities:
         }
 
     def study(self, spec: StudySpec, plugin: PluginStatus) -> dict[str, object]:
-        """Return the identity of a study: its code and its libraries.
-
-        Raises:
-            OSError: a file cannot be read.
-            LookupError: its code has no source.
-        """
         code, libraries = self._code(plugin, spec.run), self._libraries(plugin.distribution)
         return {"study": spec.name, "code": code, "libraries": libraries}
 
     def backend(self, spec: BackendSpec, plugin: PluginStatus) -> dict[str, object]:
-        """Return the identity of a backend: its code and its libraries.
-
-        Raises:
-            OSError: a file cannot be read.
-            LookupError: its code has no source.
-        """
         return {
             **interpreter(),
             "backend": spec.name,
@@ -225,12 +197,6 @@ class Identities:
         }
 
     def source(self, spec: CorpusSpec, plugin: PluginStatus) -> dict[str, object]:
-        """Return the identity of a corpus source: its code and its libraries.
-
-        Raises:
-            OSError: a file cannot be read.
-            LookupError: its code has no source.
-        """
         return {
             "code": self._code(plugin, spec.open),
             "sources": file_digest(_ROOT / "sources", self.stamps),
@@ -282,7 +248,6 @@ class Identities:
         return digest.hexdigest()
 
     def _libraries(self, distribution: str, further: Iterable[str] = ()) -> dict[str, str]:
-        """Return the versions of a distribution, of what it requires (see :func:`required_by`), and of further ones."""
         if distribution not in self._required:
             self._required[distribution] = required_by(distribution)
         names = {distribution, *further, *self._required[distribution]}
@@ -304,7 +269,7 @@ def measuring_parts() -> tuple[str, ...]:
 
 
 def interpreter() -> dict[str, str]:
-    """Return what runs the code: Python, its tables of Unicode, and the kind of machine."""
+    """Return what runs the code."""
     python = f"{platform.python_implementation()} {sys.version.split()[0]}"
     return {"python": python, "unicode": unicodedata.unidata_version, "machine": platform.machine()}
 
@@ -316,11 +281,7 @@ def _module_of(part: Callable[..., object]) -> str:
 
 
 def source_of(name: str) -> Path:
-    """Return the file or folder of a top-level module.
-
-    Raises:
-        LookupError: it has none.
-    """
+    """Return the file or folder of a top-level module, or raise LookupError."""
     spec = find_spec(name)
     if spec and spec.submodule_search_locations:
         return Path(next(iter(spec.submodule_search_locations)))
@@ -339,10 +300,7 @@ def _beside(path: Path, name: str) -> bool:
 
 
 def required_by(distribution: str) -> list[str]:
-    """Return the names of the distributions that one requires, extras too; none if it is not installed.
-
-    Requirements that decide no number are left out: for developers, tests and clusters.
-    """
+    """Return the names of the distributions that one requires, extras too, but for developers, tests and clusters."""
     try:
         lines = requires(distribution) or [] if distribution else []
     except PackageNotFoundError:
@@ -354,7 +312,7 @@ def required_by(distribution: str) -> list[str]:
 def installed_versions() -> dict[str, str]:
     """Return the versions of all installed distributions by :func:`plain_name`, from the names of their folders.
 
-    ``importlib.metadata`` reads and parses a file for each, which takes a quarter of a second for fifty.
+    ``importlib.metadata`` takes a quarter of a second for fifty.
     """
     versions: dict[str, str] = {}
     for folder in sys.path:
@@ -365,7 +323,7 @@ def installed_versions() -> dict[str, str]:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a distribution in the one spelling that all its spellings have.
+    """Return the one spelling of a distribution's name.
 
     >>> plain_name("Splintr.rs"), plain_name("splintr-rs")
     ('splintr_rs', 'splintr_rs')

@@ -26,14 +26,13 @@ from tokbench.tokenizers.options import Options
 
 
 class Untimed(NamedTuple):
-    """The status of the cells of a tokenizer that has no timings, and the reason."""
+    """Why a tokenizer has no timings."""
 
     status: Status
     reason: str
 
     @classmethod
     def of(cls, failure: Failure) -> Untimed:
-        """Return it for a tokenizer that has failed."""
         return cls(Status.of(failure), failure.reason)
 
 
@@ -41,8 +40,7 @@ class Untimed(NamedTuple):
 class LoadAlone(Job):
     """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
 
-    It counts as a training, whose limit in the pool of an isolated metric is the one of a step of the run: the limit of
-    one answer may be too short for it.
+    Its limit is that of a training, because the one of an answer may be too short.
     """
 
     name: str
@@ -110,8 +108,7 @@ def measure_isolated(
 ) -> TimedOutcome:
     """Return the cells of one isolated metric; tokenizers that are ``missing`` get cells that say why.
 
-    Everything is measured on this machine, in processes of their own next to the given pool, whose processes are ended
-    before. A pool that works in this process measures in this process.
+    Everything is measured on this machine, in processes of their own; the processes of the given pool are ended before.
     """
     assert spec.isolated is not None
     metric = spec.isolated(options)
@@ -162,7 +159,6 @@ def _training_but_for_the_amount(plan: Plan, planned: PlannedTokenizer) -> str:
 
 
 def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPool:
-    """Return the pool that measures; the processes of the given one are ended."""
     pool.end()
     if isinstance(pool, InProcessPool):
         return InProcessPool(pool.progress)
@@ -202,7 +198,6 @@ def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) ->
 
 
 def _load(name: str, pool: WorkerPool) -> Failure | None:
-    """Load and warm up a tokenizer, and return the failure if that fails, or ends the process."""
     answer: Failure | WorkerDied | None = pool.ask(LoadAlone(name))
     if isinstance(answer, WorkerDied):
         reason = answer.failure.reason.replace("limits: {train:", "limits: {step:")

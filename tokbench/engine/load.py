@@ -1,7 +1,6 @@
 """The job by which a worker loads tokenizers: it answers with their facts and with digests of their vocabularies.
 
-A worker imports this file before its first work. So nothing here imports what only the process of the run needs, such
-as the plan and the configuration, which took a twentieth of a second.
+A worker imports this file before its first work, so it imports neither plan nor configuration.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from tokbench.tokenizers.members import plain_members
 READING_VOCABULARY: Final = "reading the vocabulary of"
 
 _LARGEST_VOCABULARY: Final = 1 << 21
-"""Vocabularies beyond this are made by a formula, not by training, and their digests are not compared."""
+"""Larger vocabularies are made by a formula, not by training."""
 
 _HASHED_IDS: Final = 1 << 12
-"""Ids whose bytes are hashed at once: a call for each would take longer than the hash."""
+"""Ids whose bytes are hashed at once."""
 
 _LENGTH_BYTES: Final = 4
 
@@ -40,11 +39,7 @@ _MOST_NOTES: Final = 50
 
 
 def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
-    """Return the facts of a tokenizer that was loaded.
-
-    Raises:
-        ContractError: a member has a value that it may not have.
-    """
+    """Return the facts of a tokenizer, or raise ContractError for a member that is wrong."""
     size = vocab_size_of(tokenizer)
     members = plain_members(tokenizer, size)
     values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
@@ -55,10 +50,7 @@ def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
-    """Tell whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
-
-    Python 3.11 would compute them, and merges may take seconds to be found.
-    """
+    """Tell whether it has the members of a capability, without computing them as ``isinstance`` does in Python 3.11."""
     members = (name for name in dir(capability) if not name.startswith("_"))
     return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
@@ -66,9 +58,7 @@ def _has(tokenizer: Tokenizer, capability: type) -> bool:
 def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], object] = lambda _: None) -> str:
     """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
 
-    Args:
-        tokenizer: the tokenizer.
-        know_lengths: called with the number of bytes of every id, if they are read.
+    ``know_lengths`` is called with the number of bytes of every id, if they are read.
     """
     if not isinstance(tokenizer, HasTokenBytes) or (size := vocab_size_of(tokenizer)) > _LARGEST_VOCABULARY:
         return ""
@@ -84,7 +74,7 @@ def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], 
 
 
 class Loaded(NamedTuple):
-    """The outcome of loading one tokenizer, and the seconds that it took."""
+    """The outcome of loading one tokenizer."""
 
     name: str
     outcome: TokenizerFacts | Failure
@@ -92,7 +82,7 @@ class Loaded(NamedTuple):
 
 
 class VocabularyDigest(NamedTuple):
-    """The digest of the vocabulary of a tokenizer that was loaded, see :func:`vocabulary_sha256`."""
+    """The :func:`vocabulary_sha256` of a tokenizer that was loaded."""
 
     name: str
     sha256: str
@@ -105,7 +95,7 @@ class LoadTokenizers(Job):
     retry_alone: ClassVar[bool] = False
     recipes: Mapping[str, Recipe]
     retry: bool = False
-    """``True`` if it has ended another process before."""
+    """Whether it has ended another process before."""
 
     @property
     def needs_fresh_process(self) -> bool:

@@ -34,13 +34,12 @@ T = TypeVar("T")
 Path = tuple[str | int, ...]
 
 READING: Final = "reading corpora (MB)"
-"""The step of the progress while corpora are read for the first time."""
 
 _LEFT_OUT: Final = "{0} needs tokenizer {1!r}, which --only leaves out; add --only {1}"
 
 
 def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
-    """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    """Return a plan, with all that is wrong in ``problems``."""
     plan = plan_tokenizers(config, registry)
     complete_plan(plan, registry, progress)
     return plan
@@ -59,14 +58,7 @@ def plan_tokenizers(config: Config, registry: Registry) -> Plan:
 
 
 def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: StoredSurveys | None = None) -> None:
-    """Read every corpus once, and plan all that follows; the plan has the tokenizers already.
-
-    Args:
-        plan: the plan.
-        registry: the plugins.
-        progress: called with what was read so far.
-        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
-    """
+    """Read every corpus once, but for unchanged files in ``surveys``, and plan all that follows."""
     config, megabytes = plan.config, 0.0
     planner = _Planner(config, registry, plan, surveys)
     for name, corpus in config.corpora.items():
@@ -82,34 +74,26 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: S
 
 
 _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
-"""Files with these endings hold more text than they have bytes."""
 
 
 def _size_of_files(corpus: Corpus) -> float:
-    """Return the bytes of the files that a source reads; 0 if it has none, or if they tell nothing of its text."""
+    """Return the bytes of the files that a source reads; 0 if they tell nothing of its text."""
     if any(path.suffix in _PACKED or not path.is_file() for path in corpus.files):
         return 0.0
     return float(sum(path.stat().st_size for path in corpus.files))
 
 
 def _read(progress: Progress, before: float, size: float, total: float) -> None:
-    """Show how much was read, of how much up to the end of this corpus; ``total`` is 0 if that is not known."""
     progress(READING, before + size / 1e6, before + max(size, total) / 1e6 if total else None)
 
 
 _STUDY: Final = "study"
-"""The key under which a configuration asks for studies."""
 
 _FORMATS: Final = ("report", "formats")
-"""The keys under which it names report formats."""
 
 
 def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
-    """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads.
-
-    Raises:
-        ContractError: studies wait for one another.
-    """
+    """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads."""
     waiting = sorted(specs, key=lambda spec: spec.long)
     ordered: list[StudySpec] = []
     while waiting:
@@ -134,13 +118,6 @@ class _Planner:
         self._room = KEPT_TEXT  # bytes of text that corpora may still keep in memory
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float, float], object]) -> None:
-        """Read a corpus, or tell what is wrong with it.
-
-        Args:
-            name: the corpus.
-            entry: its entry in the configuration.
-            progress: called with the bytes read so far, and the bytes of its files; 0 if that is not known.
-        """
         path = ("corpora", name)
         spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
         if spec is None:
@@ -282,7 +259,6 @@ class _Planner:
         )
 
     def same_as(self) -> None:
-        """Refuse references that do not exist, or that are themselves compared with another."""
         entries = self._config.tokenizers
         variants = {name: [variant.name for variant in expand(name, entry)] for name, entry in entries.items()}
         declared = {variant: entry.same_as for name, entry in entries.items() for variant in variants[name]}
@@ -324,11 +300,6 @@ class _Planner:
                     self._plan.bound[spec.name] = entry.corpora
 
     def _lacking(self, family: MetricFamily, options: Options) -> str:
-        """Return what the metrics of a family lack; an empty string if they lack nothing.
-
-        Raises:
-            InputError: the study that measures them is not there.
-        """
         if not family.study or family.make is None:
             return family.lacks(options)
         spec = self._registry.studies.get(family.study)
@@ -439,7 +410,7 @@ class _Planner:
         self._plan.problems.append(Problem(self._config.located.where(path), message))
 
     def _try(self, path: Path, step: Callable[[], T]) -> T | None:
-        """Return the result of a step; if it raises, add a problem at a place of the file and return ``None``."""
+        """Return the result of a step, or add a problem at a place of the file."""
 
         def done() -> T | InputError:
             try:

@@ -32,7 +32,6 @@ _log = logging.getLogger(__name__)
 
 
 _TRAINING: Final = "training"
-"""The feed of a training."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +133,8 @@ def train_all(
 ) -> Iterator[PreparedTokenizer]:
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
-    One training comes after the other, so that their times can be compared; trainings of a study of sizes, which may be
-    many, share the workers, and so do all trainings on a cluster, where a note says so. Where a metric measures memory,
-    too, each has a fresh process. A training that the store has is not done again, unless its memory is to be known.
+    One training comes after the other, so that their times can be compared; trainings of a study of sizes share the
+    workers, and so do all on a cluster. Where a metric measures memory, too, each has a fresh process.
     """
     waiting = {
         tokenizer.name: tokenizer
@@ -163,10 +161,7 @@ def train_all(
 def take_training(
     tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork, *, with_memory: bool
 ) -> PreparedTokenizer | None:
-    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used.
-
-    One ``with_memory`` is a training whose memory was measured, where the system tells it.
-    """
+    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none, or not with its memory."""
     training = stored.training(tokenizer.planned)
     if training is None or (with_memory and training.memory is None and MEASURED):
         return None
@@ -208,8 +203,8 @@ def train_one(
 ) -> PreparedTokenizer:
     """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so.
 
-    One that is trained ``alone`` has a fresh process, and its memory is measured. If something was compiled for this
-    machine there, it is trained once more, with the machine code that was kept.
+    One that is trained ``alone`` has a fresh process, and its memory is measured. If something was compiled there, it
+    is trained once more.
     """
     pool.progress(f"training {tokenizer.name}", 0, None)
     job, texts = _training(tokenizer.planned, alone=alone), list[Reading]()
@@ -240,7 +235,7 @@ def _trained(
     pool: WorkerPool,
     stored: StoredWork | None = None,
 ) -> PreparedTokenizer:
-    """Return the tokenizer with the outcome of its training on a text, which is kept in the store if one is given."""
+    """Return the tokenizer with the outcome of its training, and keep that in the store."""
     planned = tokenizer.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):

@@ -17,7 +17,6 @@ from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
 
 _KEPT: Final = ("results.json", "states.jsonl.gz")
-"""The files of a run that no report may replace."""
 
 
 class Rendered(NamedTuple):
@@ -27,12 +26,10 @@ class Rendered(NamedTuple):
     problems: list[str]
     """The formats that could not be rendered or written, each with the reason."""
     notes: list[str]
-    """Sentences on runs whose raw states cannot be read: only their intervals are compared."""
+    """On runs whose raw states cannot be read: only their intervals are compared."""
 
 
 class _Due(NamedTuple):
-    """One run: where its results are from, where its reports go, and their formats."""
-
     results: Results
     folder: Path
     formats: Sequence[ReporterSpec]
@@ -46,8 +43,7 @@ def render_reports(
     Args:
         paths: the folders of the runs, or their ``results.json``.
         formats: names of report formats; empty for the formats of each run.
-        output: the folder for the reports, or, with several runs, the folder of their folders, which have the names of
-            the runs; ``None`` writes next to the results of each run.
+        output: the folder for the reports, or of the folders of several runs; ``None`` writes next to the results.
         pictures: whether to write all charts as SVG and PNG, too.
 
     Raises:
@@ -76,11 +72,6 @@ def render_reports(
 
 
 def _format(registry: Registry, name: str) -> ReporterSpec:
-    """Return a report format that can be used here.
-
-    Raises:
-        InputError: the format is unknown, it lacks a library, or it would replace the results.
-    """
     spec = registry.reporters.get(name)
     if absent := missing(spec):
         raise InputError(f"format {name!r} {absent}")
@@ -98,11 +89,6 @@ def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
 
 
 def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
-    """Return the folder for the reports of each run.
-
-    Raises:
-        InputError: two runs would share a folder, a name does not fit a folder, or it has other results.
-    """
     problems, folders = [], list[Path]()
     for run in runs:
         path = Path(run.name)

@@ -1,7 +1,7 @@
 """The comparison of tokenizers that are declared the same (``same_as``), id by id, on every document.
 
-Workers send a hash and a number of ids for each document, so that ids need not be kept; of a tokenizer that gives no
-ids the numbers are compared. The first document that differs is encoded again to show the difference.
+Workers send a hash and a number of ids for each document; without ids the numbers are compared. The first document
+that differs is encoded again to show the difference.
 """
 
 from __future__ import annotations
@@ -38,11 +38,9 @@ _CHARS_BEFORE, _CHARS = 12, 48
 
 @dataclass
 class _Comparison:
-    """The comparison of a tokenizer with its reference in one group."""
-
     sums: Sums
     first: tuple[int, str, str] | None = None
-    """Number, origin and text of the first document that is not."""
+    """Number, origin and text of the first document that differs."""
 
 
 class SameIds:
@@ -51,20 +49,19 @@ class SameIds:
     def __init__(self, plan: Plan, names: list[str]) -> None:
         family = plan.family(Role.SAME_IDS)
         self.family = family.name if family else ""
-        """The name of the metric family; empty if no tokenizer is declared the same as another."""
+        """Empty if no tokenizer is declared the same as another."""
         self.references = {
             tokenizer.name: tokenizer.same_as
             for tokenizer in plan.tokenizers
             if {tokenizer.name, tokenizer.same_as} <= set(names)
         }
-        """By tokenizer, the one that it is declared the same as, if both are in the run."""
+        """The reference of each tokenizer, if both are in the run."""
         self.compared = frozenset(self.references) | frozenset(self.references.values())
-        """All tokenizers of which digests are wanted."""
         self.by_counts = set[str]()
         """The tokenizers of which numbers of tokens were compared, for want of ids."""
         self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
         self.differences: list[Difference] = []
-        """Of each tokenizer, corpus and group with documents that differ how many do, and the first."""
+        """For each tokenizer, corpus and group with documents that differ, how many do, and the first."""
         places = [(corpus, group) for corpus in plan.measured for group in plan.groups(corpus)]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
@@ -122,10 +119,7 @@ class SameIds:
         return documents - same, documents
 
     def finish(self, pool: WorkerPool, stored: StoredWork, unread: Collection[str] = ()) -> None:
-        """Describe each difference; its first document is encoded again, to show both segmentations.
-
-        Nothing is said of the corpora in ``unread``, whose text changed.
-        """
+        """Describe each difference, but for the corpora in ``unread``, whose text changed."""
         self._comparisons = {key: comparison for key, comparison in self._comparisons.items() if key[1] not in unread}
         for key in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
             comparison = self._comparisons[key]

@@ -134,7 +134,7 @@ def encoded_texts(loaded: LoadedTokenizer, texts: Sequence[str]) -> EncodedShard
 
 
 def text_sums(encoded: EncodedShard) -> Sums:
-    """Return what the rule of loss needs of some texts: their tokens, characters, bytes and losses."""
+    """Return what the rule of loss needs of some texts."""
     shard = encoded.shard
     return Sums.of(shard, tokens=encoded.tokens, bytes=shard.n_bytes, characters=shard.n_chars, **encoded.losses)
 
@@ -154,11 +154,8 @@ def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
 class MergeSteps:
     """The merges by which BPE makes each token. No merge is ever taken back, so these are all that took place.
 
-    Args:
-        tokenizer: a tokenizer that lists its merges.
-
     Raises:
-        ContractError: it lists no merges, or they are not in order.
+        ContractError: the tokenizer lists no merges, or they are not in order.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -183,14 +180,7 @@ class MergeSteps:
 def segment_texts(
     texts: Sequence[tuple[str, str]], names: Sequence[str], pool: WorkerPool, *, merges: bool = False
 ) -> list[SegmentedText]:
-    """Cut texts with tokenizers that a pool knows; one that fails or dies has the reason instead of tokens.
-
-    Args:
-        texts: the texts, each after its label.
-        names: the tokenizers.
-        pool: where they run.
-        merges: add the merges of each token.
-    """
+    """Cut texts, each after its label, with tokenizers that a pool knows; one that fails or dies has the reason."""
     waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges, cautions=True) for name in names])
     by_name: dict[str, list[Segmentation]] = {}
     for job, answer in pool.work(lambda: next(waiting, None)):
@@ -209,12 +199,12 @@ class NamedTokenizers:
     """The tokenizers that a user names: of a configuration, or any in the grammar of names.
 
     Args:
-        names: the names, in order; empty for all tokenizers of the configuration, whose names go before all others.
-        config: the configuration's path, or the name of a suite; ``None`` if there is none.
+        names: empty for all tokenizers of the configuration, whose names go before all others.
+        config: the configuration's path, or the name of a suite, if there is one.
         wanted: tells which backends may be chosen for a published name or a file.
 
     Raises:
-        InputError: a name is not known, or there is none; the error lists all such names.
+        InputError: with all names that are not known, or there is none.
     """
 
     def __init__(
@@ -241,7 +231,6 @@ class NamedTokenizers:
 
     @property
     def limits(self) -> Limits:
-        """The limits in time and memory, which the configuration sets."""
         return self._config.limits if self._config else Limits()
 
     def open(self, pool: WorkerPool, store: Store | None) -> list[str]:
@@ -299,7 +288,6 @@ def _names_of(path: Path) -> frozenset[str]:
 
 
 def _with_advice(problem: Problem) -> Problem:
-    """Return a problem with a name; an unknown one may be of a configuration, which is not given."""
     if not problem.message.startswith(_UNKNOWN) or problem.message.endswith("?"):
         return problem
     return Problem(problem.where, f"{problem.message}; or give the configuration that has it (-c CONFIG)")

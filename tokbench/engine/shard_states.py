@@ -15,11 +15,6 @@ class WorkerSeconds(NamedTuple):
     metrics: float = 0.0
 
     def plus(self, other: WorkerSeconds) -> WorkerSeconds:
-        """Return the sums.
-
-        >>> WorkerSeconds(1.0, 2.0).plus(WorkerSeconds(0.5, metrics=3.0))
-        WorkerSeconds(encode=1.5, decode=2.0, metrics=3.0)
-        """
         return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
 
 
@@ -30,6 +25,5 @@ class ShardStates(NamedTuple):
     states: dict[str, bytes | Failure]
     """By metric family the pickled state, or the failure."""
     placed: frozenset[str] = frozenset()
-    """The families whose state depends on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`."""
+    """The families whose state depends on the place of the shard."""
     seconds: WorkerSeconds = WorkerSeconds()
-    """CPU time that it took."""

@@ -1,8 +1,7 @@
-"""Decides which worker gets which tokenizers of a shard: a worker goes on with those that it has loaded.
+"""Decides which worker gets which tokenizers of a shard.
 
 To load a large vocabulary takes as long as to encode twenty megabytes with it. So each worker keeps to a share of the
-tokenizers as long as there is work for it. A worker that has none left takes over a tokenizer of another one, if enough
-work is left for it.
+tokenizers, and takes over one of another worker only if enough work is left for it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ WORTH_LOADING: Final = 2.0
 """Seconds of work that must be left with a tokenizer for another worker to load it, too."""
 
 _SHARDS_A_WORKER: Final = 8
-"""The number of shards that wait at most, for each worker."""
 
 Asked = Mapping[str, tuple[str, ...]]
 """By tokenizer, the metric families that are to be measured."""
@@ -33,8 +31,6 @@ class ShardPart(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A shard, all tokenizers that are to measure it, and which of them no worker has got yet."""
-
     shard: Shard
     names: tuple[str, ...]
     left: dict[str, tuple[str, ...]]
@@ -45,9 +41,9 @@ class Backlog:
     """The shards that were read, each with the tokenizers that no worker has got yet, oldest first."""
 
     seconds_left: dict[str, float] = field(default_factory=dict)
-    """By tokenizer, about how many seconds of work are left; those without an entry are not known yet."""
+    """By tokenizer, about how many seconds of work are left, if that is known."""
     strangers: frozenset[str] = frozenset()
-    """The tokenizers that share no process with others, so that a part with one has no other."""
+    """The tokenizers that share no process with others."""
     _waiting: deque[_Waiting] = field(default_factory=deque)
 
     def add(self, shard: Shard, asked: Asked) -> None:
@@ -60,8 +56,7 @@ class Backlog:
     def take(self, memory: InMemory | None) -> ShardPart | None:
         """Return the next part for a worker among the tokenizers that it has, or that no worker has.
 
-        Args:
-            memory: the tokenizers in memory; ``None`` where that does not matter, so that shards are not divided.
+        Without ``memory`` shards are not divided.
         """
         for entry in self._waiting:
             names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
@@ -70,10 +65,7 @@ class Backlog:
         return None
 
     def take_over(self) -> ShardPart | None:
-        """Return a part with a tokenizer that another worker has, or ``None`` if that is not worth loading it.
-
-        The tokenizer is the one for which most work is left. A tokenizer whose work is not known yet comes first.
-        """
+        """Return a part with the tokenizer of another worker that has most work left, if it is worth loading."""
         for entry in self._waiting:
             seconds = {name: self.seconds_left.get(name, float("inf")) for name in entry.left}
             name = max(seconds, key=seconds.__getitem__)
@@ -89,11 +81,6 @@ class Backlog:
 
 def _own(left: Collection[str], names: Collection[str], memory: InMemory) -> list[str]:
     """Return the tokenizers of the worker, and enough of those that no worker has to make up its share.
-
-    Args:
-        left: the tokenizers to choose from.
-        names: all tokenizers of the shard.
-        memory: the tokenizers in memory.
 
     >>> _own(["a", "b", "c", "d"], ["a", "b", "c", "d"], InMemory(["a"], ["b"], 2))
     ['a', 'c']

@@ -30,16 +30,14 @@ if TYPE_CHECKING:
 _TRAINING, _STATES = "training", "states"
 
 _MOST_RECORDS: Final = 64
-"""States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
+"""Of one shard and tokenizer; other options and versions of the families have states, too."""
 
 _SECONDS: Final = 0.2
-"""Seconds between two looks at the files of code."""
 
 States = dict[str, Any]
-"""By metric family, the state of a shard; each family has a type of its own."""
 
 Record: TypeAlias = tuple[str, str]
-"""The digest of a metric family, and of the shard's place if the state depends on it, else an empty string."""
+"""The digest of a metric family, and of the shard's place if the state depends on it."""
 
 
 class KeyAndStamps(NamedTuple):
@@ -58,7 +56,7 @@ def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, op
 def training_key(
     identities: Identities, registry: Registry, spec: BackendSpec, options: Options, vocab_size: int, text: Key
 ) -> KeyAndStamps:
-    """Return all that a training is made from: its backend with its options, its size, and what tells its text.
+    """Return all that a training is made from: its backend with its options, its size, and its text.
 
     Raises:
         OSError: a file cannot be read.
@@ -73,9 +71,9 @@ class StoredWork:
     """The finished work that a run can take from a store.
 
     Args:
-        store: the store; ``None`` if nothing is taken and kept.
+        store: ``None`` if nothing is taken and kept.
         registry, plan: of the run.
-        began: when the run began, in nanoseconds since 1970: a file written since then may not be what workers read.
+        began: in nanoseconds since 1970: a file written since then may not be what workers read.
     """
 
     def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
@@ -92,7 +90,7 @@ class StoredWork:
         self._surroundings = ""
         self._looked = 0.0
         self.trained: list[str] = []
-        """Names of the tokenizers whose training came from the store."""
+        """The tokenizers whose training came from the store."""
         self.shards: Counter[str] = Counter()
         """By corpus, how many shards were asked for, counted for each tokenizer."""
         self.taken: Counter[str] = Counter()
@@ -102,7 +100,6 @@ class StoredWork:
         self._studies: dict[str, str] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
-        """Return all that the training of a tokenizer is made from, or ``None`` if that is not known."""
         if planned.name not in self._trainings:
             corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
             text: Key = {"training text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
@@ -193,12 +190,7 @@ class StoredWork:
         return states
 
     def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, States]:
-        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
-
-        Args:
-            mark: the shard.
-            wanted: by tokenizer, the families.
-        """
+        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is missing."""
         states = {}
         for name, families in wanted.items():
             states[name] = self._states(name, mark, families)
@@ -226,7 +218,6 @@ class StoredWork:
         return (self._store.value(_STATES, key) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
-        """Keep the states of a shard that has just been measured; failures are not kept."""
         if not self._store or measured.name not in self._tokenizers or not self._unchanged(measured.name):
             return
         new: dict[Record, bytes] = {
@@ -247,12 +238,7 @@ class StoredWork:
         return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
 
     def result(self, names: Sequence[str], kept: Kept) -> Any | None:
-        """Return what was computed of some tokenizers, if the store has it.
-
-        Args:
-            names: the tokenizers.
-            kept: the entry.
-        """
+        """Return what was computed of some tokenizers, if the store has it."""
         key = self._result_key(names, kept.details)
         return self._store.value(kept.kind, key) if self._store and key is not None else None
 
@@ -279,13 +265,11 @@ class StoredWork:
         return None if details is None else self._result_key(names, details)
 
     def _details_of(self, study: str, kept: Kept) -> Key | None:
-        """Return the details of an answer with the code of the study, and of the metric family that it measures."""
         if study not in self._studies or (kept.family and kept.family not in self._families):
             return None
         return {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
 
     def sentences(self) -> list[str]:
-        """Return what came from the store, and what could not be kept there, in sentences."""
         if not self._store:
             return []
         said = [f"training {name}: from the store; its time is that of the training itself" for name in self.trained]

@@ -1,4 +1,4 @@
-"""Runs the studies of a plan, one after the other: each gets what it may see of the run, and costs itself alone."""
+"""Runs the studies of a plan, one after the other; one that fails costs itself alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StudiesDone:
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
     blocks: StudyBlocks = field(default_factory=StudyBlocks)
     stopped: str = ""
-    """The study in which Ctrl-C or the loss of the workers ended the run; empty if all ran."""
+    """The study in which Ctrl-C or the loss of the workers ended the run."""
 
     @property
     def cells(self) -> list[Cell]:
@@ -52,7 +52,6 @@ class StudiesDone:
 
     @property
     def tracebacks(self) -> dict[str, str]:
-        """By the reason of failed cells, where the code failed."""
         return {reason: text for outcome in self.outcomes.values() for reason, text in outcome.tracebacks.items()}
 
 
@@ -83,15 +82,10 @@ _PLAIN: Final = {
     "failures": list[str],
     "tracebacks": dict[str, str],
 }
-"""The types of the parts of an outcome that go into the results as they are."""
 
 
 def _outcome(spec: StudySpec, context: _Context, options: Any, blocks: StudyBlocks) -> Outcome:
-    """Run a study, put its block to the others, and return its outcome as plain values.
-
-    Raises:
-        Exception: of the study, or because a part of its outcome cannot be made plain.
-    """
+    """Run a study, put its block to the others, and return its outcome as plain values."""
     outcome = spec.run(context.of(spec), options)
     if not isinstance(outcome, Outcome):
         raise ContractError(f"run must return an Outcome, but returned {shown(outcome)}")

@@ -1,7 +1,7 @@
 """The surveys of corpora that the store has, so that the text of unchanged files need not be read again.
 
 A survey is found by the source with its options and its code, and by the path, size, time and inode of every file.
-Beside it the store keeps marks of the shards. If all states of a shard are in the store, its text is not needed.
+The store keeps marks of the shards, too. If all states of a shard are in the store, its text is not needed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,7 @@ _GRANULARITY: Final = 2 * 10**9
 
 
 class StoredSurveys:
-    """The surveys that a run can take from a store.
-
-    Args:
-        store: the store; ``None`` if nothing is taken and kept.
-    """
+    """The surveys that a run can take from a store, if there is one."""
 
     def __init__(self, store: Store | None) -> None:
         self._store = store
@@ -48,19 +44,7 @@ class StoredSurveys:
         progress: Callable[[int], object],
         room: int,
     ) -> Survey:
-        """Return the survey of a corpus from the store, or else read all documents; see :meth:`Corpus.survey`.
-
-        Args:
-            corpus: the corpus.
-            spec: its source.
-            plugin: the plugin that registered the source.
-            options: the options of the source.
-            progress: is called now and then with the bytes read so far.
-            room: the most bytes of memory that the documents may take to be kept after they are read.
-
-        Raises:
-            InputError: a file cannot be read, or the text is not of a corpus.
-        """
+        """Return the survey of a corpus from the store, or else read all documents; see :meth:`Corpus.survey`."""
         began = time.time_ns()
         stamps = self._stamps(corpus)
         key = attempt(lambda: self._key(corpus, spec, plugin, options, stamps)) if stamps else None
@@ -78,7 +62,6 @@ class StoredSurveys:
         return survey
 
     def _stamps(self, corpus: Corpus) -> list[FileStamp]:
-        """Return the state of every file of a corpus; nothing if it is not known, or not asked for."""
         if self._store is None:
             return []
         stamps = attempt(lambda: [FileStamp.of(path) for path in corpus.files])
@@ -102,22 +85,21 @@ class StoredSurveys:
         return {**self._keys[name], "corpus_name": name}
 
     def keeps(self, name: str) -> bool:
-        """Return ``True`` if the store has the survey of a corpus, so that marks of its shards are of use."""
+        """Return whether the store has the survey of a corpus, so that marks of its shards are of use."""
         return name in self._keys
 
     def shards(self, name: str) -> Sequence[ShardMark]:
-        """Return the marks of all shards of a corpus, in their order, if the store has them; else nothing."""
+        """Return the marks of all shards of a corpus, in their order, if the store has them."""
         if self._store is None or not self.keeps(name):
             return []
         return self._store.value(_SHARDS, self._key_of_shards(name)) or []
 
     def keep_shards(self, name: str, marks: Sequence[ShardMark]) -> None:
-        """Keep the marks of all shards of a corpus."""
         if self._store is not None and self.keeps(name):
             self._store.put_value(_SHARDS, self._key_of_shards(name), list(marks))
 
     def forget(self, name: str) -> None:
-        """Delete what the store has of a corpus whose text turned out to be another, so that it is read again."""
+        """Delete what the store has of a corpus whose text turned out to be another."""
         if self._store is not None and name in self._keys:
             self._store.remove(_SHARDS, self._key_of_shards(name))
             self._store.remove(_SURVEY, self._keys.pop(name))

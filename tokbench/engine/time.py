@@ -35,11 +35,7 @@ from tokbench.tokenizers.options import Options
 
 
 class _Groups:
-    """The evaluated documents of a corpus, read once and kept in a temporary file, so that each group is at hand.
-
-    Args:
-        documents: the documents.
-        groups: the names of their groups.
+    """The evaluated documents of a corpus, kept in a temporary file, so that each group is at hand.
 
     >>> with ExitStack() as stack:
     ...     documents = [Document("one", "en", "1", "c:1"), Document("uno", "es", "2", "c:2")]
@@ -50,12 +46,12 @@ class _Groups:
 
     def __init__(self, documents: Iterable[Document], groups: Iterable[str]) -> None:
         self.sizes = dict.fromkeys(groups, 0)
-        """The bytes of each group in UTF-8."""
+        """The UTF-8 bytes of each group."""
         self._places = {group: array("q") for group in (WHOLE, *self.sizes)}
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
         outcome = attempt(lambda: self._keep(documents))
         self.failure = outcome if isinstance(outcome, Failure) else None
-        """The reason why the corpus could not be read to its end, or ``None``."""
+        """Why the corpus could not be read to its end."""
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +77,7 @@ class _Groups:
 
 
 class _Feed(NamedTuple):
-    """The text of a corpus, or of one of its groups, as it is sent to the process that times it."""
+    """The text of a corpus, or of one of its groups, for the process that times it."""
 
     name: str
     corpus: str
@@ -148,8 +144,8 @@ def time_all(
 ) -> TimedOutcome:
     """Return the cells and notes of every timed and every isolated metric.
 
-    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text is
-    not the one of the survey.
+    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text has
+    changed.
     """
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
@@ -236,8 +232,8 @@ def _measure_on(
 ) -> TimedOutcome:
     """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
 
-    If a tokenizer ends the process, begin again without it: timings of two processes differ. Corpora that cannot be
-    read, or have changed, are added to ``unread``. A metric that wants several processes gets fresh ones.
+    If a tokenizer ends the process, begin again without it: timings of two processes differ. A metric that wants
+    several processes gets fresh ones.
     """
     assert spec.timed is not None
     metric = spec.timed(options)
@@ -314,7 +310,6 @@ def _texts(
 
 
 def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Groups]:
-    """Return the documents of those corpora that have several groups; the stack closes their files."""
     documents = {}
     for name in on:
         names = plan.surveys[name].groups
@@ -324,7 +319,6 @@ def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Group
 
 
 def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iterator[_Feed]:
-    """Yield the texts of some corpora, each followed by its groups if they are given and could be read."""
     for name in on:
         evaluated = name in plan.measured
         yield _Feed(name, name, WHOLE, evaluated, plan.surveys[name].evaluated_bytes)

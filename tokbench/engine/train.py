@@ -44,10 +44,9 @@ OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
 
 _LEAST_CHARS: Final = 100_000
-"""Characters of a text from which on it is worth while to look for a training in the store."""
+"""From so many characters on it is worth while to look for a training in the store."""
 
 _SAVED: Final = "saved training"
-"""The kind of work under which the store keeps the file of a tokenizer that was trained in this process."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +57,22 @@ class TrainedTokenizer:
     vocab_size: int = 0
     """The real size, which may be less than was asked for."""
     n_bytes: int = 0
-    """The size of the training text, UTF-8."""
+    """The UTF-8 bytes of the training text."""
     seconds: float = 0.0
-    """The time that training took, perhaps in an earlier run."""
+    """Perhaps of an earlier run."""
     from_store: bool = False
     memory: int | None = None
-    """The most memory in bytes that training took, perhaps in an earlier run; ``None`` if the system does not tell."""
+    """The most memory in bytes; ``None`` if the system does not tell."""
     compression: float | None = None
     """Bytes per token on held-out text; ``None`` if nothing is held out."""
     loss: Loss | RoundTrip = RoundTrip.NOT_CHECKED
-    """The loss on that text; ``NOT_CHECKED`` if nothing is held out."""
+    """On that text; ``NOT_CHECKED`` if nothing is held out."""
     lost_characters: float | None = None
     """The share of its characters that is lost; ``None`` likewise."""
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     failure: Failure | None = None
-    """The reason why the tokenizer, or a file of it, is missing."""
+    """Why the tokenizer, or a file of it, is missing."""
 
 
 def round_trips(trained: Sequence[TrainedTokenizer]) -> list[RoundTrip]:
@@ -95,8 +94,6 @@ def train(
     store: Store | None = None,
 ) -> list[TrainedTokenizer]:
     """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
-
-    A training that the store has is not done again, whether a run did it or this command.
 
     Args:
         config: the configuration.

@@ -1,4 +1,4 @@
-"""The training phase of a run: what is to be trained is trained or taken from the store, saved, and hashed."""
+"""The training phase of a run."""
 
 from __future__ import annotations
 

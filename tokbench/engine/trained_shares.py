@@ -19,7 +19,7 @@ class TrainedShares:
         self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
 
     def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
-        """Return the share of the documents of groups that a tokenizer was trained on; ``None`` if that is unknown."""
+        """Return the share of the documents of groups; ``None`` if that is unknown."""
         names = self._train_on[name]
         if not names:
             return None

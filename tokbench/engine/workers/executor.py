@@ -1,4 +1,4 @@
-"""The executors: the ways in which a run's jobs can be done, and the pool of each."""
+"""The ways in which a run's jobs can be done, and the pool of each."""
 
 from __future__ import annotations
 
@@ -35,16 +35,14 @@ class Executor(NamedTuple):
     """
 
     workers: int = 1
-    """The number of processes that measure side by side; 0 for none but this one."""
+    """The processes that measure side by side; 0 for none but this one."""
     name: str = ""
-    """``inprocess``, ``workers`` or an executor of a plugin, such as ``dask``; empty for ``workers``, or ``inprocess``
-    if there are 0."""
+    """``inprocess``, ``workers`` or an executor of a plugin, such as ``dask``; empty to choose by ``workers``."""
     scheduler: str = ""
     """The address of a cluster to join, such as ``tcp://10.0.0.5:8786``; empty to start workers on this machine."""
 
     @property
     def kind(self) -> str:
-        """Its name, if it was not given, from the number of workers."""
         return self.name or ("workers" if self.workers else "inprocess")
 
     def problems(self) -> list[str]:
@@ -71,20 +69,12 @@ class Executor(NamedTuple):
         return wrong
 
     def check(self) -> None:
-        """Refuse what does not go together, and an executor that is not known.
-
-        Raises:
-            InputError: with all that is wrong.
-        """
+        """Raise InputError with all that does not go together."""
         if wrong := self.problems():
             raise InputError([Problem("executor" if self.name else "workers", message) for message in wrong])
 
     def pool(self, limits: Limits, progress: Progress) -> WorkerPool:
         """Return a pool that does jobs in this way.
-
-        Args:
-            limits: limits of the jobs in time, and of each process in memory.
-            progress: called with every step that a job reports.
 
         Raises:
             InputError: what was given does not go together, a library is not installed, or a cluster does not answer.
@@ -100,11 +90,7 @@ class Executor(NamedTuple):
         return pool
 
     def _spec(self) -> ExecutorSpec | None:
-        """Return the executor of a plugin; ``None`` for one of tokbench itself.
-
-        Raises:
-            InputError: no plugin has registered it.
-        """
+        """Return the executor of a plugin; ``None`` for one of tokbench itself."""
         return None if self.kind in OWN_EXECUTORS else load_registry().executors.get(self.kind)
 
 

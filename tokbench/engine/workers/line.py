@@ -1,7 +1,7 @@
 """The line between the process of a run and a worker: pickles, each behind its length.
 
-Plugins in a worker may write to any file descriptor, so the bytes from there may be anything: a length beyond
-:data:`LONGEST`, or something that cannot be unpickled, is a failure of the tokenizer at work.
+Plugins in a worker may write to any file descriptor, so the bytes may be anything: what cannot be read is a failure
+of the tokenizer at work.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any, Final
 from tokbench.foundation.failures import Failure, attempt
 
 LONGEST: Final = 1 << 32
-"""Bytes of a message at most: 4 GiB."""
+"""Bytes of a message."""
 
 DEAF_S: Final = 120.0
 """Seconds after which a process counts as one that does not read its line."""
 
 CHUNK: Final = 1 << 20
-"""Bytes that are read at once."""
 
 _LENGTH_BYTES: Final = 8
 _PATIENCE_S: Final = 1.0
@@ -31,11 +30,7 @@ _MALFORMED: Final = Failure("the process was ended, because it sent malformed da
 
 
 def packed(message: Any) -> bytes:
-    """Return a message as it goes over the line.
-
-    Raises:
-        ValueError: the message is longer than :data:`LONGEST`.
-    """
+    """Return a message as it goes over the line, or raise ValueError if it is too long."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     if len(data) > LONGEST:
         raise ValueError(f"a message of {len(data):,} bytes is too long; at most {LONGEST:,} can be sent")
@@ -56,7 +51,7 @@ class MessageReader:
 
     @property
     def missing(self) -> int:
-        """The number of bytes after which :meth:`take` goes on: of a length, or of the pickle behind it."""
+        """The bytes after which :meth:`take` goes on."""
         return (self._length or _LENGTH_BYTES) - len(self._part)
 
     def take(self, data: bytes) -> bytes | None:
@@ -79,15 +74,10 @@ class MessageReader:
 
 
 class WorkerLine:
-    """The end of a line at which the process of the run speaks to one worker. It never waits for a worker for long.
-
-    Args:
-        end: the end of a pair of sockets.
-    """
+    """The end of a line at which the process of the run speaks to one worker. It never waits for a worker for long."""
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
-        """The end, for :func:`multiprocessing.connection.wait`."""
         end.settimeout(DEAF_S)
         self._reader = MessageReader()
 
@@ -107,7 +97,7 @@ class WorkerLine:
         self.socket.sendall(packed(message))
 
     def receive(self) -> tuple[str, Any] | Failure | None:
-        """Return the next message; the failure if there is something else; ``None`` if it is not complete yet.
+        """Return the next message, the failure if it is none, or ``None`` if it is not complete yet.
 
         Raises:
             EOFError: the worker has hung up.
@@ -127,7 +117,6 @@ class WorkerLine:
 
 
 def _message(content: bytes) -> tuple[str, Any] | Failure:
-    """Return the message of a worker in a pickle, or the failure if it cannot be read or has another shape."""
     message = attempt(lambda: pickle.loads(content), "its answer cannot be read")  # noqa: S301 - of our worker
     if isinstance(message, Failure):
         return message

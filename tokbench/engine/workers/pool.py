@@ -22,12 +22,11 @@ class WorkerDied(NamedTuple):
     """A worker process ended in the middle of a job."""
 
     failure: Failure
-    """The reason of its end, and what the process was doing."""
+    """Why it ended, and what the process was doing."""
     heartbeat: Heartbeat
-    """The last sign of life: what it was doing."""
     crashed: bool
     ended: str
-    """The reason of its end alone."""
+    """Why it ended."""
     last_words: str = ""
     """The end of what it printed, if its output is captured."""
 
@@ -38,34 +37,27 @@ class InMemory(NamedTuple):
     here: Collection[str]
     """Those of the worker that requests a job."""
     elsewhere: Collection[str]
-    """Those of the other workers."""
     workers: int
 
 
 class WorkerPool(ABC):
-    """Runs jobs, in worker processes or in this process.
-
-    Args:
-        progress: called with every step that a job reports.
-        size: the number of further processes that can load tokenizers on this machine side by side.
-    """
+    """Runs jobs, in worker processes or in this process; ``size`` processes can load tokenizers side by side."""
 
     shared: ClassVar[bool] = False
-    """The jobs of others may run at the same time, so that times cannot be compared."""
+    """Whether the jobs of others may run at the same time, so that times cannot be compared."""
 
     def __init__(self, progress: Progress, size: int = 1) -> None:
         self.size = size
         self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
-        """By tokenizer, its recipe."""
+        """The recipe of each tokenizer."""
         self.notes: list[str] = []
-        """Notes on the workers, for the reader of the results."""
+        """For the reader of the results."""
         self.lost = ""
-        """The reason why its workers are out of reach for good; empty as long as they are not."""
+        """Why its workers are out of reach for good, if they are."""
         self.strangers: frozenset[str] = frozenset()
         """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares."""
         self.registry: Registry | None = None
-        """The plugins of the run, once they are loaded."""
 
     def __enter__(self) -> Self:
         return self
@@ -74,7 +66,7 @@ class WorkerPool(ABC):
         self.end()
 
     def start(self) -> None:  # noqa: B027 - nothing to do for most
-        """Start the workers that will be needed, so that they are ready by then."""
+        """Start the workers that will be needed."""
 
     @property
     def in_memory(self) -> InMemory | None:
@@ -86,16 +78,10 @@ class WorkerPool(ABC):
         """End all workers, whatever they are doing, or all but the first few."""
 
     def keep(self, name: str, recipe: Recipe) -> None:
-        """Let every worker get at a tokenizer."""
         self.kept[name] = recipe
 
     def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
-        """Run one job on an idle pool, and return its only answer.
-
-        Args:
-            job: the job.
-            feeds: makes the texts that the job may ask for, again each time that it is given to a worker.
-        """
+        """Run one job on an idle pool, and return its only answer."""
         jobs = iter([job])
         answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
         return answers[0][1]
@@ -109,26 +95,20 @@ class WorkerPool(ABC):
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
-        A job whose worker dies before it has begun is given to another worker. One that ends its process is tried
-        once more in a fresh one, see :attr:`Job.retry_alone`.
+        A job whose worker dies before it has begun is given to another worker. One that ends its process is tried once
+        more in a fresh one, see :attr:`Job.retry_alone`.
 
         Args:
-            next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
-                answer: an answer may lead to another job.
-            meanwhile: called while the workers work, so that the next job can be got ready.
-            feeds: makes the texts that a job may ask for, again each time that it is given to a worker.
+            next_job: returns the next job, or ``None``. It is asked again after every answer.
+            meanwhile: called while the workers work.
+            feeds: makes the texts that a job may ask for, each time that it is given to a worker.
 
         Raises:
             WorkersLost: the workers are out of reach for good; :attr:`lost` says why.
         """
 
     def ask_each(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any | Failure | WorkerDied]]:
-        """Yield the answers to some jobs as they come, with the names of their tokenizers.
-
-        Args:
-            jobs: the jobs.
-            step: what is reported as progress.
-        """
+        """Yield the answers to some jobs as they come, with the names of their tokenizers."""
         waiting = iter(jobs)
         for done, (job, answer) in enumerate(self.work(lambda: next(waiting, None)), 1):
             assert isinstance(job, TokenizerJob)
@@ -137,11 +117,7 @@ class WorkerPool(ABC):
 
 
 class InProcessPool(WorkerPool):
-    """Runs every job in this process, so that a debugger works in plugins.
-
-    Nothing is isolated: a crash, ``sys.exit`` or an endless loop of a plugin is one of the program. There are no
-    time limits.
-    """
+    """Runs every job in this process, so that a debugger works in plugins. Nothing is isolated or limited in time."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__(progress, 0)
@@ -149,7 +125,6 @@ class InProcessPool(WorkerPool):
         self._feeds: dict[str, Iterator[list[str]]] = {}
 
     def end(self, keep: int = 0) -> None:
-        """Forget the tokenizers, unless a worker is kept."""
         if not keep:
             self._context = None
 

@@ -32,13 +32,10 @@ _START: Final = (
 )
 _EXIT_CHECK_S: Final = 0.005
 START_S: Final = 120.0
-"""Seconds that a process may take to start."""
 
 _OUTPUT: Final = (1, 2)
-"""The file descriptors of standard output and standard error."""
 
 _MAX_TAIL_CHARS: Final = 300
-"""Length of the end of a worker's output, as errors show it."""
 
 
 def _open_shared_file() -> IO[bytes]:
@@ -49,8 +46,6 @@ def _open_shared_file() -> IO[bytes]:
 
 
 class _WorkerFiles(NamedTuple):
-    """The file descriptors that a worker inherits."""
-
     line: int
     heartbeat: int
     stdout: int
@@ -58,12 +53,7 @@ class _WorkerFiles(NamedTuple):
 
 
 def _start_process(files: _WorkerFiles, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a process in a session and group of its own, so that Ctrl-C reaches the parent alone, which ends the group.
-
-    Args:
-        files: the files that it inherits.
-        environment: variables that are added to the ones of this process.
-    """
+    """Start a process in a session and group of its own, so that Ctrl-C reaches the parent alone."""
     level = logging.getLogger("tokbench").getEffectiveLevel()
     numbers = map(str, [files.line, files.heartbeat, os.getpid(), level])
     return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
@@ -92,21 +82,18 @@ class Ended(NamedTuple):
 
     heartbeat: Heartbeat
     how: str
-    """The reason of its end, in words."""
     code: int
     too_large: bool
-    """``True`` if it used more memory than it may."""
     last_words: str
-    """The end of what it printed."""
 
 
 class WorkerProcess:
     """One process, and the job that it has.
 
     Args:
-        memory: bytes that it may use; ``None`` for no limit.
+        memory: bytes that it may use, if they are limited.
         printed: by tokenizer, how many bytes of output were passed on so far.
-        environment: variables that are added to the ones of this process.
+        environment: variables for it.
         capture_output: keep the end of what the process prints, instead of printing it.
     """
 
@@ -133,14 +120,13 @@ class WorkerProcess:
         self.line = WorkerLine(ours)
         self.job: Job | None = None
         self.ready = False
-        """``True`` once it has started, and waits for jobs."""
+        """Whether it has started, and waits for jobs."""
         self.deaf = False
-        """``True`` if it does not read its line."""
+        """Whether it does not read its line."""
         self.answers = 0
         self.loaded: dict[str, None] = {}
-        """The tokenizers of its jobs so far, which it has in memory; in their order."""
+        """The tokenizers of its jobs so far, in their order."""
         self.retrying = False
-        """``True`` if its job has ended another process before."""
         self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
@@ -166,7 +152,7 @@ class WorkerProcess:
             pass  # it has died, which shows when its answer is awaited
 
     def receive(self) -> tuple[str, Any] | Failure | None:
-        """Return the next message; the failure if there is something else; ``None`` if there is nothing to do yet.
+        """Return the next message, the failure if it is none, or ``None`` if there is nothing to do yet.
 
         Texts that it asks for are sent at once.
 
@@ -184,17 +170,16 @@ class WorkerProcess:
         return message
 
     def expects(self, number: tuple[int, int]) -> bool:
-        """Tell whether an answer with these numbers, of its job and its own, is the next one."""
         return number == (self._jobs, self.answers)
 
     def done(self, number: int) -> bool:
-        """Note the end of the job with a number, and return ``True``, if it is the present job."""
+        """Note the end of the job with a number; return whether it was the present job."""
         if number == self._jobs:
             self.job = None
         return self.job is None
 
     def _send_batch(self, feed: str) -> Failure | None:
-        """Send the next texts of a feed, or an empty list after the last; return the failure if there is none."""
+        """Send the next texts of a feed, or an empty list after the last."""
         if feed not in self._feeds:
             return Failure(f"the process was ended, because its job has no texts called {feed!r}")
         self._send(next(self._feeds[feed], []))
@@ -217,11 +202,7 @@ class WorkerProcess:
         return now - since > limit
 
     def end(self, patience: float = 0.0) -> Ended:
-        """End the process and its group, in which is what it has started; what began another session lives on.
-
-        Args:
-            patience: seconds to wait for it to end by itself.
-        """
+        """End the process and its group, but for what began another session, after ``patience`` seconds."""
         until = time.monotonic() + patience
         while not (by_itself := _has_exited(self._process)) and time.monotonic() < until:
             time.sleep(_EXIT_CHECK_S)

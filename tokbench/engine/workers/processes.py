@@ -1,8 +1,4 @@
-"""The pool of worker processes.
-
-A process that dies or does not answer in time costs only the tokenizer that it was busy with: it is ended and
-replaced, and the run goes on.
-"""
+"""The pool of worker processes: one that dies or does not answer in time costs the tokenizer at work alone."""
 
 from __future__ import annotations
 
@@ -24,7 +20,6 @@ from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
 
 _CHECKS_PER_LIMIT: Final = 4
-"""So often is a time limit checked while it lasts."""
 
 _EXIT_GRACE_S: Final = 10.0
 """Seconds that a process has, after it hung up, to end itself: it may be writing a core dump."""
@@ -37,11 +32,8 @@ _MIXED: Final = "*"
 
 
 class _Waiting(NamedTuple):
-    """A job that waits for a worker again."""
-
     job: Job | None
     retrying: bool = False
-    """``True`` if it has ended a process, and is tried in a fresh one."""
 
 
 class _Slot:
@@ -49,7 +41,7 @@ class _Slot:
 
     def __init__(self) -> None:
         self.processes: dict[str, WorkerProcess] = {}
-        """By stranger's tokenizer, its process; by an empty string, the process of tokbench's own."""
+        """By stranger's tokenizer; tokbench's own have an empty string."""
 
     @property
     def busy(self) -> WorkerProcess | None:
@@ -70,13 +62,11 @@ class _Slot:
 class ProcessPool(WorkerPool):
     """Some worker processes, which are started when they are needed and replaced when they die.
 
-    A tokenizer of a stranger's plugin never shares a process with another tokenizer.
-
     Args:
         size: the number of jobs that run side by side.
-        limits: limits of their jobs in time, and of each process in memory.
+        limits: of jobs in time, and of each process in memory.
         progress: called with every step that a job reports.
-        environment: variables that the processes get besides those of this process.
+        environment: variables for the processes.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
     """
 
@@ -144,7 +134,6 @@ class ProcessPool(WorkerPool):
         return [slot.busy for slot in self._slots if slot.busy]
 
     def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
-        """Return an idle worker for a job, a new one if it needs a process in which no other tokenizers have been."""
         strangers = self.strangers.intersection(job.loads)
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
         worker = slot.processes.get(place)
@@ -163,7 +152,6 @@ class ProcessPool(WorkerPool):
         return min(self._limits.step, self._limits.train, 4.0) / _CHECKS_PER_LIMIT
 
     def _receive(self, worker: WorkerProcess) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """Take the next message of a worker; yield the job and its answer if it is one."""
         assert worker.job is not None
         try:
             message = worker.receive()
@@ -197,12 +185,7 @@ class ProcessPool(WorkerPool):
     def _end_worker(
         self, worker: WorkerProcess, *, timed_out: bool = False, unreadable: Failure | None = None
     ) -> Iterator[tuple[Job, WorkerDied]]:
-        """End a worker that has died or must be ended; yield its job and how it ended, if it was at work.
-
-        Args:
-            worker: the worker.
-            timed_out: it is ended because it has used up its time.
-            unreadable: it is ended because it sent this instead of a message.
+        """End a worker that has died, has ``timed_out`` or sent what is ``unreadable``; yield its job and how it ended.
 
         Raises:
             BackendError: workers die before they begin to work.
@@ -233,7 +216,6 @@ class ProcessPool(WorkerPool):
             yield job, died
 
     def _death(self, job: Job, ended: Ended, *, timed_out: bool, unreadable: Failure | None) -> WorkerDied:
-        """Return how a worker ended in the middle of a job, in the words of its cells."""
         heartbeat = ended.heartbeat
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if ended.too_large:

@@ -16,15 +16,12 @@ OUTPUT_BYTES: Final = 1 << 16
 """Bytes that one tokenizer may print in a run; the rest is left out."""
 
 _TAIL_BYTES: Final = 4_096
-"""The end of a worker's output that is kept for errors."""
 
 _CHUNK: Final = 1 << 16
 
 _MEMORY_CHECK_S: Final = 0.1
-"""Seconds between two looks at the memory."""
 
 _OUTPUT_GRACE_S: Final = 1.0
-"""Seconds to wait for the rest of the output of a worker that has ended."""
 
 
 class WorkerWatch(threading.Thread):
@@ -35,7 +32,7 @@ class WorkerWatch(threading.Thread):
         output: by the reading end of a pipe, the file descriptor to pass its output on to, or ``None``.
         at_work: returns the tokenizer that is at work.
         printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
-        memory: bytes that it may use; ``None`` for no limit.
+        memory: bytes that it may use, if they are limited.
     """
 
     def __init__(
@@ -48,13 +45,11 @@ class WorkerWatch(threading.Thread):
     ) -> None:
         super().__init__(name="watch of a worker", daemon=True)
         self.too_large = False
-        """``True`` once the process was ended because it used more memory."""
         self._process, self._output, self._at_work, self._printed = process, output, at_work, printed
         self._memory = memory
         self._last = b""
 
     def run(self) -> None:
-        """Watch until the worker, and all that it started, has closed its output."""
         with selectors.DefaultSelector() as selector:
             for pipe in self._output:
                 selector.register(pipe, selectors.EVENT_READ)
@@ -71,7 +66,6 @@ class WorkerWatch(threading.Thread):
                     self._process.kill()
 
     def last_words(self, longest: int) -> str:
-        """Return the end of what a worker that has ended printed, on one line."""
         self.join(_OUTPUT_GRACE_S)
         return " ".join(self._last.decode(errors="replace").split())[-longest:]
 

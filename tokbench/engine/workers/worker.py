@@ -1,8 +1,7 @@
 """Jobs and what they find where they run; and the main function of a worker process.
 
-A worker process is handed one job after the other and answers; if it dies,
-:mod:`tokbench.engine.workers.processes` says so and starts another. It knows no configuration and reads no corpus:
-what a job needs comes with the job.
+A worker process does one job after the other. It knows no configuration and reads no corpus: what a job needs comes
+with the job.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ from tokbench.tokenizers.options import Options
 
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
-"""The number of new objects after which the garbage collector looks.
-
-A vocabulary has 100,000 tokens and more, but no cycle.
-"""
+"""New objects after which the garbage collector looks: a vocabulary has 100,000 tokens and more, but no cycle."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ class Recipe:
     backend: str
     options: Options
     pickled: bytes = b""
-    """The tokenizer itself, if it was trained."""
 
 
 class WorkerContext:
@@ -71,11 +66,9 @@ class WorkerContext:
         self, next_batch: Callable[[str], list[str]], show_progress: Progress, registry: Registry | None = None
     ) -> None:
         self.registry = registry or load_registry()
-        """The plugins."""
         self.recipes: dict[str, Recipe] = {}
-        """By name, how to get at each tokenizer."""
         self.kept: dict[str, Any] = {}
-        """The things that a job leaves for later jobs in the same process."""
+        """What a job leaves for later jobs in the same process."""
         self._next_batch = next_batch
         self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}
@@ -87,7 +80,7 @@ class WorkerContext:
         return self._tokenizers[name]
 
     def loaded(self, name: str) -> LoadedTokenizer:
-        """Return a tokenizer of the run, with what is computed about it once; load it if it is not there yet."""
+        """Return a tokenizer of the run, with what is computed about it once."""
         if name not in self._tokenizers:
             recipe = self.recipes[name]
             with doing("loading", tokenizer=name, place=""):
@@ -95,12 +88,6 @@ class WorkerContext:
         return self._tokenizers[name]
 
     def load(self, recipe: Recipe) -> Tokenizer:
-        """Load a tokenizer.
-
-        Raises:
-            ContractError: it is not a tokenizer.
-            Exception: of its backend.
-        """
         if recipe.pickled:
             return checked(pickle.loads(recipe.pickled))  # noqa: S301 - pickled by another of our workers
         load = self.registry.backends.get(recipe.backend).load
@@ -111,7 +98,6 @@ class WorkerContext:
         return self.loaded(name).tokenizer
 
     def metric(self, family: str, options: Options) -> TextMetric | CorpusMetric:
-        """Return the text metric of a family; a run has one of each."""
         if family not in self._metrics:
             make = self.registry.metrics.get(family).text
             assert make is not None
@@ -147,7 +133,7 @@ def checked(tokenizer: Any) -> Tokenizer:
     """Return the tokenizer, if it is one.
 
     Raises:
-        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``, or its ``vocab_size`` is not a number of ids.
+        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``.
     """
     if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
         raise ContractError(lacking)
@@ -161,11 +147,7 @@ class _ParentGone(Exception):  # noqa: N818 - the usual end
 
 
 class _Line:
-    """The line to the parent process, on which several threads may speak, as loggers do.
-
-    Args:
-        handle: its file descriptor.
-    """
+    """The line to the parent process, on which several threads may speak, as loggers do."""
 
     def __init__(self, handle: int) -> None:
         os.set_inheritable(handle, False)  # noqa: FBT003 - what a tokenizer starts gets no end of it
@@ -203,8 +185,6 @@ class _Line:
 
 
 class _ToParent(logging.Handler):
-    """Sends log messages to the parent, which shows them."""
-
     def __init__(self, line: _Line) -> None:
         super().__init__()
         self._line = line
@@ -265,11 +245,7 @@ def _answer(line: _Line, context: WorkerContext) -> None:
 
 
 def _settle_down(parent: int) -> None:
-    """End with the parent, and be the first to go if memory runs out, where the system can do that.
-
-    Raises:
-        BackendError: the parent has ended already.
-    """
+    """End with the parent, and be the first to go if memory runs out, where the system can do that."""
     if sys.platform == "linux":
         attempt(lambda: Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii"))
     end_with_parent(parent)

@@ -13,8 +13,7 @@ from tokbench.foundation.files import remove_unfinished, unfinished_prefix, writ
 SIZE = 1 << 20
 FULL_DISK = """
 import resource, sys
-from pathlib import Pathfrom full_disk import NO_BYTECODE
-
+from pathlib import Path
 from tokbench.foundation.files import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
@@ -24,8 +23,7 @@ except OSError as error:
 """
 WRITES_ALWAYS = f"""
 import sys
-from pathlib import Pathfrom full_disk import NO_BYTECODE
-
+from pathlib import Path
 from tokbench.foundation.files import write_atomically
 while True:
     for letter in b"ab":

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import repeat
 from operator import add
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
-from tokbench.config.validate import validate_options
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder, save_whole
@@ -25,11 +22,11 @@ from tokbench.engine.segment import encoded_texts, text_sums
 from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import WorkerContext, checked
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
-from tokbench.foundation.store import Key, Store
+from tokbench.foundation.store import Store
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -46,7 +43,7 @@ OWN_FORMAT = "tokbench"
 _LEAST_CHARS: Final = 100_000
 """From so many characters on it is worth while to look for a training in the store."""
 
-_SAVED: Final = "saved training"
+_TRAINED_HERE: Final = "trained here"
 
 
 @dataclass(frozen=True)
@@ -229,110 +226,33 @@ def train_here(
     options: Options,
     store: Store | None,
 ) -> Tokenizer:
-    """Train one tokenizer in this process, or take it from the store.
-
-    Only documents that can be read twice are looked up, because what is kept is known by the hash of its text. That
-    hash is taken again while the text is trained on. Short texts are trained on at once. The store has the saved file,
-    which the backend loads: nothing of the store is unpickled here.
-
-    Args:
-        registry: the plugins.
-        spec: the backend, which has ``train``.
-        documents: the training text.
-        vocab_size: how many ids the tokenizer gets at most.
-        options: of the training.
-        store: finished trainings are taken from it and kept there; ``None`` to train in any case.
+    """Train one tokenizer in this process, or take it from the store, where long texts that can be read twice are kept.
 
     Raises:
         BackendError: the training failed.
     """
     assert spec.train is not None
+    train = partial(spec.train, documents, vocab_size, options, silent)
     once = documents.once if isinstance(documents, GroupedText) else isinstance(documents, Iterator)
-    began = time.time_ns()
-    before = _TextHash(() if store is None or once else documents)
-    for _ in before:
-        pass
-    if store is None or before.chars < _LEAST_CHARS:
-        return spec.train(documents, vocab_size, options, silent)
-    identities, documents_sha256 = Identities(), {"documents": before.hexdigest()}
-    known = attempt(lambda: training_key(identities, registry, spec, options, vocab_size, documents_sha256))
-    taken = None if isinstance(known, Failure) else _taken(store, known.key, spec, options)
+    if store is None or once or sum(map(len, documents)) < _LEAST_CHARS:
+        return train()
+    began, identities, text = time.time_ns(), Identities(), {"documents": _digest_of(documents)}
+    known = attempt(lambda: training_key(identities, registry, spec, options, vocab_size, text))
+    if isinstance(known, Failure):
+        return train()
+    taken: Tokenizer | None = store.value(_TRAINED_HERE, known.key)
     if taken is not None:
         return taken
-    text = _TextHash(documents)
-    trained = spec.train(text.for_training(), vocab_size, options, silent)
-    if isinstance(known, Failure) or text.hexdigest() != before.hexdigest():
-        return trained
-    saved = attempt(lambda: _saved(trained, spec, options))
-    if isinstance(saved, bytes) and all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
-        store.put(_SAVED, known.key, saved)
+    trained = train()
+    if all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
+        attempt(lambda: store.put_value(_TRAINED_HERE, known.key, trained))  # it may be one that cannot be pickled
     return trained
 
 
-def _taken(store: Store, key: Key, spec: BackendSpec, options: Options) -> Tokenizer | None:
-    """Return the tokenizer of a training in the store, or ``None`` if there is none that can be used."""
-    saved = store.get(_SAVED, key)
-    tokenizer = attempt(lambda: _loaded(saved, spec, options)) if saved is not None else None
-    if isinstance(tokenizer, Failure):
-        store.damaged(_SAVED, key, tokenizer.reason)
-        return None
-    return tokenizer
-
-
-def _saved(tokenizer: Tokenizer, spec: BackendSpec, options: Options) -> bytes | None:
-    """Return the end of the name of a tokenizer's file, and its content; ``None`` if it cannot be loaded again."""
-    if not isinstance(tokenizer, Saves) or spec.load is None or "path" not in spec.load_options.model_fields:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        file = save_whole(Path(folder, f"tokenizer{tokenizer.file_suffix}"), tokenizer.save).path
-        saved = tokenizer.file_suffix.encode() + b"\n" + file.read_bytes()
-    return saved if _loaded(saved, spec, options).vocab_size == tokenizer.vocab_size else None
-
-
-def _loaded(saved: bytes, spec: BackendSpec, options: Options) -> Tokenizer:
-    """Load what :func:`_saved` returned, with the options of training that loading has, too.
-
-    Raises:
-        InputError: it is something else.
-        Exception: of the backend.
-    """
-    assert spec.load is not None
-    suffix, _, content = saved.partition(b"\n")
-    if not re.fullmatch(rb"\.[\w.-]{1,60}", suffix):
-        raise InputError("its first line is not the end of a file's name")
-    shared = options.model_fields_set & spec.load_options.model_fields.keys()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"tokenizer{suffix.decode()}")
-        file.write_bytes(content)
-        given = {**{name: getattr(options, name) for name in shared}, "path": file}
-        return checked(spec.load(validate_options(spec.load_options, given, "load")))
-
-
-class _TextHash:
-    """Yields documents, and hashes and counts those that it has yielded."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = texts
-        self._digest = hashlib.sha256()
-        self.chars = 0
-        """The number of characters so far."""
-
-    def __iter__(self) -> Iterator[str]:
-        return (text for _, text in self._grouped())
-
-    def for_training(self) -> Iterable[str]:
-        return GroupedText(self._grouped()) if isinstance(self._texts, GroupedText) else self
-
-    def _grouped(self) -> Iterator[tuple[str, str]]:
-        texts = self._texts
-        has_groups = isinstance(texts, GroupedText)
-        for group, text in texts.grouped() if isinstance(texts, GroupedText) else zip(repeat(""), texts):
-            data = text.encode("utf-8", "surrogatepass")
-            self.chars += len(text)
-            self._digest.update(b"%d\n" % len(data) + data)
-            if has_groups:
-                self._digest.update(f"in {group}\n".encode("utf-8", "surrogatepass"))
-            yield group, text
-
-    def hexdigest(self) -> str:
-        return self._digest.hexdigest()
+def _digest_of(documents: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    grouped = documents.grouped() if isinstance(documents, GroupedText) else zip(repeat(None), documents)
+    for group, text in grouped:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(f"{group!r} {len(data)}\n".encode() + data)
+    return digest.hexdigest()

@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
 """``auto``: bars in a terminal, a line in a notebook, else lines."""
 
-_LINE_SECONDS: Final = 5.0
-"""Between two lines about the same step."""
-
-_JSON_SECONDS: Final = 1.0
-
-_NOTEBOOK_SECONDS: Final = 0.5
-
 _SILENT_SECONDS: Final = 10.0
 """Without a line, at most."""
 
@@ -145,14 +138,13 @@ def conclude(message: str, progress: RunProgress, log: Log) -> None:
 
 
 class _LineDisplay(ABC):
-    """Writes a line now and then, also if nothing moves."""
-
     seconds: ClassVar[float]
+    """Between two lines about the same step."""
 
     def __init__(self) -> None:
         self.progress = RunProgress(self.moved)
         self._seen: set[str] = set()
-        self._last = time.monotonic()
+        self._began = self._last = time.monotonic()
         self._turn = threading.Lock()
         self._over = threading.Event()
 
@@ -169,7 +161,6 @@ class _LineDisplay(ABC):
                 self.write_step(step, new=new)
 
     def ended(self, step: Step) -> bool:  # noqa: ARG002 - for subclasses
-        """Tell whether to show the end of the step at once."""
         return False
 
     def run(self) -> None:
@@ -196,11 +187,7 @@ def _running(display: _LineDisplay) -> Iterator[RunProgress]:
 
 
 class _Lines(_LineDisplay):
-    seconds = _LINE_SECONDS
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._began = time.monotonic()
+    seconds = 5.0
 
     def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
         with suppress(OSError):  # its reader is gone
@@ -209,11 +196,10 @@ class _Lines(_LineDisplay):
 
 
 class _Notebook(_LineDisplay):
-    seconds = _NOTEBOOK_SECONDS
+    seconds = 0.5
 
     def __init__(self) -> None:
         super().__init__()
-        self._began = time.monotonic()
         self._shown: Any = None
 
     def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
@@ -237,7 +223,7 @@ class _Notebook(_LineDisplay):
 class _Json(_LineDisplay):
     """Writes JSON, one object a line."""
 
-    seconds = _JSON_SECONDS
+    seconds = 1.0
     _descriptor = 2
     _one_by_one = threading.Lock()
     last: ClassVar[dict[str, object]] = {}
@@ -275,8 +261,6 @@ _DISPLAYS: Final[dict[str, type[_LineDisplay]]] = {"lines": _Lines, "notebook": 
 
 
 class _JsonHandler(logging.Handler):
-    """Writes log messages and Python's warnings as events."""
-
     def emit(self, record: logging.LogRecord) -> None:
         _Json.write("warning" if record.levelno >= logging.WARNING else "log", message=record.getMessage())
 
@@ -320,15 +304,11 @@ def _bars() -> Iterator[RunProgress]:
     from rich.text import Text
 
     class Speed(rich.ProgressColumn):
-        """10⁶ bytes a second of a corpus; else units a second."""
-
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
             return Text(task.fields["rate"] or (f"{speed:,.0f}/s" if speed else ""))
 
     class Bars(rich.Progress):
-        """The bars, and the tokenizers at work."""
-
         def get_renderables(self) -> Iterator[RenderableType]:
             yield from super().get_renderables()
             yield from (Text(line, style="dim") for line in _at_work(shown))

@@ -1,16 +1,4 @@
-"""The exceptions that tokbench raises on purpose.
-
-::
-
-    TokbenchError
-    ├── InputError           the input is refused, before anything is measured (exit code 2)
-    ├── BackendUnavailable   a tokenizer cannot be used on this machine: no library, no network
-    ├── BackendError         a tokenizer did not load, train, encode or decode
-    │   └── NoIds            it counts tokens and gives no ids
-    ├── ContractError        a plugin broke a sentence of the contract
-    ├── WorkersLost          the workers of a run are out of reach for good; finished results are written
-    └── ResultsError         a results file cannot be read
-"""
+"""The exceptions that tokbench raises on purpose, all below :class:`TokbenchError`."""
 
 from __future__ import annotations
 
@@ -43,7 +31,7 @@ class Problem:
 
 
 class InputError(TokbenchError):
-    """The input is refused; ``problems`` lists all its faults in reading order."""
+    """The input is refused; ``problems`` lists all its faults in reading order (exit code 2)."""
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:
         if isinstance(problems, str):
@@ -139,16 +127,8 @@ def shown(value: object, longest: int = 60) -> str:
 def one_line(error: BaseException) -> str:
     r"""Return type (unless tokbench's) and message without line breaks, cut to 2,000 characters.
 
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed meanwhile.
-
     >>> one_line(ValueError("bad\n  thing"))
     'ValueError: bad thing'
-    >>> class Broken(Exception):
-    ...     def __str__(self):
-    ...         raise ValueError
-    >>> one_line(Broken())
-    'an exception whose message cannot be shown, because str() of it raises'
     """
     try:
         text = " ".join(shortened(str.__str__(str(error)), LONGEST_MESSAGE).split()) or "no message"

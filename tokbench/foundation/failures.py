@@ -1,7 +1,6 @@
 """Calls of plugins: an exception becomes a failure with a reason, and the run goes on.
 
-:mod:`tokbench.engine.workers.processes` sees a crash or an endless loop from outside, with the activity of
-:func:`doing`.
+A crash or an endless loop is seen from outside, with the activity of :func:`doing`.
 """
 
 from __future__ import annotations
@@ -129,7 +128,6 @@ class _Now:
     memory: mmap.mmap | None = None
     """Outlives the process."""
     raised: BaseException | None = None
-    """The last exception that left a block of :func:`doing`."""
     raised_in = Heartbeat()
     """The innermost activity that it left."""
 
@@ -160,11 +158,6 @@ def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None 
     """Set the activity from now on; ``None`` keeps a value."""
     before = _Now.heartbeat
     _set(before.tokenizer if tokenizer is None else tokenizer, verb, before.place if place is None else place)
-
-
-def present() -> Heartbeat:
-    """Return the heartbeat of this process."""
-    return _Now.heartbeat
 
 
 def set_ended(how: str, error: BaseException | None = None) -> None:

@@ -33,7 +33,6 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Return true where the system does not say."""
     if os.name != "posix":
         return True
     try:
@@ -141,11 +140,7 @@ def read_file(path: Path, *, text: bool = False) -> bytes:
 
 
 def is_utf8(data: bytes) -> bool:
-    r"""Tell whether bytes are UTF-8 by themselves.
-
-    >>> is_utf8("\u00e9".encode()), is_utf8(b"\xc3")
-    (True, False)
-    """
+    """Tell whether bytes are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:

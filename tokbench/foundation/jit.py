@@ -1,7 +1,6 @@
 """numba, if installed: functions are compiled once per machine, which is announced.
 
-Modules with functions that are :func:`compiled` are imported late: numba takes a third of a second. Each has an equal
-in Python.
+Modules with functions that are :func:`compiled` are imported late. Each has an equal in Python.
 """
 
 from __future__ import annotations

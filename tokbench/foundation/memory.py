@@ -72,13 +72,6 @@ class PeakMemory:
 
     Exact on Linux for the process itself; descendants are read ten times a second, and a shared page counts once. On
     macOS, the peak since the process began, without descendants.
-
-    >>> import mmap
-    >>> with PeakMemory() as memory:
-    ...     pages = mmap.mmap(-1, 50_000_000)  # a text might take memory that was freed before, and is still here
-    ...     _ = pages.write(b"x" * 50_000_000)
-    >>> memory.n_bytes is None or memory.n_bytes > 40_000_000
-    True
     """
 
     def __init__(self) -> None:

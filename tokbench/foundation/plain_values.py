@@ -1,8 +1,7 @@
 """Makes plain Python or NumPy of plugins' values, or refuses them by the name of the member.
 
-Plain: ``None``, ``bool``, ``int``, finite ``float``, ``str`` or ``bytes`` of exactly that type, a list, tuple or
-dictionary of plain values, an array of numbers in native byte order, an enum, or tokbench's named tuples and
-dataclasses of them.
+Plain: ``None``, ``bool``, ``int``, finite ``float``, ``str`` or ``bytes`` of exactly that type, lists, tuples and
+dictionaries of them, arrays of numbers in native byte order, enums, and tokbench's named tuples and dataclasses.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import sys
 import types
 import typing
 from collections import UserString
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
@@ -22,7 +21,6 @@ from operator import is_
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError, TokbenchError, shortened, shown
 
@@ -39,7 +37,6 @@ _SCALARS: Final[dict[Any, Any]] = {
     str: (str, UserString),
     bytes: _BYTES,
 }
-"""Classes that are converted, by plain type; also NumPy's scalars."""
 _WORDS: Final[dict[Any, str]] = {
     types.NoneType: "None",
     bool: "True or False",
@@ -56,14 +53,11 @@ _WORDS: Final[dict[Any, str]] = {
 def plain(value: Any, expected: Any, member: str) -> Any:
     """Return a plugin's value as a plain one.
 
-    Args:
-        value: NumPy's scalars, subclasses of Python's types, generators and the like are converted.
-        expected: a plain type, ``list[int]``, ``int | None``, a named tuple, a dataclass; ``Any`` for JSON data with
-            arrays.
-        member: the name for the error.
+    NumPy's scalars, subclasses of Python's types, generators and the like are converted. ``expected`` is a plain type,
+    such as ``list[int]``, ``int | None`` or a dataclass; ``Any`` for JSON data with arrays.
 
     Raises:
-        ContractError: it cannot be converted without loss.
+        ContractError: it cannot be converted without loss; the error names the ``member``.
 
     >>> plain(np.uint16(3), int, "n"), plain(Decimal("0.5"), float, "value"), plain(np.arange(2), list[int], "encode")
     (3, 0.5, [0, 1])
@@ -73,17 +67,12 @@ def plain(value: Any, expected: Any, member: str) -> Any:
     Traceback (most recent call last):
     tokbench.foundation.errors.ContractError: n is 2.0, but must be a whole number
     """
-    scalars, others = _alternatives(expected)
-    if _is_plain(value, scalars):
+    scalars, conversions = _conversions(expected)
+    if type(value) in scalars and (type(value) not in {int, float} or -_LARGEST <= value <= _LARGEST):
         return value
     try:
-        if type(value) in others and type(value) is not np.ndarray:
-            return others[type(value)](value, member)
         value = _unwrapped(value)
-        for kind in scalars:
-            if isinstance(value, _SCALARS[kind]) and (kind is bool or not isinstance(value, bool)):
-                return _scalar(value, kind)  # True is not the number 1
-        return next(convert for kind, convert in others.items() if isinstance(value, kind))(value, member)
+        return next(convert for kind, convert in conversions if _is_a(value, kind))(value, member)
     except TokbenchError:
         raise
     except Exception as error:
@@ -94,17 +83,23 @@ def plain(value: Any, expected: Any, member: str) -> Any:
 
 
 @cache
-def _alternatives(expected: Any) -> tuple[tuple[Any, ...], Mapping[type, _Conversion]]:
+def _conversions(expected: Any) -> tuple[tuple[Any, ...], list[tuple[Any, _Conversion]]]:
+    """Return the scalar types, and the conversions by class of the value, the first of which counts."""
     members = typing.get_args(expected) if typing.get_origin(expected) in _UNIONS else (expected,)
     if expected is Any:
         members = (*list(_SCALARS)[:-1], np.ndarray, dict[str | int, Any], list[Any])
-    others = dict[type, _Conversion](_other(one) for one in members if one not in _SCALARS)
-    others |= {object: _of_fields} if expected is Any else {}
-    return tuple(kind for kind in _SCALARS if kind in members), others
+    scalars = tuple(kind for kind in _SCALARS if kind in members)
+    made = [(_SCALARS[kind], partial(_scalar, kind)) for kind in scalars]
+    made += [_other(one) for one in members if one not in _SCALARS]
+    return scalars, made + ([(object, _of_fields)] if expected is Any else [])
 
 
-def _other(expected: Any) -> tuple[type, _Conversion]:
-    """Return the class that becomes a type other than a scalar, and the conversion."""
+def _is_a(value: Any, kind: Any) -> bool:
+    """Tell whether a value has a class; True is not the number 1."""
+    return isinstance(value, kind) and not (isinstance(value, bool) and kind in {Integral, _SCALARS[float]})
+
+
+def _other(expected: Any) -> tuple[Any, _Conversion]:
     kind, arguments = typing.get_origin(expected) or expected, typing.get_args(expected)
     if kind is typing.Literal:
         return object, lambda value, member: next(one for one in arguments if one == plain(value, type(one), member))
@@ -112,17 +107,11 @@ def _other(expected: Any) -> tuple[type, _Conversion]:
         return object, lambda value, _: kind(value)
     if names := [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "_fields", ()):
         hints = typing.get_type_hints(kind)
-        fields_ = [(name, hints[name], _alternatives(hints[name])[0]) for name in names]
-        return kind, partial(_record, kind, fields_)
-    for base, convert in ((np.ndarray, _sound), (Mapping, _mapping), (Iterable, _sequence)):
+        return kind, partial(_record, kind, {name: hints[name] for name in names})
+    for base, convert in ((np.ndarray, _array), (Mapping, _mapping), (Iterable, _sequence)):
         if issubclass(kind, base):
             return base, partial(convert, kind, arguments)
     return kind, lambda value, _: value
-
-
-def _is_plain(value: Any, scalars: tuple[Any, ...]) -> bool:
-    kind = type(value)
-    return kind in scalars and (kind not in {int, float} or -_LARGEST <= value <= _LARGEST)
 
 
 def _unwrapped(value: Any) -> Any:
@@ -136,14 +125,12 @@ def _unwrapped(value: Any) -> Any:
     return array.tolist() if array.ndim else array.item()
 
 
-def _scalar(value: Any, kind: Any) -> Any:
+def _scalar(kind: Any, value: Any, _member: str) -> Any:
     if kind is str:  # str() of NumPy's text would lose zeros at its end
         return str.__str__(value if isinstance(value, str) else value.data)
     if kind is bytes:
         return bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else memoryview(value).tobytes()
-    if value is None:
-        return None
-    made = kind(value)
+    made = None if value is None else kind(value)
     if kind in {int, float} and not -_LARGEST <= made <= _LARGEST:
         raise ValueError
     return made
@@ -153,20 +140,17 @@ def _of_fields(value: Any, member: str) -> Any:
     return plain({field.name: getattr(value, field.name) for field in fields(value)}, Any, member)
 
 
-def _sound(_kind: Any, _arguments: Any, array: NDArray[Any], _member: str) -> NDArray[Any]:
+def _array(_kind: Any, _arguments: Any, array: Any, _member: str) -> Any:
     if not np.isfinite(array).all():
         raise ValueError
     return array
 
 
-def _record(kind: Any, hints: Sequence[tuple[str, Any, tuple[Any, ...]]], value: Any, member: str) -> Any:
-    given = value if isinstance(value, tuple) else [getattr(value, name) for name, *_ in hints]
-    made = [
-        field if _is_plain(field, scalars) else plain(field, hint, f"{member}.{name}")
-        for field, (name, hint, scalars) in zip(given, hints, strict=True)
-    ]
+def _record(kind: Any, hints: Mapping[str, Any], value: Any, member: str) -> Any:
+    given = value if isinstance(value, tuple) else [getattr(value, name) for name in hints]
+    made = [plain(one, hints[name], f"{member}.{name}") for one, name in zip(given, hints, strict=True)]
     same = type(value) is kind and all(map(is_, given, made))
-    return value if same else kind(**dict(zip((name for name, *_ in hints), made, strict=True)))
+    return value if same else kind(**dict(zip(hints, made, strict=True)))
 
 
 def _mapping(_kind: Any, arguments: tuple[Any, ...], value: Mapping[Any, Any], member: str) -> dict[Any, Any]:
@@ -183,19 +167,18 @@ def _sequence(kind: Any, arguments: tuple[Any, ...], value: Iterable[Any], membe
         raise TypeError
     items = value.tolist() if isinstance(value, np.ndarray) else list(value)
     one, *rest = arguments or (Any,)
-    if rest in ([], [...]) and _all_plain(items, one):
-        return value if type(value) is tuple is kind else tuple(items) if issubclass(kind, tuple) else items
-    of_each = [one] * len(items) if rest in ([], [...]) else arguments
-    made = [plain(item, one, f"{member}[{k}]") for k, (item, one) in enumerate(zip(items, of_each, strict=True))]
-    return tuple(made) if issubclass(kind, tuple) else made
+    same = rest in ([], [...])
+    if not (same and _all_plain(items, one)):
+        expected = [one] * len(items) if same else arguments
+        items = [plain(item, one, f"{member}[{k}]") for k, (item, one) in enumerate(zip(items, expected, strict=True))]
+    return tuple(items) if issubclass(kind, tuple) else items
 
 
-def _all_plain(items: Sequence[Any], expected: Any) -> bool:
+def _all_plain(items: list[Any], expected: Any) -> bool:
     """Tell whether items have one plain type, without a look at each."""
     kinds, members = set(map(type, items)), typing.get_args(expected)
     if typing.get_origin(expected) is tuple and len(set(members)) == 1:  # such as pairs of numbers
         alike = kinds <= {tuple} and set(map(len, items)) <= {len(members)}
         return alike and _all_plain(list(chain.from_iterable(items)), members[0])
-    numbers = bool(kinds & {int, float})
-    alike = len(kinds) == 1 and kinds <= set(_alternatives(expected)[0])
-    return not items or (alike and (not numbers or -_LARGEST <= sum(items) <= _LARGEST))
+    alike = len(kinds) == 1 and kinds <= set(_conversions(expected)[0])
+    return not items or (alike and (not kinds & {int, float} or -_LARGEST <= sum(items) <= _LARGEST))

@@ -2,12 +2,10 @@
 
 An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the result's bytes. Its file is named
 by the SHA-256 of the key, and begins with a line of JSON with kind, key and the result's SHA-256. Damaged entries are
-reported, deleted and made again. Files are written atomically: runs may share a store, and die.
+reported, deleted and made again. Runs may share a store, and die.
 
 Results are pickles: who can write into the store can run code. Folders and files that others own or can write to are
 refused.
-
-The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` turns it off.
 """
 
 from __future__ import annotations
@@ -45,8 +43,6 @@ DEFAULT_SIZE: Final = 10 * 1024**3
 
 _UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _LONGEST_HEAD: Final = 1 << 24
-
-_LARGEST: Final = 1 << 32
 
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
@@ -118,7 +114,7 @@ class Store:
         """Return a result or ``None``; delete and log a damaged entry."""
         path = self._path(kind, canonical(key))
         try:
-            data = _read(path, canonical(key))
+            data = _read(path, self._path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, its work is done again
@@ -136,7 +132,7 @@ class Store:
         try:
             return pickle.loads(data)  # noqa: S301 - only this user can write to the file
         except Exception as error:  # noqa: BLE001 - unpickling may raise anything; the work is done again
-            self.damaged(kind, key, f"{type(error).__name__}: {error}")
+            self._drop(self._path(kind, canonical(key)), f"{type(error).__name__}: {error}")
             return None
 
     def put_value(self, kind: str, key: Key, result: object) -> None:
@@ -149,7 +145,7 @@ class Store:
         path = self._path(kind, text)
         head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         line = json.dumps(head, ensure_ascii=False).encode() + b"\n"
-        if len(line) > _LONGEST_HEAD or len(line) + len(data) > min(_LARGEST, self.limit):
+        if len(line) > _LONGEST_HEAD or len(line) + len(data) > self.limit:
             return  # the end of the run would delete it
         try:
             for folder in (self.folder, path.parent.parent, path.parent):  # whatever the umask, of this user alone
@@ -173,10 +169,6 @@ class Store:
             self.put_value(kind, key, result)
         return result
 
-    def damaged(self, kind: str, key: Key, reason: str) -> None:
-        """Delete and report an entry that its reader cannot use."""
-        self._drop(self._path(kind, canonical(key)), reason)
-
     def _drop(self, path: Path, reason: str) -> None:
         try:
             if path.is_dir() and not path.is_symlink():
@@ -198,14 +190,14 @@ class Store:
         for path in self._files():
             with suppress(OSError, Damaged), _opened(path) as file:
                 head, status = _head(file), os.fstat(file.fileno())
-                yield StoredEntry(path, str(head["kind"]), _key(head), status.st_size, status.st_mtime)
+                yield StoredEntry(path, str(head["kind"]), head["key"], status.st_size, status.st_mtime)
 
     def verify(self) -> tuple[int, list[tuple[Path, str]]]:
         """Delete damaged entries; return the number of sound ones, and file and reason of the others."""
         sound, damaged = 0, []
         for path in self._files():
             try:
-                _read(path, place=self._path)
+                _read(path, self._path)
                 sound += 1
             except FileNotFoundError:
                 continue  # another run has just deleted it
@@ -215,11 +207,7 @@ class Store:
         return sound, damaged
 
     def prune(self, limit: int | None = None) -> tuple[int, int]:
-        """Delete the least recently used entries beyond ``limit`` bytes, and unfinished files of dead runs.
-
-        Returns:
-            How many entries were deleted, and their bytes.
-        """
+        """Delete the least recently used entries beyond ``limit`` bytes; return their number and bytes."""
         now = time.time()
         for path in self.folder.glob("*/??/.*.tmp"):
             with suppress(OSError):
@@ -264,18 +252,11 @@ def _opened(path: Path) -> IO[bytes]:
     if path.is_symlink() or path.is_dir():
         raise Damaged("it is not a regular file")
     file = os.fdopen(os.open(path, _OPENING), "rb")
-    if reason := _no_entry(os.fstat(file.fileno())):
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
         file.close()
-        raise Damaged(reason)
+        raise Damaged("it is not a regular file of this user alone")
     return file
-
-
-def _no_entry(status: os.stat_result) -> str:
-    if not stat.S_ISREG(status.st_mode):
-        return "it is not a regular file"
-    if status.st_size > _LARGEST:
-        return f"it has {status.st_size:,} bytes, more than any entry"
-    return "" if _is_ours(status) else "another user owns it, or can write to it"
 
 
 def _is_ours(status: os.stat_result) -> bool:
@@ -286,30 +267,19 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def _head(file: IO[bytes]) -> Mapping[str, Any]:
-    line = file.readline(_LONGEST_HEAD)
     try:
-        head = json.loads(line)
+        head = json.loads(file.readline(_LONGEST_HEAD))
     except (ValueError, RecursionError) as error:
         raise Damaged(f"its first line is damaged: {error}") from None
     if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():
         raise Damaged("its first line does not describe an entry")
+    if not isinstance(head["key"], dict):
+        raise Damaged("its key is not a mapping")
     return head
 
 
-def _key(head: Mapping[str, object]) -> Key:
-    key = head["key"]
-    if not isinstance(key, dict):
-        raise Damaged("its key is not a mapping")
-    return key
-
-
-def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] | None = None) -> bytes:
-    """Return the result of an entry.
-
-    Args:
-        path: its file.
-        key: the expected key, if known.
-        place: else, the file of a kind and key, to compare.
+def _read(path: Path, place: Callable[[str, str], Path]) -> bytes:
+    """Return the result of an entry; ``place`` returns the file of a kind and key.
 
     Raises:
         OSError: the file cannot be read.
@@ -320,14 +290,10 @@ def _read(path: Path, key: str | None = None, place: Callable[[str, str], Path] 
         size = os.fstat(file.fileno()).st_size - file.tell()
         if size != head["bytes"]:
             raise Damaged(f"it has {size:,} bytes where its first line says {head['bytes']}")
-        try:
-            data = file.read(size)
-        except MemoryError:
-            raise Damaged(f"its {size:,} bytes do not fit into memory") from None
+        data = file.read(size)
     if hashlib.sha256(data).hexdigest() != head["sha256"]:
         raise Damaged("its bytes have changed since they were written")
-    made_from = canonical(_key(head))
-    if (key is not None and made_from != key) or (place is not None and place(str(head["kind"]), made_from) != path):
+    if place(str(head["kind"]), canonical(head["key"])) != path:
         raise Damaged("it is the result of other work")
     return data
 

@@ -29,7 +29,7 @@ from tokbench.engine.describe import (
 )
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
-from tokbench.engine.folder import check_artefacts, make_folder, write_again, write_reports
+from tokbench.engine.folder import make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
@@ -238,8 +238,6 @@ def _run(
         notes = list(pool.notes)
     with progress.phase("cells"):
         states = _pack_states(checked, evaluation, further)
-    if folder:
-        checked = checked._replace(prepared=check_artefacts(folder, checked.prepared))
     results = _results(checked, evaluation, finished, further, states)
     results.notes += notes
     results.from_store = stored.sentences()

@@ -109,11 +109,7 @@ class Checked(NamedTuple):
 
 @contextmanager
 def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
-    """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
-
-    Raises:
-        InputError: the executor cannot be had, or the system cannot keep a limit of memory.
-    """
+    """Yield the pool of a configuration, or raise InputError if its executor or a limit of memory cannot be had."""
     if config.limits.memory and not MEASURED:
         where = config.located.where(("limits", "memory"))
         raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
@@ -125,11 +121,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
 
 
 def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None) -> Checked:
-    """Find everything that is wrong, before anything is measured; unchanged files in ``surveys`` are not read.
-
-    Raises:
-        InputError: with all problems, each with its place.
-    """
+    """Find everything that is wrong, before anything is measured, and raise InputError with all problems."""
     pool.progress(READING, 0, None)  # at once, because reading may take long
     registry = pool.registry = load_registry()
     plan = plan_tokenizers(config, registry)

@@ -99,10 +99,7 @@ class CountTokens(Job):
 
 
 def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
-    """Return the tokens that a tokenizer needs for some texts.
-
-    Raises:
-        ContractError: the tokenizer breaks its contract.
+    """Return the tokens that a tokenizer needs for some texts, or raise ContractError.
 
     >>> import tokbench
     >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"])

@@ -8,14 +8,13 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError
@@ -26,6 +25,28 @@ from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, 
 from tokbench.tokenizers.contract import Encoded, Tokenizer
 from tokbench.tokenizers.engine_contract import CountsAlone
 from tokbench.tokenizers.options import Options
+
+
+class WorkerSeconds(NamedTuple):
+    """CPU time in workers, in seconds: of encoding, of decoding, and of the metrics."""
+
+    encode: float = 0.0
+    decode: float = 0.0
+    metrics: float = 0.0
+
+    def plus(self, other: WorkerSeconds) -> WorkerSeconds:
+        return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
+
+
+class ShardStates(NamedTuple):
+    """The states of a shard, encoded by one tokenizer."""
+
+    name: str
+    states: dict[str, bytes | Failure]
+    """By metric family the pickled state, or the failure."""
+    placed: frozenset[str] = frozenset()
+    """The families whose state depends on the place of the shard."""
+    seconds: WorkerSeconds = WorkerSeconds()
 
 
 def digests(encoded: Encoded) -> NDArray[np.uint64]:
@@ -139,10 +160,7 @@ class EncodeShard(Job):
 
 @dataclass(frozen=True)
 class ReadAndEncodeShard(Job):
-    """Read a shard where the job runs; it answers as :class:`EncodeShard` does.
-
-    If the files cannot be read there, or have other hashes, the answer is one :class:`Unread`.
-    """
+    """Read a shard where the job runs, and answer as :class:`EncodeShard` does, or one :class:`Unread`."""
 
     retry_alone: ClassVar[bool] = False
     recipe: CorpusRecipe
@@ -169,11 +187,7 @@ class ReadAndEncodeShard(Job):
         return f"corpus {self.mark.corpus}"
 
     def _read(self, context: WorkerContext) -> Shard:
-        """Return the shard; reading goes on behind the last shard of the corpus.
-
-        Raises:
-            InputError: a file cannot be read, or its text has changed since the run began.
-        """
+        """Return the shard, or raise InputError; reading goes on behind the last shard of the corpus."""
         shards = f"shards of corpus {self.mark.corpus}"
         if shards in context.kept and (shard := self._next_shard(context, shards)):
             return shard

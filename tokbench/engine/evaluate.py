@@ -11,9 +11,15 @@ from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.encode_shard import EncodeShard, FindDocument, can_be_searched, for_family
+from tokbench.engine.encode_shard import (
+    EncodeShard,
+    FindDocument,
+    ShardStates,
+    WorkerSeconds,
+    can_be_searched,
+    for_family,
+)
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys

@@ -182,21 +182,17 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
 
 
 class _Finisher:
-    """Asks the text metrics of a run for their values.
-
-    Attributes:
-        outcomes: by corpus and family, of corpus metrics.
-        failures: of the cells that have been made.
-        ratios: by metric, the sums of which its cells are ratios.
-    """
+    """Asks the text metrics of a run for their values."""
 
     def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
         self._plan = plan
         self._evaluation = evaluation
         self._seen = seen
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
+        """By corpus and family, of corpus metrics."""
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
+        """By metric, the sums of which its cells are ratios."""
         self._of_groups: dict[Key, tuple[PlainValues | Failure, float | None]] = {}
         for corpus in plan.measured:
             for name in (family.name for family in plan.families_on(corpus)):

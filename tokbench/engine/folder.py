@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,14 +28,9 @@ STATES: Final = "states.jsonl.gz"
 
 
 def make_folder(folder: Path) -> None:
-    """Make the run's folder before anything is measured, and delete what a killed run has left unfinished there.
-
-    Raises:
-        InputError: it cannot be made or written to, or its folder of artefacts is a link to somewhere else.
-    """
+    """Make the run's folder, and delete what a killed run has left unfinished there, or raise InputError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _artefacts(folder)
         remove_unfinished(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -43,20 +38,6 @@ def make_folder(folder: Path) -> None:
         raise InputError(
             [Problem(str(folder), f"cannot be written to: {error.strerror}; choose another with -o")]
         ) from error
-
-
-def _artefacts(folder: Path) -> Path:
-    """Return the path of the folder in which trained tokenizers are saved.
-
-    Raises:
-        InputError: it is a symbolic link that leads out of the run's folder.
-    """
-    artefacts = folder / "artefacts"
-    target = os.path.realpath(artefacts)
-    if not Path(target).is_relative_to(os.path.realpath(folder)):
-        message = f"a symbolic link that leads out of the run's folder, to {target}; remove it, or choose another "
-        raise InputError([Problem(str(artefacts), f"{message}folder with -o")])
-    return artefacts
 
 
 class SavedFile(NamedTuple):
@@ -68,10 +49,6 @@ class SavedFile(NamedTuple):
 
 def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
     """Let a tokenizer write a file, and put it in its place when it is whole.
-
-    Args:
-        path: the place.
-        save: called with the path of a new file in a folder of its own.
 
     Raises:
         ValueError: it wrote no file.
@@ -100,7 +77,7 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
 def _save(folder: Path, name: str, tokenizer: Tokenizer) -> SavedFile | None:
     if not isinstance(tokenizer, Saves):
         return None
-    return save_whole(_artefacts(folder) / (name + tokenizer.file_suffix), tokenizer.save)
+    return save_whole(folder / "artefacts" / (name + tokenizer.file_suffix), tokenizer.save)
 
 
 def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
@@ -117,23 +94,6 @@ def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) 
         return tokenizer
     artefact = outcome.path.relative_to(folder).as_posix()
     return replace(tokenizer, saved={"artefact": artefact, "artefact_sha256": outcome.sha256})
-
-
-def check_artefacts(folder: Path, prepared: Iterable[PreparedTokenizer]) -> list[PreparedTokenizer]:
-    """Return tokenizers without the file that they were saved to, and with a note, if it is not the same any more."""
-    checked = []
-    for tokenizer in prepared:
-        artefact = tokenizer.saved.get("artefact")
-        if artefact:
-            data = attempt((folder / artefact).read_bytes)
-            gone = isinstance(data, Failure)
-            if isinstance(data, Failure) or hashlib.sha256(data).hexdigest() != tokenizer.saved["artefact_sha256"]:
-                what = "deleted" if gone else "changed"
-                tokenizer = replace(tokenizer, saved={}).with_note(  # noqa: PLW2901 - it is what goes on
-                    f"{NOT_SAVED}: something {what} {artefact} after it was written"
-                )
-        checked.append(tokenizer)
-    return checked
 
 
 def write_reports(

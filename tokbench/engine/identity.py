@@ -77,12 +77,7 @@ class FileStamp(NamedTuple):
 def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
     """Return the sha256 of a file, or of the names and contents of all that is in a folder, but for hidden files.
 
-    Args:
-        path: the file or folder.
-        stamps: gets the state of each file before it is read.
-
-    Raises:
-        OSError: it cannot be read.
+    ``stamps`` gets the state of each file before it is read.
     """
     stamps = [] if stamps is None else stamps
     if not path.is_dir():
@@ -114,12 +109,7 @@ class OptionsIdentity(NamedTuple):
 
     @classmethod
     def of(cls, options: Options) -> OptionsIdentity:
-        """Return the identity of validated options. The folder of a file does not count, its name does.
-
-        Raises:
-            OSError: a file cannot be read.
-            Exception: pydantic cannot write a value as JSON.
-        """
+        """Return the identity of validated options. The folder of a file does not count, its name does."""
         stamps: list[FileStamp] = []
         plain: dict[str, object] = options.model_dump(mode="json")
         given = options.model_dump()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from tokbench.config.model import DEFAULT_FORMATS
+from tokbench.engine.folder import make_folder
 from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
@@ -15,8 +16,6 @@ from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.report.pictures import check_pictures, write_pictures
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
-
-_KEPT: Final = ("results.json", "states.jsonl.gz")
 
 
 class Rendered(NamedTuple):
@@ -63,7 +62,7 @@ def render_reports(
         states = attempt(lambda task=task: len(task.results.states))  # type: ignore[misc]
         if isinstance(states, Failure):
             rendered.notes.append(f"numbers are compared by their intervals alone: {states.reason}")
-        _make(task.folder)
+        make_folder(task.folder)
         for spec in task.formats:
             _write(task, spec, rendered)
         if pictures:
@@ -75,8 +74,6 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
     spec = registry.reporters.get(name)
     if absent := missing(spec):
         raise InputError(f"format {name!r} {absent}")
-    if spec.filename in _KEPT or Path(spec.filename).name != spec.filename:
-        raise InputError(f"format {name!r} would write {spec.filename!r}, which is not a report; nothing was written")
     return spec
 
 
@@ -108,14 +105,6 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
     if problems:
         raise InputError(problems)
     return folders
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot be written to: {error.strerror}; choose another with -o"
-        raise InputError([Problem(str(folder), message)]) from error
 
 
 def _picture(due: _Due, rendered: Rendered) -> None:

@@ -81,19 +81,12 @@ class SegmentTexts(Job):
 
 
 def without_tokens(name: str, failure: Failure) -> Segmentation:
-    """Return the entry of a text that a tokenizer could not cut.
-
-    >>> without_tokens("mine", Failure("out of memory")).reason
-    'out of memory'
-    """
+    """Return the entry of a text that a tokenizer could not cut."""
     return Segmentation(tokenizer=name, round_trip=False, reason=failure.reason)
 
 
 def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]:
-    """Return how a tokenizer cuts some texts, in their order.
-
-    Raises:
-        ContractError: the tokenizer breaks its contract.
+    """Return how a tokenizer cuts some texts, in their order, or raise ContractError.
 
     >>> import tokbench
     >>> [cut] = segment(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né"])
@@ -122,11 +115,7 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
 
 
 def encoded_texts(loaded: LoadedTokenizer, texts: Sequence[str]) -> EncodedShard:
-    """Return some texts encoded, each as a document.
-
-    Raises:
-        ContractError: the tokenizer breaks its contract.
-    """
+    """Return some texts encoded, each as a document, or raise ContractError."""
     arrays = encode_batch(loaded.tokenizer, list(texts))
     check_encoded(arrays, len(texts), vocab_size_of(loaded.tokenizer))
     documents = [Document(text, "texts", str(k), "texts") for k, text in enumerate(texts)]
@@ -152,11 +141,7 @@ def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
 
 
 class MergeSteps:
-    """The merges by which BPE makes each token. No merge is ever taken back, so these are all that took place.
-
-    Raises:
-        ContractError: the tokenizer lists no merges, or they are not in order.
-    """
+    """The merges by which BPE makes each token, or ContractError. No merge is ever taken back, so these are all."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._data = ordinary_tokens(tokenizer)
@@ -234,11 +219,7 @@ class NamedTokenizers:
         return self._config.limits if self._config else Limits()
 
     def open(self, pool: WorkerPool, store: Store | None) -> list[str]:
-        """Let a pool know the tokenizers, and return their names; what is to be trained is trained, or in the store.
-
-        Raises:
-            InputError: a tokenizer of the configuration cannot be had.
-        """
+        """Let a pool know the tokenizers, trained if they are to be, and return their names; raise InputError."""
         for name, recipe in self._recipes.items():
             pool.keep(name, recipe)
         if self._config is None:
@@ -262,10 +243,7 @@ class NamedTokenizers:
 
 
 def recipe_of(name: str, grammar: Grammar) -> Recipe:
-    """Return what loads the tokenizer of a name.
-
-    Raises:
-        InputError: nothing has this name, or its backend cannot load, is not installed, or refuses the value.
+    """Return what loads the tokenizer of a name, or raise InputError.
 
     >>> recipe_of("utf8_bytes", Grammar(load_registry())).backend
     'utf8_bytes'

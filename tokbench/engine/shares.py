@@ -54,10 +54,7 @@ class Backlog:
         return len(self._waiting) >= _SHARDS_A_WORKER * workers
 
     def take(self, memory: InMemory | None) -> ShardPart | None:
-        """Return the next part for a worker among the tokenizers that it has, or that no worker has.
-
-        Without ``memory`` shards are not divided.
-        """
+        """Return the next part for a worker; without ``memory`` shards are not divided."""
         for entry in self._waiting:
             names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
             if names:

@@ -14,8 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.engine.encode_shard import ShardStates
 from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
-from tokbench.engine.shard_states import ShardStates
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.measuring.plan import Plan, PlannedTokenizer
@@ -58,10 +58,7 @@ def training_key(
 ) -> KeyAndStamps:
     """Return all that a training is made from: its backend with its options, its size, and its text.
 
-    Raises:
-        OSError: a file cannot be read.
-        LookupError: the code of the backend has no source.
-        Exception: an option cannot be written as JSON.
+    Errors are those of :class:`Identities`.
     """
     key, stamps = _made_from(identities, registry, spec, options)
     return KeyAndStamps({**key, "vocab_size": vocab_size, **text}, stamps)

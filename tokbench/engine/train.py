@@ -226,11 +226,7 @@ def train_here(
     options: Options,
     store: Store | None,
 ) -> Tokenizer:
-    """Train one tokenizer in this process, or take it from the store, where long texts that can be read twice are kept.
-
-    Raises:
-        BackendError: the training failed.
-    """
+    """Train one tokenizer in this process; long texts that can be read twice are looked up in the store."""
     assert spec.train is not None
     train = partial(spec.train, documents, vocab_size, options, silent)
     once = documents.once if isinstance(documents, GroupedText) else isinstance(documents, Iterator)

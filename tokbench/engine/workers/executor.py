@@ -46,11 +46,7 @@ class Executor(NamedTuple):
         return self.name or ("workers" if self.workers else "inprocess")
 
     def problems(self) -> list[str]:
-        """Return what is wrong with it, and what to type instead.
-
-        >>> Executor(0, "dask").problems()
-        ['--executor dask needs a worker; write --workers 1 or more']
-        """
+        """Return what is wrong with it, and what to type instead."""
         try:
             spec = self._spec()
         except InputError as error:
@@ -74,11 +70,7 @@ class Executor(NamedTuple):
             raise InputError([Problem("executor" if self.name else "workers", message) for message in wrong])
 
     def pool(self, limits: Limits, progress: Progress) -> WorkerPool:
-        """Return a pool that does jobs in this way.
-
-        Raises:
-            InputError: what was given does not go together, a library is not installed, or a cluster does not answer.
-        """
+        """Return a pool that does jobs in this way, or raise InputError."""
         self.check()
         spec = self._spec()
         if spec is None:

@@ -55,11 +55,7 @@ class MessageReader:
         return (self._length or _LENGTH_BYTES) - len(self._part)
 
     def take(self, data: bytes) -> bytes | None:
-        """Take some bytes, at most those that are missing; return the pickle if it is complete.
-
-        Raises:
-            ValueError: no message has this length.
-        """
+        """Take some bytes, at most those that are missing; return the pickle if it is complete, or raise ValueError."""
         self._part += data
         if self.missing:
             return None
@@ -88,12 +84,7 @@ class WorkerLine:
         return not wait([self.socket], 0)
 
     def send(self, message: Any) -> None:
-        """Send a message.
-
-        Raises:
-            TimeoutError: the worker has not read it within :data:`DEAF_S` seconds.
-            OSError: the worker has hung up.
-        """
+        """Send a message; raise TimeoutError if the worker does not read it for long, OSError if it has hung up."""
         self.socket.sendall(packed(message))
 
     def receive(self) -> tuple[str, Any] | Failure | None:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.line import WorkerLine
@@ -36,13 +36,6 @@ START_S: Final = 120.0
 _OUTPUT: Final = (1, 2)
 
 _MAX_TAIL_CHARS: Final = 300
-
-
-def _open_shared_file() -> IO[bytes]:
-    """Open a file that two processes can map: in memory where the system can do that, since a disk may be full."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("tokbench"), "w+b")
-    return tempfile.TemporaryFile()
 
 
 class _WorkerFiles(NamedTuple):
@@ -102,7 +95,7 @@ class WorkerProcess:
     ) -> None:
         ours, theirs = socket.socketpair()
         pipes = [os.pipe() for _ in _OUTPUT]
-        with _open_shared_file() as file, theirs:
+        with tempfile.TemporaryFile() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
             files = _WorkerFiles(theirs.fileno(), file.fileno(), *(end for _, end in pipes))
@@ -154,10 +147,7 @@ class WorkerProcess:
     def receive(self) -> tuple[str, Any] | Failure | None:
         """Return the next message, the failure if it is none, or ``None`` if there is nothing to do yet.
 
-        Texts that it asks for are sent at once.
-
-        Raises:
-            EOFError, OSError: there is none, the process has ended.
+        Texts that it asks for are sent at once. EOFError and OSError say that the process has ended.
         """
         message = self.line.receive()
         if message is None:

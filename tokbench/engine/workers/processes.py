@@ -172,11 +172,7 @@ class ProcessPool(WorkerPool):
         elif kind == "done":
             if worker.done(content):
                 self._idle_deaths = 0
-        else:
-            self._hear(kind, content)
-
-    def _hear(self, kind: str, content: Any) -> None:
-        if kind == "progress":
+        elif kind == "progress":
             self.progress(*content)
         elif kind == "log":
             name, level, text = content
@@ -185,11 +181,7 @@ class ProcessPool(WorkerPool):
     def _end_worker(
         self, worker: WorkerProcess, *, timed_out: bool = False, unreadable: Failure | None = None
     ) -> Iterator[tuple[Job, WorkerDied]]:
-        """End a worker that has died, has ``timed_out`` or sent what is ``unreadable``; yield its job and how it ended.
-
-        Raises:
-            BackendError: workers die before they begin to work.
-        """
+        """End a worker that died, ``timed_out`` or sent what is ``unreadable``; yield its job and how it ended."""
         job = worker.job
         assert job is not None
         for slot in self._slots:

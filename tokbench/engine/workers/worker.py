@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import io
 import logging
-import math
 import mmap
 import os
 import pickle
@@ -21,10 +20,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final
-
-import numpy as np
 
 from tokbench.engine.workers.line import CHUNK, MessageReader, packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
@@ -117,7 +115,7 @@ class WorkerContext:
 
     def progress(self, step: str, done: float, total: float | None) -> None:
         """Show how far a step has come; of many calls a few are passed on."""
-        if not all(_is_number(value) for value in (done, total) if value is not None):
+        if not isinstance(done, Real) or not isinstance(total, Real | None):
             return  # a trainer may say anything
         now = time.monotonic()
         if done == total or now - self._last_progress > _PROGRESS_SECONDS:
@@ -125,16 +123,8 @@ class WorkerContext:
             self._show_progress(step, done, total)
 
 
-def _is_number(value: object) -> bool:
-    return type(value) in {int, float, np.int64, np.float64} and math.isfinite(value)  # type: ignore[arg-type]
-
-
 def checked(tokenizer: Any) -> Tokenizer:
-    """Return the tokenizer, if it is one.
-
-    Raises:
-        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``.
-    """
+    """Return the tokenizer, or raise ContractError if it lacks ``encode``, ``decode`` or ``vocab_size``."""
     if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
         raise ContractError(lacking)
     vocab_size_of(tokenizer)
@@ -252,11 +242,7 @@ def _settle_down(parent: int) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Let this process be killed when its parent ends, where the system can do that.
-
-    Raises:
-        BackendError: the parent has ended already.
-    """
+    """Let this process be killed when its parent ends; raise BackendError if it has ended already."""
     if sys.platform == "linux":
         import ctypes
 

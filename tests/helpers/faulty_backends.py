@@ -3,7 +3,6 @@
 import ctypes
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -78,14 +77,6 @@ class BadBatch(Bytes):
         return tokbench.plugin.Encoded(np.zeros(3, dtype=np.uint32), np.zeros(1, dtype=np.int64))
 
 
-class PressesCtrlC(Bytes):
-    def encode(self, text, /):
-        if "b" in text:
-            os.kill(os.getppid(), signal.SIGINT)
-            time.sleep(60)
-        return super().encode(text)
-
-
 class RaisesKeyboardInterrupt(Bytes):
     def encode(self, text, /):
         if "b" in text:
@@ -112,11 +103,6 @@ class CrashesOnSeveral(Bytes):
         return segfault() if len(texts) > 1 else tokbench.plugin.Encoded(*map(np.array, ([7], [0, 1])))
 
 
-class CrashesInDecode(Bytes):
-    def decode(self, ids, /):
-        return segfault() if ord("b") in ids else super().decode(ids)
-
-
 class Hangs(Bytes):
     """In a loop of native code that lets nobody else run."""
 
@@ -134,11 +120,6 @@ class Sleeps(Bytes):
 class Exits(Bytes):
     def encode(self, text, /):
         return os._exit(3) if "b" in text else super().encode(text)
-
-
-class Kills(Bytes):
-    def encode(self, text, /):
-        return os.kill(os.getpid(), signal.SIGKILL) if "b" in text else super().encode(text)
 
 
 class Leaks(Bytes):
@@ -181,17 +162,6 @@ class CountsFew(Counts):
         return [1]
 
 
-class Hogs(Bytes):
-    """Takes 100 MB after the other."""
-
-    def encode(self, text, /):
-        taken = []
-        while "b" in text:
-            taken.append(np.ones(12_500_000))
-            time.sleep(0.02)
-        return super().encode(text)
-
-
 class Prints(Bytes):
     """Prints 3 MB on both streams, one of which is not text."""
 
@@ -227,11 +197,6 @@ def crashes_to_load(options):
 
 def hangs_to_load(options):
     time.sleep(600)
-
-
-def crashes_to_train(documents, vocab_size, options, progress):
-    progress(1, 10)
-    segfault()
 
 
 def hangs_to_train(documents, vocab_size, options, progress):
@@ -284,34 +249,26 @@ class SavesWhole(SavesNothing):
         path.write_text("all")
 
 
+SAVED = (SavesNothing, SavesFolder, SavesHalf, SavesWhole)
+LOADED = [
+    kind
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, (Bytes, Counts, NoDecode)) and kind not in SAVED
+]
+
+
+def spec_of(step, name="", requires=(), **steps):
+    return tokbench.plugin.BackendSpec(name=name or step.__name__, summary="faulty", requires=requires, **steps)
+
+
 @tokbench.plugin.hookimpl
 def register_backends(register):
-    for kind in (SavesNothing, SavesFolder, SavesHalf, SavesWhole):
-        step = partial(saved, kind)
-        register(tokbench.plugin.BackendSpec(name=kind.__name__, summary="saved badly", train=step))
-    kinds = [DecodeRaises, DecodesFew, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
-    kinds += [
-        RaisesKeyboardInterrupt,
-        CrashesInEncode,
-        CrashesInBatch,
-        CrashesOnSeveral,
-        CrashesInDecode,
-        Hangs,
-        Sleeps,
-        Exits,
-        Kills,
-    ]
-    kinds += [Bytes, Counts, CountsFew, CountsWrong, Leaks, OtherIds, Hogs, Prints, Complains]
-    for kind in kinds:
-        register(
-            tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())
-        )
+    for kind in SAVED:
+        register(spec_of(kind, train=partial(saved, kind)))
+    for kind in LOADED:
+        register(spec_of(kind, load=lambda options, kind=kind: kind()))
     for step in (crashes_to_load, hangs_to_load, changes_text):
-        register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
-    for step in (fails_to_train, crashes_to_train, hangs_to_train, stops_the_training, trains_what_cannot_travel):
-        register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))
-    register(
-        tokbench.plugin.BackendSpec(
-            name="NeedsMore", summary="faulty", load=lambda options: Bytes(), requires=("no-such-thing",)
-        )
-    )
+        register(spec_of(step, load=step))
+    for step in (fails_to_train, hangs_to_train, stops_the_training, trains_what_cannot_travel):
+        register(spec_of(step, train=step))
+    register(spec_of(None, "NeedsMore", ("no-such-thing",), load=lambda options: Bytes()))

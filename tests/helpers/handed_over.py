@@ -10,28 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import (
-    BackendSpec,
-    BlockType,
-    Cell,
-    CorpusOutcome,
-    CorpusSpec,
-    Document,
-    Gold,
-    LossExample,
-    LossSummary,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Outcome,
-    OwnTexts,
-    PairComparison,
-    PairMatrix,
-    StudySpec,
-    TimedOutcome,
-    hookimpl,
-)  # fmt: skip
+import tokbench.plugin as tb
 
 
 class ArrayLike:
@@ -42,19 +21,6 @@ class ArrayLike:
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.right)
-
-
-class Unfriendly:
-    """Raises whatever is asked of it."""
-
-    def __getattr__(self, name):
-        raise RuntimeError(name)
-
-    def __repr__(self):
-        raise RuntimeError
-
-    def __iter__(self):
-        raise RuntimeError
 
 
 class Whole(int):
@@ -108,7 +74,7 @@ KEPT = {
 """By type what makes another form of the right value."""
 
 REFUSED = {
-    "int": (float, str, lambda _: True, lambda _: 10**5000, lambda _: Unfriendly()),
+    "int": (float, str, lambda _: True, lambda _: 10**5000),
     "float": (str, lambda _: float("nan"), lambda _: True, lambda right: [right], lambda _: 10**400),
     "str": (str.encode, lambda _: 0.5, lambda _: object()),
     "bytes": (bytes.decode, list),
@@ -235,18 +201,20 @@ class Metrics:
 
     def finish(self, state):
         if self.hands.member == "reason":
-            return {self.hands.name: NotApplicable(self.hands("reason", "why"))}
+            return {self.hands.name: tb.NotApplicable(self.hands("reason", "why"))}
         return self.hands("finish", {self.hands.name: measured(self.hands)})
 
     def loss(self, state):
-        example = LossExample(origin=self.hands("a loss", "here"), position=1, expected="a", got="b")
-        return LossSummary(self.hands("losses", 3), example, []) if self.hands.member in {"losses", "a loss"} else None
+        example = tb.LossExample(origin=self.hands("a loss", "here"), position=1, expected="a", got="b")
+        return (
+            tb.LossSummary(self.hands("losses", 3), example, []) if self.hands.member in {"losses", "a loss"} else None
+        )
 
 
 def measured(hands):
     low, high = hands("ci_low", 2.0), hands("ci_high", 3.0)
     ratio_of = hands("ratio_of", ("one", "two"))
-    return Measured(
+    return tb.Measured(
         hands("value", 2.5), hands("n", 3), low, high, hands("unit", "u"), hands("no_interval", ""), ratio_of
     )
 
@@ -259,16 +227,16 @@ class Comparing(Metrics):
         rows = hands(
             "matrix", [hands("a row", [hands("a number", 0.5)]), [0.5, None][: 1 if hands.member == "matrix" else 2]]
         )
-        matrix = PairMatrix(
+        matrix = tb.PairMatrix(
             metric=hands.name, corpus=states.corpus, of="tokenizers", within=hands("within", "*"), names=[name, other],
             values=rows, likeness=hands("likeness", True),
         )  # fmt: skip
-        pair = PairComparison(
+        pair = tb.PairComparison(
             corpus=states.corpus, group="*", tokenizer=name, other=other, tokens=hands("tokens", (1, 2)), difference=-0.5,
             ci_low=None, ci_high=None, n=3, p=hands("p", 0.5),
         )  # fmt: skip
-        values = {(tokenizer, "*"): {hands.name: Measured(2.5, 3)} for tokenizer in states.tokenizers}
-        return CorpusOutcome(values, hands("pairs", [pair]), [matrix])
+        values = {(tokenizer, "*"): {hands.name: tb.Measured(2.5, 3)} for tokenizer in states.tokenizers}
+        return tb.CorpusOutcome(values, hands("pairs", [pair]), [matrix])
 
 
 class Timed:
@@ -278,7 +246,9 @@ class Timed:
         self.by_group = hands("by_group", False)
 
     def measure(self, tokenizers, texts, progress):
-        return TimedOutcome(cells(self.hands, sorted(tokenizers)), self.hands("notes", [self.hands("a note", "slow")]))
+        return tb.TimedOutcome(
+            cells(self.hands, sorted(tokenizers)), self.hands("notes", [self.hands("a note", "slow")])
+        )
 
     def combine(self, outcomes):
         return outcomes[0]
@@ -286,7 +256,7 @@ class Timed:
 
 def cells(hands, names):
     made = [
-        Cell(
+        tb.Cell(
             name, "c", "*", hands.name, hands("value", 2.5), hands("unit", "u"), None, None, hands("n", 3),
             reason=hands("reason", ""), in_sample=hands("in_sample", 0.5),
         )
@@ -302,8 +272,8 @@ class Block:
 
 
 def study(hands):
-    own = OwnTexts(metric="m", tokenizer="one", round_trip=hands("round_trip", "exact"))
-    return Outcome(
+    own = tb.OwnTexts(metric="m", tokenizer="one", round_trip=hands("round_trip", "exact"))
+    return tb.Outcome(
         block=Block(hands("free", 1)),
         cells=cells(hands, ["one"]),
         notes=hands("notes", [hands("a note", "slow")]),
@@ -321,9 +291,9 @@ class Texts:
     def documents(self):
         hands = self.hands
         words = ((hands("a start", 0), 2), (2, 3))
-        gold = Gold(words, (hands("is punctuation", False), True), (hands("a morpheme", 1),))
+        gold = tb.Gold(words, (hands("is punctuation", False), True), (hands("a morpheme", 1),))
         for number, text in enumerate(("aac", "acb")):
-            yield Document(
+            yield tb.Document(
                 hands("text", text), hands("group", "g"), hands("key", str(number)), hands("origin", f"here:{number}"), gold,
                 hands("parallel_key", str(number)),
             )  # fmt: skip
@@ -331,49 +301,51 @@ class Texts:
 
 def metric(hands):
     whole = hands.member in COMPARING
-    return Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
+    return tb.Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
 
 
-@hookimpl
+@tb.hookimpl
 def register_backends(register):
     for hands in VALUES:
         if hands.sort == "backend":
             spec = {"name": hands.name, "summary": hands.member, "load": lambda options, hands=hands: Letters(hands)}
-            register(BackendSpec(**spec))
+            register(tb.BackendSpec(**spec))
     register(
-        BackendSpec(name="letters", summary="", load=lambda options: Letters(Handed("backend", "", "kept", -1, None)))
+        tb.BackendSpec(
+            name="letters", summary="", load=lambda options: Letters(Handed("backend", "", "kept", -1, None))
+        )
     )
 
 
 COMPARING = {"matrix", "a row", "a number", "likeness", "p", "pairs", "tokens", "within"}
 
 
-@hookimpl
+@tb.hookimpl
 def register_metrics(register):
     for hands in VALUES:
         spec = {"name": hands.name, "summary": hands.member, "values": (metric(hands),)}
         if hands.sort == "metric":
             kind = Comparing if hands.member in COMPARING else Metrics
-            register(MetricFamily(**spec, text=lambda options, hands=hands, kind=kind: kind(hands)))
+            register(tb.MetricFamily(**spec, text=lambda options, hands=hands, kind=kind: kind(hands)))
         elif hands.sort == "timed":
-            register(MetricFamily(**spec, timed=lambda options, hands=hands: Timed(hands)))
+            register(tb.MetricFamily(**spec, timed=lambda options, hands=hands: Timed(hands)))
 
 
-@hookimpl
+@tb.hookimpl
 def register_studies(register):
     for hands in VALUES:
         if hands.sort == "study":
             register(
-                StudySpec(
+                tb.StudySpec(
                     name=hands.name, title=hands.name, summary="", run=lambda context, options, hands=hands: study(hands),
-                    key=f"study.{hands.name}", block=BlockType(study=hands.name, kind=Block),
+                    key=f"study.{hands.name}", block=tb.BlockType(study=hands.name, kind=Block),
                 )
             )  # fmt: skip
 
 
-@hookimpl
+@tb.hookimpl
 def register_corpora(register):
     for hands in VALUES:
         if hands.sort == "source":
             spec = {"name": hands.name, "summary": hands.member, "open": lambda options, hands=hands: Texts(hands)}
-            register(CorpusSpec(**spec))
+            register(tb.CorpusSpec(**spec))

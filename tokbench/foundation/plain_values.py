@@ -89,7 +89,7 @@ def _conversions(expected: Any) -> tuple[tuple[Any, ...], list[tuple[Any, _Conve
     if expected is Any:
         members = (*list(_SCALARS)[:-1], np.ndarray, dict[str | int, Any], list[Any])
     scalars = tuple(kind for kind in _SCALARS if kind in members)
-    made = [(_SCALARS[kind], partial(_scalar, kind)) for kind in scalars]
+    made: list[tuple[Any, _Conversion]] = [(_SCALARS[kind], partial(_scalar, kind)) for kind in scalars]
     made += [_other(one) for one in members if one not in _SCALARS]
     return scalars, made + ([(object, _of_fields)] if expected is Any else [])
 
@@ -130,7 +130,7 @@ def _scalar(kind: Any, value: Any, _member: str) -> Any:
         return str.__str__(value if isinstance(value, str) else value.data)
     if kind is bytes:
         return bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else memoryview(value).tobytes()
-    made = None if value is None else kind(value)
+    made: Any = None if value is None else kind(value)
     if kind in {int, float} and not -_LARGEST <= made <= _LARGEST:
         raise ValueError
     return made

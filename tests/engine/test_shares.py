@@ -68,12 +68,3 @@ def test_a_worker_without_work_loads_what_is_worth_it(seconds, shared):
     idle = InMemory({"e"}, set(NAMES), 2)
     assert made.take(idle) is None
     assert taken(made.take_over()) == ((0, "c") if shared else None)
-
-
-def test_nobody_waits_for_a_tokenizer_whose_speed_is_not_known():
-    assert taken(backlog().take_over()) == (0, "a")
-
-
-def test_few_shards_wait():
-    assert not backlog(15).is_full(2)
-    assert backlog(16).is_full(2)

@@ -103,7 +103,10 @@ def test_a_message_that_is_too_long_is_not_sent(monkeypatch):
 
 
 @pytest.mark.slow
-def test_workers_that_do_not_start_end_the_run(pool, monkeypatch):
-    monkeypatch.setattr(process, "START_S", 0.01)
-    with pytest.raises(BackendError, match="worker processes do not start"):
+def test_workers_that_do_not_start_end_the_run(monkeypatch):
+    monkeypatch.setattr(process, "START_S", -1)
+    with (
+        ProcessPool(1, Limits(step=0.04), silent) as pool,
+        pytest.raises(BackendError, match="worker processes do not start"),
+    ):
         pool.ask(job_of(worker_steps.process_id))

@@ -32,15 +32,6 @@ def test_notes_nest_and_come_back(memory):
     assert said(memory) == ("", "", "")
 
 
-def test_every_note_has_another_number(memory):
-    numbers = []
-    for _ in range(3):
-        with doing("timing"):
-            numbers.append(read_heartbeat(memory).number)
-        numbers.append(read_heartbeat(memory).number)
-    assert numbers == sorted(set(numbers))
-
-
 def test_an_exception_ends_the_note_but_the_end_of_the_process_does_not(memory):
     with pytest.raises(ZeroDivisionError), doing("encoding", tokenizer="a"):
         _ = 1 / 0

@@ -71,12 +71,6 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
-        write_atomically(tmp_path / "none" / "f", b"")
-    assert caught.value.filename == str(tmp_path / "none" / "f")
-
-
 @pytest.mark.slow
 def test_readers_and_a_killed_writer_see_whole_files(tmp_path):
     path = tmp_path / "f"

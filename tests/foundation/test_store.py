@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tokbench.cli.main import tokbench
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.store import Store, open_store, open_store_if_usable, parse_size
+from tokbench.foundation.store import Store, open_store, open_store_if_usable
 
 KEY = {"backend": "regex_bpe", "options": {"pattern": "gpt4"}}
 
@@ -39,24 +39,6 @@ def test_what_was_kept_comes_back(tmp_path_factory, kept):
         assert store.get(kind, {"key": key}) == data
     assert len(list(store.entries())) == len(kept)
     assert store.verify() == (len(kept), [])
-
-
-def test_the_order_of_names_in_a_key_does_not_matter_and_values_do(store):
-    store.put("training", {"a": 1, "b": [2]}, b"x")
-    assert store.get("training", {"b": [2], "a": 1}) == b"x"
-    assert store.get("training", {"a": 1, "b": [3]}) is None
-    assert store.get("states", {"a": 1, "b": [2]}) is None
-
-
-def test_a_result_is_made_once(store):
-    made = []
-
-    def make():
-        made.append(1)
-        return b"result"
-
-    assert [store.result("training", KEY, make) for _ in range(3)] == [b"result"] * 3
-    assert len(made) == 1
 
 
 def damaged(data, how):
@@ -155,14 +137,6 @@ def test_a_folder_that_others_can_write_to_is_refused_with_advice(stored, mode):
     assert open_store()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_folder_of_another_user_is_refused(stored):
-    stored.mkdir(mode=0o700)
-    os.chown(stored, 65534, -1)
-    with pytest.raises(InputError, match="another user"):
-        open_store()
-
-
 def test_the_longest_unused_entries_go_first(store):
     for number in range(4):
         store.put("training", {"number": number}, bytes(1000))
@@ -203,14 +177,6 @@ def test_processes_share_a_store(store):
         for _ in range(2)
     ]
     assert [(process.communicate(timeout=60)[1], process.returncode) for process in running] == [("", 0)] * 2
-
-
-def test_sizes():
-    assert parse_size("0") == 0
-    assert parse_size("2g") == 2 * 1024**3
-    for wrong in ("", "1XB", "1e9"):
-        with pytest.raises(ValueError, match="is not a size"):
-            parse_size(wrong)
 
 
 def test_the_environment_names_the_store(tmp_path, monkeypatch):

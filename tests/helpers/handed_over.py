@@ -206,9 +206,8 @@ class Metrics:
 
     def loss(self, state):
         example = tb.LossExample(origin=self.hands("a loss", "here"), position=1, expected="a", got="b")
-        return (
-            tb.LossSummary(self.hands("losses", 3), example, []) if self.hands.member in {"losses", "a loss"} else None
-        )
+        summary = tb.LossSummary(self.hands("losses", 3), example, [])
+        return summary if self.hands.member in {"losses", "a loss"} else None
 
 
 def measured(hands):
@@ -299,53 +298,39 @@ class Texts:
             )  # fmt: skip
 
 
-def metric(hands):
-    whole = hands.member in COMPARING
-    return tb.Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
+COMPARING = {"matrix", "a row", "a number", "likeness", "p", "pairs", "tokens", "within"}
+
+
+def of(sort):
+    return [hands for hands in VALUES if hands.sort == sort]
 
 
 @tb.hookimpl
 def register_backends(register):
-    for hands in VALUES:
-        if hands.sort == "backend":
-            spec = {"name": hands.name, "summary": hands.member, "load": lambda options, hands=hands: Letters(hands)}
-            register(tb.BackendSpec(**spec))
-    register(
-        tb.BackendSpec(
-            name="letters", summary="", load=lambda options: Letters(Handed("backend", "", "kept", -1, None))
-        )
-    )
-
-
-COMPARING = {"matrix", "a row", "a number", "likeness", "p", "pairs", "tokens", "within"}
+    for hands in [*of("backend"), Handed("backend", "", "kept", -1, None)]:
+        name = hands.name if hands.member else "letters"
+        register(tb.BackendSpec(name=name, summary="", load=lambda options, hands=hands: Letters(hands)))
 
 
 @tb.hookimpl
 def register_metrics(register):
-    for hands in VALUES:
-        spec = {"name": hands.name, "summary": hands.member, "values": (metric(hands),)}
-        if hands.sort == "metric":
-            kind = Comparing if hands.member in COMPARING else Metrics
-            register(tb.MetricFamily(**spec, text=lambda options, hands=hands, kind=kind: kind(hands)))
-        elif hands.sort == "timed":
-            register(tb.MetricFamily(**spec, timed=lambda options, hands=hands: Timed(hands)))
+    for hands in of("metric") + of("timed"):
+        whole = hands.member in COMPARING
+        metric = tb.Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
+        kind = Timed if hands.sort == "timed" else Comparing if whole else Metrics
+        make = {"timed" if kind is Timed else "text": lambda options, hands=hands, kind=kind: kind(hands)}
+        register(tb.MetricFamily(name=hands.name, summary="", values=(metric,), **make))
 
 
 @tb.hookimpl
 def register_studies(register):
-    for hands in VALUES:
-        if hands.sort == "study":
-            register(
-                tb.StudySpec(
-                    name=hands.name, title=hands.name, summary="", run=lambda context, options, hands=hands: study(hands),
-                    key=f"study.{hands.name}", block=tb.BlockType(study=hands.name, kind=Block),
-                )
-            )  # fmt: skip
+    for hands in of("study"):
+        spec = {"name": hands.name, "title": hands.name, "summary": "", "key": f"study.{hands.name}"}
+        block = tb.BlockType(study=hands.name, kind=Block)
+        register(tb.StudySpec(**spec, run=lambda context, options, hands=hands: study(hands), block=block))
 
 
 @tb.hookimpl
 def register_corpora(register):
-    for hands in VALUES:
-        if hands.sort == "source":
-            spec = {"name": hands.name, "summary": hands.member, "open": lambda options, hands=hands: Texts(hands)}
-            register(tb.CorpusSpec(**spec))
+    for hands in of("source"):
+        register(tb.CorpusSpec(name=hands.name, summary="", open=lambda options, hands=hands: Texts(hands)))

@@ -90,7 +90,7 @@ def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path
 @pytest.mark.slow
 def test_the_configurations_shown_are_right(tmp_path):
     [short], [long, extension] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
-    [study, measured] = blocks(tables.VOCABULARY, "yaml")
+    [study, sized] = blocks(tables.VOCABULARY, "yaml")
     (tmp_path / "news").mkdir()
     for language in ("fi", "en"):
         (tmp_path / "news" / f"{language}.txt").write_text(
@@ -100,13 +100,16 @@ def test_the_configurations_shown_are_right(tmp_path):
     (tmp_path / "models").mkdir()
     tokbench.train("naive_bpe", ["abab"], 257).export("huggingface", tmp_path / "models" / "tokenizer.json")
     plans = []
-    for text in (short, long, long + study + measured, extension):
+    start = "schema: tokbench/1\nname: sized\ncorpora: {texts: {source: text, path: 'news/*.txt', document: line}}\n"
+    for text in (short, long, long + study, extension, start + sized):
         (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
         config = read_config(tmp_path / "run.yaml")
         plans.append(make_plan(config, load_registry(), lambda step, done, total: None))
     assert [str(problem) for plan in plans for problem in plan.problems] == []
     assert plans[2].studies["vocabulary_size"].model.width == 768
-    assert plans[2].studies["vocabulary_size"].measured.sizes == (512, 1024, 2048, 4096)
+    assert [planned.name for planned in plans[4].tokenizers] == [
+        *(f"{name}{size}" for name in ("gpt-4o-size=", "mine-") for size in (2048, 4096, 8192))
+    ]
     assert [planned.name for planned in plans[0].tokenizers] == ["gpt-4o", "mine-4096", "mine-8192"]
     assert [planned.name for planned in plans[1].tokenizers] == [
         *("gpt-4o", "other", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),

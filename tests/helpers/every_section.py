@@ -11,10 +11,15 @@ from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
-from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsPerByte, ModelTraining, TrainedAmount
+from tokbench.studies.language_models.block import (
+    BITS_PER_BYTE,
+    BitsComparison,
+    BitsPerByte,
+    ModelTraining,
+    TrainedAmount,
+)
 from tokbench.studies.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize, MeasuredSizes
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
@@ -98,14 +103,22 @@ def _bits_per_byte(results: Results) -> None:
     trained = ModelTraining(
         parameters=9, window=9, learning_rate=0.01, rates={}, seconds=1.0, memory=9, amounts=amounts, seeds=[2.5]
     )
-    trainings = dict.fromkeys(NAMES, trained)
-    results.studies.put(BITS_PER_BYTE, [BitsPerByte(**common), BitsPerByte(**common, trainings=trainings)])
+    pair = BitsComparison(
+        tokenizer=NAMES[0], other=NAMES[1], differences=[-0.1] * 3, errors=[0.01] * 3, verdict="better"
+    )
+    results.studies.put(
+        BITS_PER_BYTE,
+        [BitsPerByte(**common, comparisons=[pair]), BitsPerByte(**common, trainings=dict.fromkeys(NAMES, trained))],
+    )
 
 
 def put_sizes(results: Results) -> None:
-    """Two lines over two sizes on two groups, and what was measured at these sizes."""
+    """Two lines over two sizes on two groups; the first one has two tokenizers with bits per byte."""
     sizes, ends = [256, 512], {"smallest": 256, "largest": 512}
-    lines = [SizeLine(line=name, kind="ladder", tokenizers=[name], trained=True, **ends) for name in NAMES[:2]]
+    lines = [
+        SizeLine(line=name, kind="ladder", tokenizers=names, trained=True, **ends)
+        for name, names in zip(NAMES, ([*NAMES[:2]], [NAMES[1]]), strict=False)
+    ]
     rows = [
         SizeRow(
             line=line.line, corpus="pud", group=group, vocab_size=size, tokens=1000 // k, compression_ratio=k,
@@ -113,12 +126,4 @@ def put_sizes(results: Results) -> None:
         )
         for line in lines for group in (WHOLE, *LANGUAGES[:2]) for k, size in enumerate(sizes, 1)
     ]  # fmt: skip
-    best = BestMeasuredSize(
-        line=NAMES[0], body="tiny", equal="bytes", amount=1e6, flops=1e12, sizes=sizes, values=[2.0, 2.1], best=256,
-        law=300,
-    )  # fmt: skip
-    measured = MeasuredSizes(
-        corpus="pud", train="pud", training_documents=9, training_bytes=10**6, scored_documents=9, scored_bytes=10**5,
-        duplicates=0, bodies={"tiny": 9}, best=[best, replace(best, line=NAMES[1])],
-    )  # fmt: skip
-    results.studies.put(VOCABULARY_SIZES, VocabularySizes(sizes=sizes, lines=lines, rows=rows, measured=measured))
+    results.studies.put(VOCABULARY_SIZES, VocabularySizes(sizes=sizes, lines=lines, rows=rows))

@@ -36,7 +36,7 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
 from tokbench.studies.validity.options import Hypothesis, ValidityStudy
-from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, Model, VocabularyStudy
+from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
 from tokbench.tokenizers import engine_contract
@@ -197,8 +197,6 @@ def study():
     parts = [
         ("### `vocabulary:`", VocabularyStudy),
         ("### `vocabulary: model:`", Model),
-        ("### `vocabulary: measured:`", MeasuredStudy),
-        ("### A body of `bodies:`", BodyShape),
         ("### `validity:`", ValidityStudy),
         ("### `validity: hypotheses: [{…}]`", Hypothesis),
     ]

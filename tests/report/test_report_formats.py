@@ -61,7 +61,6 @@ def test_the_formats_register_themselves():
         "overlap": "overlap.csv",
         "validity": "validity.csv",
         "validity_tokenizers": "validity_tokenizers.csv",
-        "sizes": "sizes.csv",
         "pytest_benchmark": "pytest-benchmark.json",
     }
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tokbench.studies.vocabulary_size.block import ScalingLaw, SizeBasis, SizeChoice, SizeRange, SizeRecommendation
-from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.plateau import least_costs, plateau
@@ -141,34 +140,6 @@ def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> s
     beyond = {corpus: own[corpus] / other[corpus] - 1 for corpus in own}
     parts = (f"{corpus} {100 * abs(more):.0f} % {'more' if more >= 0 else 'less'}" for corpus, more in beyond.items())
     return f"a byte of text costs more than with {name} on most of the text ({', '.join(parts)})"
-
-
-def with_measured(advice: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
-    """Return a recommendation with the sizes by measured bits per byte.
-
-    >>> from tokbench.studies.vocabulary_size.measured_block import BestMeasuredSize
-    >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1e6, flops=1, sizes=[512, 1024, 2048],
-    ...     values=[2.1, 2.0, 2.2], best=1024, best_low=512, best_high=1024, law=1)
-    >>> measured = MeasuredSizes(corpus="c", train="c", training_documents=1, training_bytes=1, scored_documents=1,
-    ...     scored_bytes=1, duplicates=0, bodies={"tiny": 98_624}, best=[best])
-    >>> [basis] = with_measured(SizeRecommendation(weights={}), measured).bases
-    >>> basis.basis, basis.line, basis.smallest, basis.best, basis.largest, basis.body, basis.amount
-    ('measured', 'a', 512, 1024, 1024, 'tiny', 1000000.0)
-    """
-    bases = [
-        SizeBasis(
-            basis="measured",
-            line=decisive.line,
-            smallest=decisive.best if decisive.best_low is None else decisive.best_low,
-            largest=decisive.best if decisive.best_high is None else decisive.best_high,
-            best=decisive.best,
-            body=decisive.body,
-            amount=decisive.amount,
-        )
-        for decisive in measured.decisive
-        if not measured.refusal(decisive)
-    ]
-    return replace(advice, bases=[*advice.bases, *bases])
 
 
 def _basis(basis: str, choice: SizeChoice) -> SizeBasis:

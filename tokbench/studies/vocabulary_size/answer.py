@@ -17,13 +17,14 @@ from tokbench.studies.vocabulary_size.block import (
 )
 from tokbench.studies.vocabulary_size.plateau import ENOUGH
 from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
-from tokbench.studies.vocabulary_size.section_measured import measured_advice
+from tokbench.studies.vocabulary_size.size_bits import LIMITS, size_bits
 
 _BESIDE: Final = 2
 
 _GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
 _NOT_MEASURED: Final = (
-    "No model was trained for it: write 'measured' under 'study: vocabulary:' to measure bits per byte."
+    "No model was trained for it: the metric family 'transformer' measures bits per byte of tokenizers of several "
+    "sizes, such as {}."
 )
 _NO_MODEL: Final = (
     "No size is recommended without a model: larger vocabularies then cost nothing, and the largest would always win. "
@@ -81,7 +82,7 @@ class _Wording:
             yield from measured
         yield from self._other_bases()
         if self._taken:
-            yield f"{_GROUND} {_NOT_MEASURED}" if not self._study.measured else _GROUND
+            yield _GROUND if measured else f"{_GROUND} {self._not_measured(self._taken)}"
             yield from measured
             yield from self._rare(self._taken)
         elif not measured:
@@ -89,10 +90,18 @@ class _Wording:
         yield from self._distrust()
 
     def _measured(self) -> Iterator[str]:
-        measured = self._study.measured
-        if measured and measured.best:
-            yield from measured_advice(measured, self._recommendation.take)
-            yield "This says nothing of larger models or of more text: nothing is extrapolated."
+        measured = size_bits(self._results, self._study)
+        for bits in measured:
+            yield from bits.sentences(self._recommendation.take)
+        if measured:
+            yield LIMITS
+
+    def _not_measured(self, taken: SizeChoice) -> str:
+        line = next(line for line in self._study.lines if line.line == taken.line)
+        around = {max(line.smallest, taken.vocab_size // 2), taken.vocab_size, min(line.largest, 2 * taken.vocab_size)}
+        sizes = ", ".join(map(str, sorted(around)))
+        trained = f"train: {{vocab_size: [{sizes}]}}"
+        return _NOT_MEASURED.format(trained if line.trained else f"{{backend: cut, of: …, grid: {{size: [{sizes}]}}}}")
 
     def _take(self, taken: SizeChoice, sizes: SizeRange) -> Iterator[str]:
         ratio = f"{taken.compression_ratio:.3f} bytes per token"
@@ -120,7 +129,7 @@ class _Wording:
     def _other_bases(self) -> Iterator[str]:
         pointed: dict[tuple[str, int], list[str]] = {}
         for basis in self._recommendation.bases:
-            if basis.line and basis.basis not in ("compression and cost", "measured"):
+            if basis.line and basis.basis != "compression and cost":
                 pointed.setdefault((basis.line, basis.smallest), []).append(f"by {basis.basis}")
         for key, ways in pointed.items():
             choice = self._choices[key]
@@ -199,8 +208,8 @@ class _Wording:
         around = own[max(0, place - _BESIDE) : place + _BESIDE + 1]
         bases: dict[tuple[str, int], list[str]] = {}
         for basis in self._recommendation.bases:
-            key = basis.line, basis.smallest if basis.best is None else basis.best
-            if key in self._choices:  # the law has no line, and a measured size may be no candidate
+            key = basis.line, basis.smallest
+            if key in self._choices:  # the law has no line
                 bases.setdefault(key, []).append(basis.basis)
         for key in dict.fromkeys([*((choice.line, choice.vocab_size) for choice in around), *bases]):
             choice = self._choices[key]

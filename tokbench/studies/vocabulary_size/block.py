@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tokbench.plugin import BlockType
-from tokbench.studies.vocabulary_size.measured_block import MeasuredSizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,21 +200,15 @@ class SizeBasis:
     """The size that one way of choosing recommends.
 
     Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured`` by small
-            transformers.
+        basis: ``compression alone``, ``cost alone``, ``law``, or ``compression and cost``.
         line: empty for the law.
-        smallest, largest: the range of sizes, such as the 95 % interval of ``measured``.
-        best: the best size of ``measured``.
-        body, amount: the transformer of ``measured``, and UTF-8 bytes of its training text.
+        smallest, largest: the range of sizes.
     """
 
     basis: str
     line: str
     smallest: int
     largest: int
-    best: int | None = None
-    body: str = ""
-    amount: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,7 +350,6 @@ class VocabularySizes:
         model: its options, and ``parameters_without_vocabulary``.
         recommendation: over all corpora together.
         law: the optimal sizes for the model.
-        measured: bits per byte of a small transformer, if configured.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -372,7 +364,6 @@ class VocabularySizes:
     model: dict[str, Any] | None = None
     recommendation: SizeRecommendation | None = None
     law: ScalingLaw | None = None
-    measured: MeasuredSizes | None = None
 
 
 VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=2)

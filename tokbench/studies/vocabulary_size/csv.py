@@ -1,4 +1,4 @@
-"""The CSV tables: ``curve.csv`` of every size, and ``sizes.csv`` of measured ones."""
+"""The CSV table ``curve.csv`` of every size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tokbench import plugin
 from tokbench.plugin import WHOLE, ReporterSpec, Role, csv_text
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 if TYPE_CHECKING:
     from tokbench.plugin import CellTables, Results
@@ -21,11 +20,6 @@ CURVE_COLUMNS = (
 _OF_ROW = (
     "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility", "fertility_low", "fertility_high",
     "unit", "entropy", "used", "gain",
-)  # fmt: skip
-
-SIZE_COLUMNS = (
-    "line", "body", "vocab_size", "seed", "share", "n_bytes", "bits_per_byte", "tokens", "flops",
-    "learning_rate", "seconds",
 )  # fmt: skip
 
 
@@ -67,25 +61,9 @@ def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[
         yield rows.get(size, between)
 
 
-def sizes_csv(results: Results) -> str:
-    """Return every training of the measured sizes."""
-    sizes = results.studies.get(VOCABULARY_SIZES)
-    measured = sizes.measured if sizes else None
-    trained = measured.trained if measured else []
-    return csv_text(SIZE_COLUMNS, ([getattr(training, name) for name in SIZE_COLUMNS] for training in trained))
-
-
-SPECS: Final = (
-    ReporterSpec(
-        name="curve",
-        filename="curve.csv",
-        render=curve_csv,
-        summary="compression over vocabulary sizes, one row for each size",
-    ),
-    ReporterSpec(
-        name="sizes",
-        filename="sizes.csv",
-        render=sizes_csv,
-        summary="bits per byte at several vocabulary sizes, one row for each training and amount",
-    ),
+SPEC: Final = ReporterSpec(
+    name="curve",
+    filename="curve.csv",
+    render=curve_csv,
+    summary="compression over vocabulary sizes, one row for each size",
 )

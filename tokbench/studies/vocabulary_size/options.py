@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from importlib.util import find_spec
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from tokbench.plugin import Options, Role, did_you_mean
-from tokbench.studies.language_models.body import LEARNING_RATES, PRESETS, Body
-from tokbench.studies.language_models.contract import ModelTexts
+from tokbench.plugin import Options, Role
 from tokbench.studies.vocabulary_size.checks import vocab_sizes
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
@@ -176,104 +172,6 @@ COMMON_SIZES: Final = (
 )  # fmt: skip
 
 
-_NO_JAX: Final = (
-    "bits per byte are measured with JAX and optax, which are not installed; type: pip install 'tokbench[lm]'"
-)
-
-
-class BodyShape(Options):
-    """The shape of a small transformer, and its training.
-
-    >>> BodyShape(width=64, layers=2, heads=2).body == PRESETS["tiny"]
-    True
-    """
-
-    width: int = Field(gt=0, description="width: numbers in the vector of a token; a multiple of 2 x heads")
-    layers: int = Field(gt=0, description="layers, each with attention and feed-forward")
-    heads: int = Field(gt=0, description="heads of attention")
-    context_bytes: int = Field(default=256, ge=8, description="bytes of text that a window has, on average")
-    step_bytes: int = Field(default=1024, ge=8, description="bytes of text of one step of training")
-
-    @model_validator(mode="after")
-    def _heads_divide(self) -> Self:
-        if self.width % (2 * self.heads):
-            raise ValueError(f"width {self.width} is no multiple of 2 x {self.heads} heads; give another one of them")
-        return self
-
-    @property
-    def body(self) -> Body:
-        return Body(self.width, self.layers, self.heads, self.context_bytes, self.step_bytes)
-
-    @property
-    def name(self) -> str:
-        """The name of an equal preset, or its numbers.
-
-        >>> BodyShape(width=64, layers=2, heads=2).name, BodyShape(width=32, layers=2, heads=2).name
-        ('tiny', 'width 32, layers 2')
-        """
-        preset = next((name for name, body in PRESETS.items() if body == self.body), "")
-        return preset or f"width {self.width}, layers {self.layers}"
-
-
-def _shape(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    if given not in PRESETS:
-        raise ValueError(f"unknown body {given!r}; {did_you_mean(given, PRESETS)}")
-    return asdict(PRESETS[given])
-
-
-class MeasuredStudy(Options):
-    """Options of sizes measured with a small transformer."""
-
-    sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)] = Field(
-        description="sizes; a vocabulary of merges is cut to each, others are taken at the sizes they were trained at"
-    )
-    bodies: tuple[Annotated[BodyShape, BeforeValidator(_shape)], ...] = Field(
-        default=(BodyShape(width=64, layers=2, heads=2),),
-        description="transformers: tiny, small, gpu, or {width: 128, layers: 2, heads: 2}",
-    )
-    tokenizers: tuple[str, ...] = Field(
-        default=(), description="tokenizers of the configuration that are measured; default: all that the run trains"
-    )
-    corpus: str = Field(default="", description="corpus whose documents are scored; default: the first one studied")
-    train: str = Field(default="", description="corpus that trains; default: what 'corpus' does not score")
-    holdout: float = Field(
-        default=0.2, gt=0, lt=1, description="share that is scored of a corpus that trains and has no holdout"
-    )
-    training_mb: float = Field(default=2.0, gt=0, allow_inf_nan=False, description="training text at most, 10^6 bytes")
-    scored_mb: float = Field(default=0.5, gt=0, allow_inf_nan=False, description="scored text at most, 10^6 bytes")
-    document_kb: float = Field(
-        default=8.0, gt=0, allow_inf_nan=False, description="scored text of a document at most, 10^3 bytes"
-    )
-    shares: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1)] = Field(
-        default=(0.25, 1.0), description="shares of the training text after which a model is scored, rising to 1"
-    )
-    seeds: int = Field(default=3, ge=1, description="trainings of each size and body; an interval needs two")
-    learning_rates: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)] = Field(
-        default=LEARNING_RATES, description="learning rates that are tried on a tenth of the text for each size"
-    )
-
-    @property
-    def texts(self) -> ModelTexts:
-        most = (int(1e6 * self.training_mb), int(1e6 * self.scored_mb))
-        document = int(1e3 * self.document_kb)
-        return ModelTexts(self.train, self.holdout, *most, most_document=document, training_piece=document)
-
-    @model_validator(mode="after")
-    def _can_run(self) -> Self:
-        if list(self.shares) != sorted(set(self.shares)) or self.shares[-1] != 1:
-            raise ValueError("shares must rise to 1, such as [0.25, 1.0]")
-        names = [body.name for body in self.bodies]
-        if not names:
-            raise ValueError("bodies must not be empty; give one, such as tiny")
-        if len(set(names)) < len(names):
-            raise ValueError("two bodies have the same width and layers; give them other ones")
-        if not all(map(find_spec, ("jax", "optax"))):
-            raise ValueError(_NO_JAX)
-        return self
-
-
 class VocabularyStudy(Options):
     """Options of the study of vocabulary sizes."""
 
@@ -288,9 +186,6 @@ class VocabularyStudy(Options):
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict,
         description="share of each corpus in the text of the model, such as {prose: 3, code: 1}; default: all alike",
-    )
-    measured: MeasuredStudy | None = Field(
-        default=None, description="bits per byte of small transformers that are trained at several sizes"
     )
 
     @model_validator(mode="after")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from tokbench.plugin import (
     MetricFamily,
     Outcome,
     Plan,
-    PreparedTokenizer,
     ReporterSpec,
     SectionSpec,
     StudyContext,
     StudyProblem,
     StudySpec,
-    did_you_mean,
     hookimpl,
 )
 from tokbench.studies.vocabulary_size import csv, curve
@@ -34,37 +32,12 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
     for name in options.weights:
         if problem := plan.corpus_problem(name):
             yield StudyProblem(("weights", name), problem)
-    yield from _measured(plan, options)
     corpora = plan.corpora_with(STUDIED)
     if plan.measured and not any(map(plan.names_on, corpora)) and len(plan.corpora) == len(plan.config.named):
         families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
         bound = ", ".join(repr(name) for name in families if name in plan.bound) or "no corpus"
         message = f"the study rests on {bound}, and there is no corpus on which all are measured"
         yield StudyProblem((), f"{message}; give them a corpus in common")
-
-
-def _measured(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
-    measured = options.measured
-    if measured is None:
-        return
-    named = plan.config.named
-    if measured.corpus and (problem := plan.corpus_problem(measured.corpus)):
-        yield StudyProblem(("measured", "corpus"), problem)
-    if measured.train and measured.train not in named:
-        message = f"unknown corpus {measured.train!r}; {did_you_mean(measured.train, named)}"
-        yield StudyProblem(("measured", "train"), message)
-    for k, name in enumerate(measured.tokenizers):
-        if name not in plan.config.tokenizers:
-            message = f"unknown tokenizer {name!r}; {did_you_mean(name, plan.config.tokenizers)}"
-            yield StudyProblem(("measured", "tokenizers", k), message)
-
-
-def foresee(plan: Plan, options: VocabularyStudy, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield the memory and time of measured sizes."""
-    if options.measured is not None:
-        from tokbench.studies.vocabulary_size.measured_costs import foresee as costs
-
-        yield from costs(plan, options.measured, plan.corpora_with(STUDIED), prepared)
 
 
 @hookimpl
@@ -80,10 +53,8 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             run=run,
             block=VOCABULARY_SIZES,
             roles=STUDIED,
-            reads_texts=True,
             check=check,
             trained_sizes=lambda options: options.sizes,
-            foresee=foresee,
         )
     )
 
@@ -104,6 +75,5 @@ def register_sections(register: Callable[[SectionSpec], None]) -> None:
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Register the tables."""
-    for spec in csv.SPECS:
-        register(spec)
+    """Register the table."""
+    register(csv.SPEC)

@@ -34,7 +34,7 @@ from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
-from tokbench.studies.vocabulary_size.section_measured import MeasuredSizeCharts, measured_nodes
+from tokbench.studies.vocabulary_size.size_bits import size_bits, size_bits_nodes
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
@@ -80,7 +80,7 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         Table("Vocabularies", _LINE_COLUMNS, rows),
         Paragraph(_SPACES, "legend"),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *(measured_nodes(study.measured) if study.measured else []),
+        *size_bits_nodes(size_bits(tables.results, study)),
         *model_nodes(study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
@@ -204,13 +204,11 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 
 
 def size_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts of measured sizes and of compression."""
+    """Yield the charts of bits per byte, of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if sizes.study.measured:
-        charts = MeasuredSizeCharts(sizes.study.measured)
-        for place, drawing in charts.by_place.items():
-            headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
-            yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
+    for bits in size_bits(tables.results, sizes.study):
+        headings = "Bits per byte by vocabulary size", "rings: no other size is better"
+        yield Chart(f"measured-sizes-{bits.place}", bits.chart(), tuple(bits.keys), headings)
     if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -28,12 +29,12 @@ from tokbench.plugin import (
     attempt,
     trained_on,
 )
-from tokbench.studies.vocabulary_size.advise import Candidates, recommendation, with_measured
+from tokbench.studies.vocabulary_size.advise import Candidates, recommendation
 from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.costs import costs, describe_model, law
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
-from tokbench.studies.vocabulary_size.options import STUDIED, MeasuredStudy, VocabularyStudy
+from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
@@ -52,35 +53,35 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in context.cells if cell.group == WHOLE}
     study = _Study(context, options, [prepared.name for prepared in ready], seen)
     failures = [f"{name}: {failure.reason}" for name, failure in read.items() if isinstance(failure, Failure)]
-    entries: dict[str, list[PreparedTokenizer]] = {}
-    for prepared in (prepared for prepared in ready if prepared.name in built):
-        whole = built[prepared.name].order is not None
-        entries.setdefault(prepared.name if whole else prepared.planned.entry, []).append(prepared)
+    lines = _lines([prepared for prepared in ready if prepared.name in built], built)
     parts = []
-    for done, (name, members) in enumerate(entries.items(), 1):
+    for done, (name, members) in enumerate(lines.items(), 1):
         part = attempt(partial(study.line, name, members, built), name)
         parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
-        context.progress("drawing curves", done, len(entries))
+        context.progress("drawing curves", done, len(lines))
     sizes = study.joined([VocabularySizes(failures=failures), *parts])
-    if options.measured is not None:
-        sizes = _with_measured(context, options.measured, sizes, built)
     return Outcome(block=sizes, failures=list(sizes.failures))
 
 
-def _with_measured(
-    context: StudyContext, options: MeasuredStudy, sizes: VocabularySizes, built: Mapping[str, Built]
-) -> VocabularySizes:
-    from tokbench.studies.vocabulary_size.measured import measured_sizes
-
-    measured = measured_sizes(context, options, sizes, built)
-    if isinstance(measured, Failure):
-        return replace(sizes, failures=[*sizes.failures, measured.reason])
-    return replace(
-        sizes,
-        measured=measured,
-        recommendation=sizes.recommendation and with_measured(sizes.recommendation, measured),
-        failures=[*sizes.failures, *measured.failures],
-    )
+def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> dict[str, list[PreparedTokenizer]]:
+    """Return the tokenizers of each line; the sizes of one vocabulary are one line, the largest size first."""
+    same: dict[object, list[PreparedTokenizer]] = {}
+    for prepared in ready:
+        planned, key = prepared.planned, [prepared.planned.entry]
+        if built[prepared.name].order is not None:
+            nested = not planned.train_on or planned.spec.is_nested(planned.options)
+            rest = sorted((name, repr(value)) for name, value in planned.given.items() if name != "size")
+            key.append(repr(rest) if nested else prepared.name)
+        same.setdefault(tuple(key), []).append(prepared)
+    entries = Counter(members[0].planned.entry for members in same.values())
+    lines = {}
+    for members in same.values():
+        entry, whole = members[0].planned.entry, built[members[0].name].order is not None
+        if whole:
+            members.sort(key=lambda prepared: built[prepared.name].size, reverse=True)
+        one_name = whole and (len(members) == 1 or entries[entry] > 1)
+        lines[members[0].name if one_name else entry] = members
+    return lines
 
 
 def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
@@ -130,7 +131,7 @@ class _Study:
         corpora = self._corpora(names[0])
         shares = {corpus: max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names) for corpus in corpora}
         lost = (self._lost(name, corpus, names) for corpus in corpora)
-        counts, failures = self._counts(members)
+        counts, failures = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
         groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
         whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}

@@ -1,0 +1,116 @@
+"""Bits per byte at several sizes of a line: which sizes no other beats, by hand and in a run over cut vocabularies."""
+
+import pytest
+
+import tokbench
+from tokbench.formats import html, markdown
+from tokbench.results.blocks import TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import Results
+from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
+from tokbench.studies.vocabulary_size.answer import size_answer
+from tokbench.studies.vocabulary_size.block import (
+    VOCABULARY_SIZES,
+    SizeLine,
+    SizeRecommendation,
+    VocabularySizes,
+)
+from tokbench.studies.vocabulary_size.size_bits import size_bits
+
+SIZES = (512, 1024, 2048, 4096)
+
+
+def pair(better, other, verdict="better"):
+    sizes = {"tokenizer": f"mine-{better}", "other": f"mine-{other}"}
+    return BitsComparison(**sizes, differences=[0.1] * 2, errors=[None] * 2, verdict=verdict)
+
+
+def measured(pairs, tokens_per_id=99):
+    """Results with models of four sizes of one vocabulary, and of a tokenizer that is compared with none of them."""
+    names = {f"mine-{size}": size for size in SIZES} | {"alone": 300}
+    results = Results(name="r", tokenizers={name: TokenizerInfo(vocab_size=size) for name, size in names.items()})
+    results.cells = [
+        Cell(name, "code", WHOLE, metric, 2 + abs(size - 1000) / 1000, ci_low=1.5, ci_high=9)
+        for name, size in names.items() for metric in ("bits_a", "bits_b")
+    ]  # fmt: skip
+    ids = TrainedIds(
+        ids=9, training_tokens=9, tokens_per_id=tokens_per_id, never_trained=0, training_bytes_per_token=4,
+        scored_bytes_per_token=4,
+    )  # fmt: skip
+    models = BitsPerByte(
+        corpus="code", train="code", family="transformer", metrics=["bits_a", "bits_b"], models=["text", "computing"],
+        deciding=["bits_a", "bits_b"], least=0.02, blocks=dict.fromkeys(names, "code"),
+        comparisons=[*pairs, pair(4096, 4096, "level")], trained_ids=dict.fromkeys(names, ids),
+    )  # fmt: skip
+    results.studies.put(BITS_PER_BYTE, [models])
+    lines = [
+        SizeLine(line=line, kind="curve", tokenizers=tokenizers, trained=True, smallest=256, largest=4096)
+        for line, tokenizers in (("mine", [*names][3::-1]), ("alone", ["alone"]))
+    ]
+    advice = SizeRecommendation(weights={"code": 1.0})
+    results.studies.put(VOCABULARY_SIZES, VocabularySizes(lines=lines, recommendation=advice))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("pairs", "unbeaten", "said"),
+    [
+        ([pair(1024, 512), pair(2048, 512), pair(1024, 4096), pair(1024, 2048, "level")], [1024, 2048], ""),
+        ([pair(1024, 512), pair(1024, 2048)], [1024, 4096], "larger"),
+        ([pair(512, 1024), pair(512, 2048), pair(512, 4096)], [512], "smaller"),
+        ([pair(512, 1024, "unknown"), pair(512, 2048, "unknown")], [*SIZES], "better than another"),
+    ],
+)
+def test_sizes_that_no_other_beats(pairs, unbeaten, said):
+    results = measured(pairs)
+    [bits] = size_bits(results, results.studies.get(VOCABULARY_SIZES))
+    assert bits.tokenizers == {size: f"mine-{size}" for size in SIZES}
+    assert bits.unbeaten == unbeaten
+    sentences = " ".join(bits.sentences())
+    assert said in sentences
+    assert ("was tried" in sentences) == (said in {"larger", "smaller"})
+    assert size_answer(results).sentences[: len(list(bits.sentences()))] == list(bits.sentences())
+
+
+def test_few_training_tokens_and_the_size_taken():
+    pairs = [pair(2048, size) for size in SIZES if size != 2048]
+    [bits] = size_bits(measured(pairs, 49), measured(pairs).studies.get(VOCABULARY_SIZES))
+    assert "With 2,048 an id has fewer than 50 training tokens" in " ".join(bits.sentences())
+    assert [("inside" in list(bits.sentences(("mine", size)))[-1]) for size in (2048, 4096)] == [True, False]
+    assert list(bits.sentences(("alone", 300))) == list(bits.sentences())
+
+
+def test_reports_show_the_numbers():
+    results = measured([pair(1024, 512), pair(1024, 2048)])
+    assert "| text | 2.488 | 2.024 | 3.048 | 5.096 |" in markdown.render(results)
+    page = html.render(results)
+    assert 'aria-label="Bits per byte by size, mine, transformer on code"' in page
+    assert '<td class="n best" data-v="2.024">2.024</td>' in page
+
+
+@pytest.mark.slow
+def test_cut_and_trained_sizes_from_the_configuration_on(write_config, tmp_path):
+    """Two sizes of a vocabulary that is cut and of one that is trained are a line each, drawn from the larger one."""
+    tokbench.train("regex_bpe:gpt4", ["the other brother bathes there"] * 9, 290).save(tmp_path / "file.bpe.json")
+    file = "{backend: regex_bpe, path: file.bpe.json}"
+    results = tokbench.run(
+        write_config(
+            "  code: {source: sample, part: code, groups: [python], holdout: 0.3}",
+            f"  file: {{backend: cut, of: {file}, grid: {{size: [260, 269]}}}}\n"
+            "  mine: {backend: regex_bpe, pattern: gpt4, train: {corpus: code, vocab_size: [300, 600]}}",
+            metrics="[compression, bits_per_byte]",
+            extra="study: {vocabulary: {sizes: [260, 269, 300, 600]}}\n",
+        ),
+        workers=0,
+    )
+    assert not results.failed
+    sizes = results.studies.get(VOCABULARY_SIZES)
+    assert {line.line: line.tokenizers for line in sizes.lines} == {
+        "file": ["file-size=269", "file-size=260"],
+        "mine": ["mine-600", "mine-300"],
+    }
+    tokens = {(cell.tokenizer, cell.metric): cell.value for cell in results.cells if cell.group == WHOLE}
+    rows = {(row.line, row.vocab_size): row.tokens for row in sizes.rows if row.group == WHOLE}
+    assert rows["file", 260] == tokens["file-size=260", "tokens"]
+    assert rows["mine", 300] == tokens["mine-300", "tokens"]
+    assert {bits.line: bits.sizes for bits in size_bits(results, sizes)} == {"file": [260, 269], "mine": [300, 600]}

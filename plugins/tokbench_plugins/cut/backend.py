@@ -36,7 +36,8 @@ def _located(of: Any, info: ValidationInfo) -> Any:
     context = info.context or {}
     base = context.get("bases", {}).get(info.field_name) or context.get("base", Path())
     path = _PATH.validate_python(of, context={"base": base})
-    return str(path) if path.is_file() or ("/" in of and path.is_dir()) else of
+    found = plugin.attempt(lambda: path.is_file() or ("/" in of and path.is_dir()))
+    return str(path) if found is True else of
 
 
 class CutOptions(plugin.Options):

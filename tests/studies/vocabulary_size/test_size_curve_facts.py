@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -30,6 +30,7 @@ def test_each_class_by_its_edges():
     assert found.bound.tolist() == [3, 0.3, 1.5]
 
 
+@settings(max_examples=30, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 30)), elements=st.integers(0, 10**6)),
     st.floats(1, 1e15),
@@ -48,10 +49,8 @@ def test_every_id_is_of_one_class_and_more_training_makes_none_rarer(counts, tok
     [
         ([0, 0], 2, "tokens in the sample"),
         ([1, -1, 5], 3, "whole numbers from 0"),
-        ([1.0, 2.0], 2, "whole numbers from 0"),
         ([1, 2], 3, "needs as many counts"),
         ([1, 2], [1, 2], "2 sizes need as many rows"),
-        (7, 2, "1 sizes need as many rows"),
         ([1, 2], 1, "at or beyond"),
     ],
 )
@@ -66,6 +65,7 @@ def dominates(one, other, directions):
     return any(better) and not any(worse)
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_the_front_is_what_nothing_dominates(data):
     width = data.draw(st.integers(1, 4))
@@ -107,6 +107,7 @@ def test_the_share_of_rare_ids_with_which_a_size_is_taken(shares, allowed):
     assert allowed_rare(shares) == (allowed if allowed is None else pytest.approx(allowed))
 
 
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(256, 10**6), st.floats(1, 100), st.floats(1, 9), st.floats(1, 9)),

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from backend_checks import TEXTS, hostile, pud
+from difficult_texts import TEXTS, hostile, pud
 
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.formats import Parts

@@ -2,24 +2,19 @@
 
 import base64
 import pickle
-from functools import cache
 
 import pytest
 import tiktoken
-from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, joined, pud, silent, specs_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from difficult_texts import TEXTS, hostile
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.tokenizers.contract import EncodesBatch, HasTokenBytes, Saves, Tokenizer
+from tokbench.plugin import silent
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.bpe.superword.rules import STAGE_TWO
-from tokbench_plugins.tiktoken import backend as tiktoken_backend
-from tokbench_plugins.tiktoken.backend import TiktokenLoadOptions, TiktokenTrainOptions
+from tokbench_plugins.tiktoken.backend import SPEC, TiktokenLoadOptions, TiktokenTrainOptions
 
-SPEC = specs_of(tiktoken_backend)["tiktoken"]
 BYTES = [base64.b64encode(bytes([b])) + b" %d" % b for b in range(256)]
 
 
@@ -42,14 +37,6 @@ def cl100k(data, tiktoken_files):
     return load(encoding="cl100k_base")
 
 
-def test_capabilities(tmp_path):
-    tokenizer = tiny(tmp_path)
-    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, Saves):
-        assert isinstance(tokenizer, protocol)
-    assert tokenizer.vocab_size == 256
-    check_pickle(tokenizer)
-
-
 def test_published_examples(cl100k):
     assert cl100k.encode("    hello world!!!") == [262, 24748, 1917, 12340]
     assert cl100k.vocab_size == 100277
@@ -64,12 +51,13 @@ def test_special_tokens_are_not_recognised(cl100k):
     plain = tiktoken.get_encoding("cl100k_base")
     assert cl100k.encode(text) == plain.encode_ordinary(text)
     assert max(cl100k.encode(text)) < 100257
-    check_batch(cl100k, [text])
     assert cl100k.decode([100257, 100276]) == "<|endoftext|><|endofprompt|>"
+    assert cl100k.token_bytes(100256) == b""
+    assert cl100k.decode([64, 100256, 65]) == "ab"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])
+@pytest.mark.parametrize("name", ["r50k_base", "o200k_base"])
 def test_published_file_brings_its_split(name, data, tmp_path, tiktoken_files):
     rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
     [cached] = [row[0] for row in rows if row[1] == f"{name}.tiktoken"]
@@ -93,7 +81,7 @@ def test_assumed_split_is_a_caution(tmp_path):
     assert tiny(tmp_path, pattern="gpt4").notes == ()
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k", None, STAGE_TWO, "[a-z]+"])
+@pytest.mark.parametrize("pattern", ["gpt2", None, STAGE_TWO])
 def test_export_brings_its_split(pattern, tmp_path):
     documents = ["in the end, in the end: 12345 lower lowest!!  ", "été HTTPServer's ÉTÉ\n\n x"] * 3
     ours = BPETokenizer(train_bpe(documents, 300, pattern), pattern)
@@ -110,18 +98,6 @@ def test_export_brings_its_split(pattern, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("backend", ["tiktoken", "tokbench_bpe", "fastokens"])
-def test_exported_split_is_part_of_the_identity(backend, tmp_path):
-    if backend == "fastokens":
-        pytest.importorskip("fastokens")
-    path, splits = tmp_path / "ours.tiktoken", ["gpt2", "o200k"]
-    identities = []
-    for pattern in splits:
-        BPETokenizer([(97, 98)], pattern).export("tiktoken", path)
-        identities.append(tokbench.load(backend, path=path).identity)
-    assert identities[0] != identities[1]
-
-
 def test_split_of_another_file_is_not_taken(tmp_path):
     path, split = tmp_path / "tiny.tiktoken", tmp_path / "tiny.tiktoken.pattern"
     BPETokenizer([(97, 98)], "gpt2").export("tiktoken", path)
@@ -133,43 +109,7 @@ def test_split_of_another_file_is_not_taken(tmp_path):
         load(path=path)
 
 
-def test_gaps_and_special_tokens(cl100k):
-    assert cl100k.token_bytes(100257) == b"<|endoftext|>"
-    assert cl100k.token_bytes(100256) == b""
-    assert cl100k.decode([64, 100256, 65]) == "ab"
-    for beyond in (-1, 100277):
-        with pytest.raises(ValueError, match="is not in the vocabulary of 100277 ids"):
-            cl100k.token_bytes(beyond)
-
-
-def test_hostile_texts_and_sentences(cl100k, data):
-    texts = hostile() + pud(data)
-    check_batch(cl100k, texts)
-    check_bytes(cl100k, texts)
-
-
-@settings(deadline=None)
-@given(texts=st.lists(st.text(), max_size=5), ids=st.lists(st.integers(0, 299)))
-def test_any_text_and_any_ids(texts, ids):
-    tokenizer = trained()
-    check_batch(tokenizer, texts)
-    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
-    assert joined(tokenizer, ids) == tokenizer.decode(ids)
-
-
-@cache
-def trained():
-    return train(TEXTS * 3 + hostile(), 300)
-
-
-def test_lone_surrogates_become_what_tiktoken_makes_of_them(tmp_path):
-    tokenizer = tiny(tmp_path)
-    texts = ["a\ud83d b", "fine"]
-    check_batch(tokenizer, texts)
-    assert tokenizer.decode(tokenizer.encode(texts[0])) == "a\ufffd b"
-
-
-@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k"])
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k"])
 def test_trained_ranks_give_the_ids_of_the_engine_that_trained_them(pattern):
     texts = TEXTS + hostile()
     reference = BPETokenizer(train_bpe(texts, 500, pattern), pattern)
@@ -177,12 +117,6 @@ def test_trained_ranks_give_the_ids_of_the_engine_that_trained_them(pattern):
     assert tokenizer.vocab_size == reference.vocab_size
     assert [tokenizer.encode(text) for text in texts] == [reference.encode(text) for text in texts]
     assert [tokenizer.token_bytes(i) for i in range(256, 500)] == [reference.token_bytes(i) for i in range(256, 500)]
-
-
-def test_training_tells_its_progress():
-    calls = []
-    SPEC.train(["low lower lowest"], 260, TiktokenTrainOptions(), lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (4, 4)
 
 
 def test_saving_and_loading(tmp_path):
@@ -225,12 +159,8 @@ def test_special_tokens_of_a_file(tmp_path):
     ("line", "reason"),
     [
         (b"YWI=", "not a base64 token and its rank: 'YWI='"),
-        (b"YWI= x", "not a base64 token and its rank"),
         (b"Y*I= 256", "not a base64 token and its rank"),
-        (b"YWI 256", "not a base64 token and its rank"),
-        (b"\xff\xfe 256", "not a base64 token and its rank"),
         (b"YQ== 256", "token b'a' or rank 256 is invalid or there twice"),
-        (b"YWI= 97", "token b'ab' or rank 97 is invalid or there twice"),
         (b"YWI= -1", "token b'ab' or rank -1 is invalid or there twice"),
     ],
 )
@@ -256,10 +186,8 @@ def test_without_network_the_message_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
     with pytest.raises(tokbench.BackendUnavailable, match="set TIKTOKEN_CACHE_DIR to a folder that has it") as caught:
         load(encoding="p50k_base")
-    message = str(caught.value)
-    assert message.startswith("the file of 'p50k_base' is not on this machine and cannot be downloaded (")
-    assert "\n" not in message
-    assert len(message) < 300
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_unknown_encoding():

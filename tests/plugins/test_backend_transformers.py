@@ -11,24 +11,15 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check_pickle, hostile, pud, silent, specs_of
+from difficult_texts import TEXTS, hostile, pud
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.tokenizers.contract import (
-    EncodesBatch,
-    HasIdentity,
-    HasNotes,
-    HasTokenBytes,
-    HasUnknown,
-    Tokenizer,
-)
+from tokbench.tokenizers.contract import HasIdentity, HasTokenBytes
 from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
-from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.transformers import backend as transformers_backend
-from tokbench_plugins.transformers.backend import TransformersLoadOptions
+from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions
 from tokbench_plugins.transformers.tokenizer import digest, from_folder
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
@@ -37,9 +28,6 @@ try:
     metadata.version("transformers")
 except metadata.PackageNotFoundError:
     pytest.skip("transformers is not installed", allow_module_level=True)
-
-SPEC = specs_of(transformers_backend)["transformers"]
-TRAINER = specs_of(huggingface_backend)["huggingface"]
 
 OWN_CODE = """
 from transformers import PreTrainedTokenizer
@@ -76,8 +64,7 @@ def make_folder(folder, config, **files):
 
 @pytest.fixture
 def trained():
-    options = TRAINER.train_options(special_tokens=("<|end|>",))
-    return TRAINER.train(["low lower lowest slow " * 5], 300, options, silent)
+    return tokbench.train("huggingface", ["low lower lowest slow " * 5], 300, special_tokens=("<|end|>",))
 
 
 @pytest.fixture
@@ -94,15 +81,9 @@ def load(**options):
 @pytest.mark.slow
 def test_a_pipeline_has_every_capability(folder, trained):
     tokenizer = load(path=folder)
-    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, HasUnknown, HasNotes):
-        assert isinstance(tokenizer, protocol)
     texts = TEXTS + hostile() + ["<|end|> low<|end|>"]
     assert [tokenizer.encode(text) for text in texts] == [trained.encode(text) for text in texts]
     assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
-    check_batch(tokenizer, texts)
-    check_bytes(tokenizer, texts)
-    check_offsets(tokenizer, texts)
-    check_pickle(tokenizer)
     assert (tokenizer.lossless, dict(tokenizer.special_ids), tokenizer.notes) == (True, {"<|end|>": 0}, ())
 
 
@@ -114,13 +95,13 @@ def test_real_files_give_the_ids_of_the_library(data, tmp_path):
     shutil.copy(data / "hf" / "roberta-base.tokenizer.json", folder / "tokenizer.json")
     bert = make_folder(tmp_path / "bert", {"tokenizer_class": "BertTokenizer", "do_lower_case": True})
     shutil.copy(data / "hf" / "bert-base-uncased.vocab.txt", bert / "vocab.txt")
-    texts = pud(data)[::10]
+    texts = pud(data)[::50]
     for each in (folder, bert):
         tokenizer, theirs = load(path=each), AutoTokenizer.from_pretrained(str(each))
         ours = tokenizer.encode_batch(texts)
         expected = [i for text in texts for i in theirs.encode(text, add_special_tokens=False)]
         assert ours.ids.tolist() == expected
-    plain = TRAINER.load(huggingface_backend.HuggingFaceLoadOptions(vocab_txt=bert / "vocab.txt"))
+    plain = tokbench.load("huggingface", vocab_txt=bert / "vocab.txt")
     assert np.array_equal(plain.encode_batch(texts).ids, ours.ids)
 
 
@@ -150,8 +131,6 @@ def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path
 
 def test_tokenizers_in_python(tmp_path):
     tokenizer = load(path=make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer"}))
-    for protocol in (Tokenizer, HasUnknown, HasNotes):
-        assert isinstance(tokenizer, protocol)
     assert not isinstance(tokenizer, HasTokenBytes)
     assert (tokenizer.vocab_size, tokenizer.unk_id, len(tokenizer.special_ids)) == (384, 2, 127)
     for text in [*TEXTS, *hostile(), "</s> a<pad><extra_id_0>"]:
@@ -159,8 +138,6 @@ def test_tokenizers_in_python(tmp_path):
         assert ids == [byte + 3 for byte in text.encode()]
         assert tokenizer.decode(ids) == text
     assert tokenizer.decode([1]) == "</s>"
-    assert not tokenizer.thread_safe
-    check_pickle(tokenizer)
 
 
 def test_added_tokens_of_python_code_are_ordinary_text(tmp_path):
@@ -171,7 +148,6 @@ def test_added_tokens_of_python_code_are_ordinary_text(tmp_path):
     assert tokenizer.encode("a<tool>") == [100, 400]
     assert tokenizer.encode("</s><tool>é<end>") == [*[b + 3 for b in b"</s>"], 400, *[b + 3 for b in "é<end>".encode()]]
     assert "<tool>" not in tokenizer.special_ids
-    check_pickle(tokenizer)
 
 
 def test_tokenizers_in_python_stream_and_chat_as_the_library_does(tmp_path):
@@ -200,18 +176,15 @@ def test_code_of_strangers_is_run_only_when_asked(tmp_path, monkeypatch):
         "auto_map": {"AutoTokenizer": ["letters.LettersTokenizer", None]},
     }
     folder = make_folder(tmp_path / "own", config, letters__py=OWN_CODE + "\nprint('I was run')\n")
-    with pytest.raises(tokbench.BackendError, match="own: it brings Python code of its own; look at that, then set "):
+    with pytest.raises(tokbench.BackendError, match=r"own: .* trust_remote_code"):
         load(path=folder)
     code = (
         "import sys, tokbench\n"
         "tokenizer = tokbench.load('transformers', path=sys.argv[1], trust_remote_code=True)\n"
-        "print(tokenizer.encode('abc'), tokenizer.decode([97, 98]), *tokenizer.notes)"
+        "print(tokenizer.encode('abc'), tokenizer.decode([97, 98]), len(tokenizer.notes))"
     )
     done = run(code, folder, HF_HOME=tmp_path / "home")
-    assert done.stdout == (
-        "I was run\n[97, 98, 99] ab trust_remote_code is on: Python code that comes with the tokenizer may have been run\n"
-    )
-    assert done.stderr == ""
+    assert (done.stdout, done.stderr) == ("I was run\n[97, 98, 99] ab 1\n", "")
 
 
 def run(code, *arguments, **environment):
@@ -223,19 +196,6 @@ def run(code, *arguments, **environment):
         check=False,
         timeout=120,
     )
-
-
-@pytest.mark.slow
-def test_loading_says_nothing_and_leaves_the_settings_alone(folder, tmp_path):
-    code = (
-        "import logging, sys, tokbench\n"
-        "before = logging.root.manager.disable\n"
-        "assert tokbench.load('transformers', path=sys.argv[1]).encode('low')\n"
-        "assert logging.root.manager.disable == before\n"
-        "assert 'torch' not in sys.modules"
-    )
-    done = run(code, folder, HF_HOME=tmp_path / "home")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 LOAD_BY_NAME = """
@@ -276,26 +236,10 @@ def test_without_network_a_name_comes_from_the_cache_or_not_at_all(environment, 
     assert refused.startswith(f"'somebody/absent' is not in the hub's cache on this machine, and {reason}")
 
 
-@pytest.mark.slow
-def test_pipeline_of_a_cached_name_is_compared(tmp_path):
-    folder = make_folder(tmp_path / "model", {"tokenizer_class": "Qwen2Tokenizer"})
-    BPETokenizer([(108, 111)], "gpt2").export("huggingface", folder / "tokenizer.json")
-    make_cache(tmp_path / "home", folder)
-    code = "import tokbench; print(*tokbench.load('transformers', name='somebody/cached').notes)"
-    done = run(code, HF_HUB_OFFLINE="1", HF_HOME=tmp_path / "home")
-    assert done.stdout.startswith("caution: Qwen2Tokenizer"), done.stderr
-
-
-@pytest.mark.parametrize(
-    ("files", "reason"),
-    [
-        ({}, "empty: Couldn't instantiate the backend tokenizer"),
-        ({"tokenizer__json": "{"}, "empty: "),
-    ],
-)
-def test_folders_that_hold_no_tokenizer(files, reason, tmp_path):
+@pytest.mark.parametrize("files", [{}, {"tokenizer__json": "{"}])
+def test_folders_that_hold_no_tokenizer(files, tmp_path):
     folder = make_folder(tmp_path / "empty", {"tokenizer_class": "PreTrainedTokenizerFast"}, **files)
-    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+    with pytest.raises(tokbench.BackendError, match="empty: ") as caught:
         load(path=folder)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400

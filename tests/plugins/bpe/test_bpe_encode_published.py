@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiktoken
-from backend_checks import hostile, pud
+from difficult_texts import hostile, pud
 
 from tokbench.foundation.jit import has_numba
 from tokbench_plugins.bpe import BPETokenizer

@@ -1,4 +1,4 @@
-"""Every engine: the contract, and its ids held against tiktoken's, document by document."""
+"""Every engine: its ids held against tiktoken's, document by document, and what its notes tell."""
 
 import os
 import re
@@ -12,45 +12,22 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, pud, specs_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from difficult_texts import TEXTS, hostile, pud
 
 import tokbench
-from tokbench.tokenizers.contract import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
-from tokbench_plugins.engines import (
-    bpe_openai_backend,
-    fastokens_backend,
-    gigatoken_backend,
-    kitoken_backend,
-    quicktok_backend,
-    rs_bpe_backend,
-    snaptokens_backend,
-    tokie_backend,
-    wordchipper_backend,
-)
 from tokbench_plugins.engines.vocabulary import ENCODINGS
-from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 pytestmark = pytest.mark.usefixtures("shared_store")
 
-MODULES = {
-    "bpe_openai": bpe_openai_backend,
-    "fastokens": fastokens_backend,
-    "gigatoken": gigatoken_backend,
-    "kitoken": kitoken_backend,
-    "quicktok": quicktok_backend,
-    "rs_bpe": rs_bpe_backend,
-    "snaptokens": snaptokens_backend,
-    "tokie": tokie_backend,
-    "wordchipper": wordchipper_backend,
-}
-SPECS = {name: specs_of(module)[name] for name, module in MODULES.items()}
+NAMES = (
+    *("bpe_openai", "fastokens", "gigatoken", "kitoken", "quicktok"),
+    *("rs_bpe", "snaptokens", "tokie", "wordchipper"),
+)
 every = pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed"))
-        for name in MODULES
+        for name in NAMES
     ],
 )
 
@@ -61,23 +38,27 @@ DIFFERENT = {
     **{name: ["\u088f's", "\ua7ce's"] for name in NEWER_UNICODE},
     "tokie": ["\n \n", " \u2167", "\u24b6's", "\u088f's", ("x = {\n            1}\n" * 3500)[:66_000]],
 }
+# Where tokie differs, as its note says.
+TOKIE = re.compile(r"[\u2160-\u2188]|\ufe0f|\n[^\S\n]+\n")
 
 
 @cache
 def load(name, encoding="cl100k_base"):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    spec = specs_of(tiktoken_backend)["tiktoken"] if name == "tiktoken" else SPECS[name]
-    return spec.load(spec.load_options(encoding=encoding))
+    return tokbench.load(name, encoding=encoding)
 
 
 @cache
 def library():
-    """Some megabytes of the standard library's sources, and one source of nearly a megabyte."""
-    files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
-    texts = [file.read_text(encoding="utf-8") for file in files]
-    assert sum(map(len, texts)) > 3_000_000
-    return [*texts, "".join(texts)[:900_000]]
+    """A megabyte of the standard library's sources."""
+    texts, size = [], 0
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        texts.append(file.read_text(encoding="utf-8"))
+        size += len(texts[-1])
+        if size > 1_000_000:
+            break
+    return texts
 
 
 def spelled():
@@ -92,7 +73,7 @@ def reference_ids(texts, encoding):
 
 
 def differing(name, texts, encoding="cl100k_base"):
-    """The texts to which the engine gives other ids than tiktoken's engine in a batch, which gives those of ``encode``."""
+    """The texts to which the engine gives other ids than tiktoken's engine, in a batch and by ``encode``."""
     tokenizer = load(name, encoding)
     ids, offsets = tokenizer.encode_batch(texts)
     found = []
@@ -108,41 +89,29 @@ def differing(name, texts, encoding="cl100k_base"):
 
 @pytest.mark.slow
 @every
-def test_capabilities(name):
+def test_tokens_are_those_of_tiktoken(name, capfd):
+    """Most engines panic at an id that they do not have; these are put together from the vocabulary."""
     tokenizer, reference = load(name), load("tiktoken")
-    for protocol in (Tokenizer, EncodesBatch, DecodesBatch, HasTokenBytes, HasNotes):
-        assert isinstance(tokenizer, protocol)
     assert tokenizer.vocab_size == reference.vocab_size == 100277
-    assert all(
-        tokenizer.token_bytes(i) == reference.token_bytes(i) for i in [*range(0, 100250, 7), *range(100250, 100277)]
-    )
+    some = [*range(0, 100250, 97), *range(100250, 100277)]
+    assert [tokenizer.token_bytes(i) for i in some] == [reference.token_bytes(i) for i in some]
     assert tokenizer.special_ids == ENCODINGS["cl100k_base"].special
-    assert tokenizer.lossless
-    check_pickle(tokenizer)
-    for beyond in (-1, 100277):
-        with pytest.raises(ValueError, match="is not in the vocabulary of"):
-            tokenizer.token_bytes(beyond)
+    [a], end = tokenizer.encode("a"), tokenizer.special_ids["<|endoftext|>"]
+    assert tokenizer.decode([a, end, a]) == "a<|endoftext|>a"
+    assert tokenizer.decode([a, 100256, 100261, a]) == "aa"
+    assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a\ufffdb"
+    capfd.readouterr()  # what Rust says of a panic
 
 
 @pytest.mark.slow
 @every
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
-def test_ids_of_sentences_hostile_texts_and_special_tokens_are_tiktoken_s(name, encoding, data):
-    sentences = pud(data) if encoding == "cl100k_base" else pud(data)[::7]
-    texts = [*TEXTS, *hostile(), *spelled(), *sentences, "", "a\ud800b", "\ud83d\ude00"]
+def test_ids_are_tiktoken_s(name, encoding, data):
+    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::10], "a\ud800b", "\ud83d\ude00", *library()[:20]]
+    texts += ["The quick brown fox. " * 10_000, "a" * 50_000, "语" * 10_000]
     found = differing(name, texts, encoding)
     if name == "tokie":
-        found = [text for text in found if not re.search(r"[\u2160-\u2188]|\ufe0f|\n[^\S\n]+\n", text)]
-    assert found == []
-
-
-@pytest.mark.slow
-@every
-def test_ids_of_the_standard_library_are_tiktoken_s(name):
-    found = differing(name, library())
-    if name == "tokie":
-        assert len(found) > 3
-        found = [text for text in found if len(text.encode()) <= 65_536 and not re.search(r"\n[^\S\n]+\n", text)]
+        found = [text for text in found if not TOKIE.search(text) and len(text.encode()) <= 65_536]
     assert found == []
 
 
@@ -159,62 +128,16 @@ def test_what_the_notes_tell_is_so(name, text):
 def test_every_character(name):
     """In fifteen places of a text each; those that this Python does not know are what Unicode 15 to 17 brought."""
     known = [c for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]) if unicodedata.category(c) != "Cs"]
+    known = [c for c in known if unicodedata.category(c) != "Lo"][::2] + known[::20]
     texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
     wrong = set(differing(name, texts))
-    different = {c for c, text in zip(known, texts, strict=True) if text in wrong}
+    kinds = {unicodedata.category(c) for c, text in zip(known, texts, strict=True) if text in wrong}
     if name in NEWER_UNICODE:
-        assert 300 < len(different) < 400
-        assert {unicodedata.category(c) for c in different} <= {"Cn"}
+        assert kinds == {"Cn"}
     elif name == "tokie":
-        kinds = {unicodedata.category(c) for c in different}
         assert kinds <= {"Cc", "Cn", "Mn", "Nl", "So", "Zs"}
     else:
-        assert different == set()
-
-
-@pytest.mark.slow
-@every
-@settings(deadline=None, max_examples=15)
-@given(texts=st.lists(st.text(), max_size=4), data=st.data())
-def test_any_text_and_any_ids(name, texts, data):
-    tokenizer = load(name)
-    check_batch(tokenizer, texts)
-    check_bytes(tokenizer, texts)
-    encoded = tokenizer.encode_batch(texts)
-    assert tokenizer.decode_batch(encoded) == texts
-    ids = data.draw(st.lists(st.integers(0, 100255), max_size=6))
-    assert tokenizer.decode(ids) == b"".join(map(tokenizer.token_bytes, ids)).decode(errors="replace")
-
-
-@pytest.mark.slow
-@every
-def test_batches_of_nothing_and_of_lone_surrogates(name):
-    tokenizer = load(name)
-    check_batch(tokenizer, [])
-    check_batch(tokenizer, ["", ""])
-    check_batch(tokenizer, ["a", "a\ud800b", ""])
-    assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a\ufffdb"
-
-
-@pytest.mark.slow
-@every
-def test_ids_that_no_text_gives_are_decoded(name, capfd):
-    """Most engines panic at an id that they were not given; these are put together from the vocabulary."""
-    tokenizer = load(name)
-    end = tokenizer.special_ids["<|endoftext|>"]
-    [a] = tokenizer.encode("a")
-    assert tokenizer.decode([a, end, a]) == "a<|endoftext|>a"
-    assert tokenizer.decode([a, 100256, 100261, a]) == "aa"
-    capfd.readouterr()  # what Rust says of a panic
-
-
-@pytest.mark.slow
-@every
-@pytest.mark.parametrize("text", ["The quick brown fox. " * 60_000, " " * 100_000, "a" * 50_000, "语" * 10_000])
-def test_long_texts(name, text):
-    tokenizer = load(name)
-    assert tokenizer.decode(tokenizer.encode(text)) == text
-    assert differing(name, [text]) == ([text] if name == "tokie" and text.isspace() else [])
+        assert kinds == set()
 
 
 def processor_time_by_thread():
@@ -236,31 +159,11 @@ def test_a_batch_is_encoded_on_one_thread(name):
     tokenizer.encode_batch(texts[:10])
     before = processor_time_by_thread()
     used = {"": 0}
-    while sum(used.values()) < 100:  # a second: of a few ticks one more or less would decide
+    while sum(used.values()) < 50:  # half a second: of a few ticks one more or less would decide
         tokenizer.encode_batch(texts)
         used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
     # Two threads at a time would have half each. The one thread of snaptokens hands its ids to the caller's, which takes a seventh.
     assert max(used.values()) >= 0.7 * sum(used.values())
-
-
-@pytest.mark.slow
-@every
-def test_four_threads_at_a_time(name):
-    tokenizer = load(name)
-    texts = library()[:30]
-    expected = [list(tokenizer.encode(text)) for text in texts]
-    found = []
-
-    def work():
-        found.append([list(tokenizer.encode(text)) for text in texts])
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert tokenizer.thread_safe
-    assert found == [expected] * 4
 
 
 @pytest.mark.parametrize("encoding", sorted(ENCODINGS.keys() & tiktoken.list_encoding_names()))
@@ -273,27 +176,24 @@ def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "snaptokens", "tokie", "wordchipper"])
-@pytest.mark.parametrize("encoding", ["gpt2", "r50k_base"])
-def test_the_older_encodings(name, encoding, data):
+def test_ids_of_the_oldest_encoding(name, data):
     pytest.importorskip(name)
-    if name == "wordchipper" and encoding == "gpt2":
-        pytest.skip("wordchipper has it as r50k_base")
-    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::20], *library()[:10]]
-    assert load(name, encoding).vocab_size == load("tiktoken", encoding).vocab_size
-    assert differing(name, texts, encoding) == []
+    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::50], *library()[:10]]
+    assert load(name, "r50k_base").vocab_size == load("tiktoken", "r50k_base").vocab_size
+    assert differing(name, texts, "r50k_base") == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["cl100k_base", "llama3", "o200k_base"])
 @pytest.mark.parametrize("name", ["huggingface", "snaptokens", "tokbench_bpe"])
-def test_encodings_that_are_made_of_ranks_have_the_ids_of_splintr(name, encoding, data):
-    """Llama 3 has tokens whose halves have higher ranks, many of them Russian."""
-    reference, tokenizer = tokbench.load("splintr", vocabulary=encoding), tokbench.load(name, encoding=encoding)
+def test_llama_3_has_the_ids_of_splintr(name, data):
+    """It has tokens whose halves have higher ranks, many of them Russian."""
+    reference, tokenizer = tokbench.load("splintr", vocabulary="llama3"), tokbench.load(name, encoding="llama3")
     russian = (data / "pud" / "ru.txt").read_text(encoding="utf-8").splitlines()
-    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::9], *russian]
+    texts = [*TEXTS, *hostile(), *spelled(), *russian]
     assert [list(tokenizer.encode(text)) for text in texts] == [list(reference.encode(text)) for text in texts]
 
 
+@pytest.mark.slow
 def test_what_the_note_of_quicktok_tells_of_llama3_is_so():
     pytest.importorskip("quicktok")
     tokenizer = tokbench.load("quicktok", encoding="llama3")

@@ -6,49 +6,22 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, pud, silent, specs_of
+from difficult_texts import TEXTS, hostile, pud
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.registry.plugins import missing
-from tokbench.tokenizers.contract import Saves
+from tokbench.plugin import silent
+from tokbench.registry.plugins import load_registry, missing
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.literal import train_literally
-from tokbench_plugins.engines import (
-    bpe_openai_backend,
-    fastokens_backend,
-    gigabpe_backend,
-    gigatoken_backend,
-    kitoken_backend,
-    rs_bpe_backend,
-    rustbpe_backend,
-    snaptokens_backend,
-    tokie_backend,
-    wordchipper_backend,
-)
 from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions
 
 pytestmark = pytest.mark.usefixtures("shared_store")
 
-SPECS = {
-    name: specs_of(module)[name]
-    for name, module in {
-        "bpe_openai": bpe_openai_backend,
-        "fastokens": fastokens_backend,
-        "gigabpe": gigabpe_backend,
-        "gigatoken": gigatoken_backend,
-        "kitoken": kitoken_backend,
-        "rs_bpe": rs_bpe_backend,
-        "rustbpe": rustbpe_backend,
-        "snaptokens": snaptokens_backend,
-        "tokie": tokie_backend,
-        "wordchipper": wordchipper_backend,
-    }.items()
-}
 DOCUMENTS = [
     "some words, somewhat worded",
     "été été HTTPServer's isn't 12345\n\n  x",
@@ -64,19 +37,16 @@ def trained(pattern="gpt4", tie="first"):
 
 def load(name, **options):
     pytest.importorskip(name)
-    return SPECS[name].load(SPECS[name].load_options(**options))
+    return tokbench.load(name, **options)
 
 
 @files
-@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k"])
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k"])
 def test_ranks_trained_here_give_our_ids(name, pattern, tmp_path):
     ours, path = trained(pattern), tmp_path / "ours.tiktoken"
     ours.export("tiktoken", path)
     tokenizer = load(name, path=path, pattern=pattern)
     texts = [text for text in [*TEXTS, *DOCUMENTS, *hostile()] if name != "tokie" or text.isascii()]
-    check_batch(tokenizer, texts)
-    check_bytes(tokenizer, texts)
-    check_pickle(tokenizer)
     assert tokenizer.vocab_size == ours.vocab_size
     assert [list(tokenizer.encode(text)) for text in texts] == [ours.encode(text) for text in texts]
 
@@ -132,8 +102,6 @@ def test_ids_of_unusual_tokenizer_json(name, kind, tmp_path):
     every = range(tokenizer.vocab_size)
     plain = tokbench.load("tokbench_bpe", path=path)
     assert [tokenizer.decode([i]) for i in every] == [plain.decode([i]) for i in every]
-    check_batch(tokenizer, texts)
-    check_bytes(tokenizer, texts)
 
 
 @pytest.mark.slow
@@ -143,7 +111,7 @@ def test_ids_of_roberta(name, data):
     path = data / "hf" / "roberta-base.tokenizer.json"
     oracle = tokenizers.Tokenizer.from_file(str(path))
     oracle.encode_special_tokens = True
-    tokenizer, texts = load(name, path=path), pud(data)[::20]
+    tokenizer, texts = load(name, path=path), pud(data)[::50]
     assert [list(tokenizer.encode(text)) for text in texts] == [
         oracle.encode(text, add_special_tokens=False).ids for text in texts
     ]
@@ -162,11 +130,8 @@ def test_other_ids_than_the_file_are_a_caution(name, tmp_path):
 def test_options_that_do_not_fit():
     for options, message in (
         ({}, "either 'encoding' or 'path'"),
-        ({"encoding": "gpt2", "path": "x.tiktoken"}, "either 'encoding' or 'path'"),
         ({"encoding": "gpt2", "pattern": "gpt2"}, "goes with a .tiktoken file"),
-        ({"path": "x.json", "pattern": "gpt2"}, "goes with a .tiktoken file"),
         ({"path": "x.tiktoken", "pattern": "gpt-4"}, "did you mean 'gpt4'"),
-        ({"encoding": "cl100k"}, "Input should be 'cl100k_base'"),
     ):
         with pytest.raises(ValidationError, match=message):
             FileOptions(**options)
@@ -215,51 +180,42 @@ def test_wordchipper_is_given_its_file_and_leaves_nothing_behind(tmp_path, monke
     assert "WORDCHIPPER_CACHE_DIR" not in os.environ
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", ["fastokens", "rustbpe"])
 def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
     def absent(distribution):
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("tokbench.registry.plugins.version", absent)
-    [library] = SPECS[name].requires
-    assert missing(SPECS[name]).startswith(f"needs {library}: pip install 'tokbench[")
+    assert f"needs {name}: pip install 'tokbench[" in missing(load_registry().backends.get(name))
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k", r"[a-z]+|[^a-z]+"])
-def test_rustbpe_trains_our_merges_and_is_saved(pattern, tmp_path):
-    pytest.importorskip("rustbpe", reason="rustbpe is not installed")
-    spec = SPECS["rustbpe"]
-    tokenizer = spec.train(iter(DOCUMENTS), 330, spec.train_options(pattern=pattern), silent)
+def trainer(name):
+    pytest.importorskip(name)
+    spec = load_registry().backends.get(name)
+    return lambda texts, size, **options: spec.train(iter(texts), size, spec.train_options(**options), silent)
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", r"[a-z]+|[^a-z]+"])
+def test_rustbpe_trains_our_merges(pattern, tmp_path):
+    tokenizer = trainer("rustbpe")(DOCUMENTS, 330, pattern=pattern)
     assert tokenizer.merges == trained(pattern, tie="smallest").merges
-    assert isinstance(tokenizer, Saves)
-    path = tmp_path / f"r{tokenizer.file_suffix}"
-    tokenizer.save(path)
-    again = spec.load(spec.load_options(path=path))
-    assert again.merges == tokenizer.merges
-    assert again.training.corpus.documents == len(DOCUMENTS)
-    check_pickle(tokenizer)
+    tokenizer.save(tmp_path / "r.bpe.json")
+    assert load("rustbpe", path=tmp_path / "r.bpe.json").training.corpus.documents == len(DOCUMENTS)
 
 
-def test_rustbpe_with_lone_surrogates_and_nothing():
-    pytest.importorskip("rustbpe", reason="rustbpe is not installed")
-    spec = SPECS["rustbpe"]
-    assert spec.train(iter(["a\ud800a\ud800"]), 257, spec.train_options(), silent).vocab_size == 257
-    assert spec.train(iter([]), 300, spec.train_options(), silent).vocab_size == 256
+@pytest.mark.parametrize("name", ["gigabpe", "rustbpe"])
+def test_training_on_lone_surrogates_and_nothing(name):
+    train_engine = trainer(name)
+    assert train_engine(["a\ud800a\ud800"], 257).vocab_size == 257
+    assert train_engine(["", ""], 300).vocab_size == 256
 
 
-def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(tmp_path, capfd):
-    pytest.importorskip("gigatoken", reason="gigatoken is not installed")
-    spec = SPECS["gigatoken"]
-    tokenizer = spec.train(iter(DOCUMENTS), 300, spec.train_options(tie="raw_token_ids"), silent)
-    ours = trained("gpt2", tie="smallest")
+def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(capfd):
+    train_gigatoken = trainer("gigatoken")
+    tokenizer, ours = train_gigatoken(DOCUMENTS, 300, tie="raw_token_ids"), trained("gpt2", tie="smallest")
     assert [tokenizer.token_bytes(i) for i in range(300)] == [ours.token_bytes(i) for i in range(300)]
-    check_pickle(tokenizer)
-    path = tmp_path / f"g{tokenizer.file_suffix}"
-    tokenizer.save(path)
-    again = spec.load(spec.load_options(path=path))
-    assert all(list(again.encode(text)) == list(tokenizer.encode(text)) for text in [*TEXTS, *DOCUMENTS])
     for tie in ("huggingface", "assembled_bytes"):
-        assert spec.train(iter(DOCUMENTS), 300, spec.train_options(tie=tie), silent).vocab_size == 300
+        assert train_gigatoken(DOCUMENTS, 300, tie=tie).vocab_size == 300
     capfd.readouterr()  # it tells of its progress
 
 
@@ -275,36 +231,18 @@ def literal_tokens(documents, vocab_size):
     return tokens[256:]
 
 
-@pytest.mark.parametrize("text", ["documents", "library"])
-def test_gigabpe_makes_the_merges_of_the_textbook_line_by_line(text, tmp_path):
-    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
-    spec = SPECS["gigabpe"]
+def test_gigabpe_makes_the_merges_of_the_textbook_line_by_line():
     documents = [*DOCUMENTS, "a\n\n\nb  \n\n\n", "tie eit tie"]
-    if text == "library":
-        documents.append(Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8").rstrip("\n"))
-    tokenizer = spec.train(iter(documents), 400, spec.train_options(), silent)
+    tokenizer = trainer("gigabpe")(documents, 400)
     tokens = literal_tokens([document.removesuffix("\n") for document in documents], 400)
     assert [tokenizer.token_bytes(i) for i in range(256, tokenizer.vocab_size)] == tokens
     assert b"\n\n" not in tokens  # the loop without lines learns it
     assert tokenizer.training.corpus.documents == len(documents)
-    path = tmp_path / f"g{tokenizer.file_suffix}"
-    tokenizer.save(path)
-    assert spec.load(spec.load_options(path=path)).merges == tokenizer.merges
-    check_pickle(tokenizer)
 
 
 def test_gigabpe_trains_as_hugging_face_on_lines():
-    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
-    huggingface = pytest.importorskip("tokbench_plugins.huggingface.backend", reason="tokenizers is not installed")
-    spec, other = SPECS["gigabpe"], specs_of(huggingface)["huggingface"]
     text = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
-    ours = spec.train(iter([text]), 600, spec.train_options(), silent)
-    theirs = other.train(iter(text.splitlines(keepends=True)), 600, other.train_options(), silent)
+    ours = trainer("gigabpe")([text], 600)
+    pytest.importorskip("tokenizers")
+    theirs = tokbench.train("huggingface", text.splitlines(keepends=True), 600)
     assert [ours.token_bytes(i) for i in range(256, 600)] == [theirs.token_bytes(i) for i in range(256, 600)]
-
-
-def test_gigabpe_with_lone_surrogates_and_nothing():
-    pytest.importorskip("gigabpe", reason="gigabpe is not installed")
-    spec = SPECS["gigabpe"]
-    assert spec.train(iter(["a\ud800a\ud800"]), 257, spec.train_options(), silent).vocab_size == 257
-    assert spec.train(iter(["", ""]), 300, spec.train_options(), silent).vocab_size == 256

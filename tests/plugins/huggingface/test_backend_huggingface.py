@@ -7,43 +7,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from backend_checks import (
-    TEXTS,
-    check_batch,
-    check_bytes,
-    check_offsets,
-    check_pickle,
-    hostile,
-    pud,
-    specs_of,
-)
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from difficult_texts import TEXTS, hostile, pud
 
-from tokbench.tokenizers.contract import (
-    DecodesBatch,
-    EncodesBatch,
-    EncodesWithOffsets,
-    HasDummyPrefix,
-    HasNotes,
-    HasTokenBytes,
-    HasUnknown,
-    Saves,
-    Tokenizer,
-)
-from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions
-from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
-from tokbench_plugins.tiktoken import backend as tiktoken_backend
+import tokbench
+from tokbench.tokenizers.contract import HasTokenBytes
+from tokbench_plugins.huggingface.backend import SPEC, HuggingFaceLoadOptions
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 
 from tokbench_plugins.huggingface.tokenizer import make_tokenizer  # noqa: E402 - needs the library
-
-SPEC = specs_of(huggingface_backend)["huggingface"]
-PUBLISHED = ("gpt-neox-20b", "roberta-base", "t5-small", "bert-base-uncased")
-every = pytest.mark.parametrize("name", PUBLISHED)
 
 
 @cache
@@ -54,72 +27,26 @@ def load(data, name):
     return SPEC.load(HuggingFaceLoadOptions(path=folder / f"{name}.tokenizer.json"))
 
 
-def spelled(tokenizer):
-    """Texts that spell every special token, alone and between words."""
-    names = sorted(tokenizer.special_ids)
-    return [text for name in names for text in (name, f"a{name}b", f" {name} x{name}\n", f"{name}{name}")]
-
-
-# Published files
-
-
-@pytest.mark.slow
-@every
-def test_capabilities(name, data):
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("gpt-neox-20b", (50277, None, b"", False, 2)),
+        ("roberta-base", (50265, None, b"", True, 5)),
+        ("t5-small", (32100, 2, b" ", False, 102)),
+        ("bert-base-uncased", (30522, 100, b" ", False, 4)),
+    ],
+)
+def test_facts_of_published_files(name, facts, data):
     tokenizer = load(data, name)
-    for protocol in (
-        *(Tokenizer, EncodesBatch, DecodesBatch, EncodesWithOffsets, HasTokenBytes, HasDummyPrefix),
-        *(HasUnknown, HasNotes, Saves),
-    ):
-        assert isinstance(tokenizer, protocol)
-    expected = {
-        "gpt-neox-20b": (50277, None, b"", False, 2),
-        "roberta-base": (50265, None, b"", True, 5),
-        "t5-small": (32100, 2, b" ", False, 102),
-        "bert-base-uncased": (30522, 100, b" ", False, 4),
-    }
-    told = (tokenizer.vocab_size, tokenizer.unk_id, tokenizer.dummy_prefix, tokenizer.lossless)
-    assert (*told, len(tokenizer.special_ids)) == expected[name]
-    assert tokenizer.thread_safe
-    check_pickle(tokenizer)
-    for beyond in (-1, tokenizer.vocab_size):
-        with pytest.raises(ValueError, match="is not in the vocabulary of"):
-            tokenizer.token_bytes(beyond)
-
-
-@pytest.mark.slow
-@every
-def test_real_text_keeps_the_contract(name, data):
-    tokenizer = load(data, name)
-    texts = TEXTS + hostile() + spelled(tokenizer) + pud(data)[::20]
-    check_batch(tokenizer, texts)
-    check_batch(tokenizer, [])
-    check_bytes(tokenizer, texts)
-    check_offsets(tokenizer, texts)
-    encoded = tokenizer.encode_batch(texts)
-    assert tokenizer.decode_batch(encoded) == [tokenizer.decode(tokenizer.encode(text)) for text in texts]
-    special = set(tokenizer.special_ids.values())
-    assert special
-    assert not special.intersection(encoded.ids.tolist())
-
-
-@every
-@settings(deadline=None, max_examples=25)
-@given(texts=st.lists(st.text(), max_size=4))
-def test_any_text(name, texts, data):
-    tokenizer = load(data, name)
-    check_batch(tokenizer, texts)
-    check_bytes(tokenizer, texts)
-    check_offsets(tokenizer, texts)
-    if tokenizer.lossless:
-        assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+    found = (tokenizer.vocab_size, tokenizer.unk_id, tokenizer.dummy_prefix, tokenizer.lossless)
+    assert (*found, len(tokenizer.special_ids)) == facts
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiktoken_files")
 def test_roberta_is_gpt2_under_other_ids(data):
-    gpt2 = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.TiktokenLoadOptions(encoding="gpt2"))
-    roberta, texts = load(data, "roberta-base"), pud(data)
+    gpt2 = tokbench.load("tiktoken", encoding="gpt2")
+    roberta, texts = load(data, "roberta-base"), pud(data)[::10]
     of_bytes = {gpt2.token_bytes(i): i for i in range(50256)}
     special = set(roberta.special_ids.values())
     ordinary = [i for i in range(roberta.vocab_size) if i not in special and roberta.token_bytes(i) in of_bytes]
@@ -131,13 +58,12 @@ def test_roberta_is_gpt2_under_other_ids(data):
 
 
 def sentencepiece_t5(data):
-    spec = specs_of(sentencepiece_backend)["sentencepiece"]
-    return spec.load(sentencepiece_backend.SentencePieceLoadOptions(path=data / "spm" / "t5_base.model"))
+    return tokbench.load("sentencepiece", path=data / "spm" / "t5_base.model")
 
 
 @pytest.mark.slow
 def test_t5_is_the_sentencepiece_model(data):
-    texts = pud(data)
+    texts = pud(data)[::10]
     ours, theirs = load(data, "t5-small").encode_batch(texts), sentencepiece_t5(data).encode_batch(texts)
     assert np.array_equal(ours.ids, theirs.ids)
     assert np.array_equal(ours.offsets, theirs.offsets)
@@ -162,7 +88,7 @@ def test_where_t5_and_the_sentencepiece_model_differ(text, cause, data):
 
 @pytest.mark.slow
 def test_neox_composes_and_has_runs_of_spaces(data):
-    neox, texts = load(data, "gpt-neox-20b"), pud(data)
+    neox, texts = load(data, "gpt-neox-20b"), pud(data)[::10]
     assert neox.decode_batch(neox.encode_batch(texts)) == [unicodedata.normalize("NFC", text) for text in texts]
     ids = neox.encode("def f():\n    return  e\u0301")
     assert [neox.token_bytes(i) for i in ids] == [
@@ -177,8 +103,7 @@ def test_bert_decodes_as_the_library_does(data, tmp_path):
     """On ten languages, with the library's own pipeline for such a file: one by one, in a batch, and from its file."""
     library = tokenizers.BertWordPieceTokenizer(str(data / "hf" / "bert-base-uncased.vocab.txt"), lowercase=True)
     library.save(str(tmp_path / "bert.json"))
-    texts = pud(data)[::4]
-    assert len(texts) == 2_500
+    texts = pud(data)[::25]
     for bert in (load(data, "bert-base-uncased"), SPEC.load(HuggingFaceLoadOptions(path=tmp_path / "bert.json"))):
         encoded = bert.encode_batch(texts)
         documents = [encoded.ids[a:b].tolist() for a, b in itertools.pairwise(encoded.offsets)]
@@ -197,7 +122,7 @@ def test_every_piece_of_bert_has_the_bytes_that_the_library_decodes(cleanup, dat
     bert = make_tokenizer(json.dumps(content))
     library = tokenizers.Tokenizer.from_str(json.dumps(content))
     word = library.token_to_id("word")
-    for token_id in range(bert.vocab_size):
+    for token_id in range(0, bert.vocab_size, 5):
         after = library.decode([word, token_id], skip_special_tokens=False).removeprefix("word")
         assert bert.token_bytes(token_id) == after.encode()
 

@@ -1,23 +1,23 @@
 """Training with Hugging Face's library: every option, the same result each time, and refusals that say why."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
-from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check_pickle, hostile, pud, silent, specs_of
+from difficult_texts import TEXTS, pud
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.tokenizers.contract import HasDummyPrefix, HasTokenBytes
+from tokbench.plugin import silent
+from tokbench.tokenizers.contract import HasTokenBytes
 from tokbench_plugins.bpe import Splitter
-from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions, HuggingFaceTrainOptions
+from tokbench_plugins.huggingface.backend import SPEC, HuggingFaceLoadOptions, HuggingFaceTrainOptions
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
-SPEC = specs_of(huggingface_backend)["huggingface"]
 BASE = ["low lower lowest\nslow slower, the slowest of 20 low flowers", "Été à Łódź: 1234 things, and more things"] * 5
 
 
@@ -25,84 +25,44 @@ def train(documents, vocab_size, **options):
     return SPEC.train(iter(documents), vocab_size, HuggingFaceTrainOptions(**options), silent)
 
 
-# Settings that differ in what text becomes and in how it comes back.
+# Settings that differ in what text becomes and in how it is decoded.
 VARIANTS = {
     "bytes": {},
     "bytes gpt4": {"pre_tokenization": "gpt4", "special_tokens": ("<|end|>",)},
-    "bytes none": {"pre_tokenization": "none", "max_token_length": 4},
     "bytes own": {"pre_tokenization": r"\p{L}+", "split_digits": True},
     "bytes space": {"add_prefix_space": True},
-    "bytes nfc": {"normalizer": ("nfc", "lowercase")},
-    "bpe": {"model": "bpe"},
     "bpe fallback": {"model": "bpe", "byte_fallback": True},
     "bpe limit": {"model": "bpe", "limit_alphabet": 12, "prepend_scheme": "first"},
     "bpe suffix": {"model": "bpe", "end_of_word_suffix": "</w>", "pre_tokenization": "whitespace"},
     "bpe prefix": {"model": "bpe", "continuing_subword_prefix": "@@", "pre_tokenization": "whitespace_split"},
     "bpe gpt2": {"model": "bpe", "pre_tokenization": "gpt2", "byte_fallback": True},
-    "bpe bert": {"model": "bpe", "pre_tokenization": "bert", "unk_token": "?"},
-    "wordpiece": {"model": "wordpiece", "special_tokens": ("[PAD]", "[UNK]", "[CLS]")},
     "wordpiece uncased": {"model": "wordpiece", "normalizer": ("bert_uncased",), "limit_alphabet": 12},
-    "wordpiece short": {"model": "wordpiece", "max_input_chars_per_word": 3, "pre_tokenization": "whitespace"},
-    "unigram": {"model": "unigram"},
-    "unigram never": {"model": "unigram", "prepend_scheme": "never", "special_tokens": ("<s>",)},
     "unigram fallback": {"model": "unigram", "byte_fallback": True, "max_piece_length": 4, "n_sub_iterations": 1},
     "unigram o200k": {"model": "unigram", "pre_tokenization": "o200k", "shrinking_factor": 0.5},
 }
-every = pytest.mark.parametrize("name", VARIANTS)
-TRAINED = {}
 
 
+@cache
 def variant(name):
-    if name not in TRAINED:
-        TRAINED[name] = train(BASE, 400, **VARIANTS[name])
-    return TRAINED[name]
+    return train(BASE, 400, **VARIANTS[name])
 
 
-@every
-def test_every_setting_keeps_the_contract(name):
-    tokenizer, texts = variant(name), TEXTS + hostile() + BASE
-    check_batch(tokenizer, texts)
-    check_offsets(tokenizer, texts)
-    check_pickle(tokenizer)
-    assert isinstance(tokenizer, HasTokenBytes) == isinstance(tokenizer, HasDummyPrefix) == (name != "bpe suffix")
-    if isinstance(tokenizer, HasTokenBytes):
-        # Bytes that are no character: the library makes each of them a U+FFFD, Python all that begin one.
-        check_bytes(tokenizer, [text for text in texts if name != "unigram fallback" or "<0xE2>" not in text])
-    if tokenizer.unk_id is not None:
-        unknown = tokenizer._decoder.id_to_token(tokenizer.unk_id)
-        assert unknown == {"wordpiece": "[UNK]"}.get(name.split()[0], "?" if name == "bpe bert" else "<unk>")
-        if len(unknown) > 1:
-            assert tokenizer.encode(f"low{unknown}") != [*tokenizer.encode("low"), tokenizer.unk_id]
-    for special, token_id in tokenizer.special_ids.items():
-        assert token_id not in tokenizer.encode(f"low {special} low{special}{special}")
-        assert tokenizer.decode([token_id]) == special
-
-
-@every
+@pytest.mark.parametrize("name", VARIANTS)
 def test_training_again_gives_the_same_file(name, tmp_path):
-    for file in ("first", "second"):
-        train(BASE, 400, **VARIANTS[name]).save(tmp_path / file)
+    tokenizer = variant(name)
+    assert isinstance(tokenizer, HasTokenBytes) == (name != "bpe suffix")
+    tokenizer.save(tmp_path / "first")
+    train(BASE, 400, **VARIANTS[name]).save(tmp_path / "second")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     loaded = SPEC.load(HuggingFaceLoadOptions(path=tmp_path / "first"))
     texts = TEXTS + BASE
-    assert [loaded.encode(text) for text in texts] == [variant(name).encode(text) for text in texts]
+    assert [loaded.encode(text) for text in texts] == [tokenizer.encode(text) for text in texts]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"model": "bpe", "limit_alphabet": 300},
-        {"model": "bpe", "end_of_word_suffix": "</w>", "pre_tokenization": "whitespace"},
-        {"model": "wordpiece"},
-        {"model": "wordpiece", "limit_alphabet": 300},
-        {"model": "unigram", "byte_fallback": True},
-    ],
-)
+@pytest.mark.parametrize("options", [{"model": "bpe", "limit_alphabet": 300}, {"model": "wordpiece"}])
 def test_real_text_gives_the_same_file_and_the_size_asked_for(options, data, tmp_path):
-    texts = pud(data)[::25]
-    size = 3000
+    texts, size = pud(data)[::50], 2500
     for file in ("first", "second", "third"):
         tokenizer = train(texts, size, **options)
         assert tokenizer.vocab_size == size
@@ -110,22 +70,18 @@ def test_real_text_gives_the_same_file_and_the_size_asked_for(options, data, tmp
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("bytes") and " nfc" not in name])
-@settings(deadline=None, max_examples=50)
+@pytest.mark.parametrize("name", ["bytes own", "bytes space"])
+@settings(deadline=None, max_examples=25)
 @given(text=st.text())
 def test_byte_level_bpe_loses_nothing(name, text):
     tokenizer = variant(name)
-    ids, ends = tokenizer.encode_with_offsets(text)
-    assert len(ends) == len(ids)
-    if name == "bytes space":  # the space that is put before is not taken away
-        assert not tokenizer.lossless
-        assert tokenizer.decode(ids) == (text if text.startswith(" ") or not text else f" {text}")
-    else:
-        assert tokenizer.lossless
-        assert tokenizer.decode(ids) == text
+    assert tokenizer.lossless == (name != "bytes space")
+    # The space that is put before is not taken away.
+    before = "" if tokenizer.lossless or text.startswith(" ") or not text else " "
+    assert tokenizer.decode(tokenizer.encode(text)) == before + text
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(text=st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])))
 def test_byte_fallback_loses_nothing_but_a_leading_space(text):
     tokenizer = variant("bpe fallback")
@@ -145,12 +101,12 @@ def test_splits_are_those_of_the_names():
 def test_ids_are_those_of_the_merges_in_tiktoken_s_engine(tmp_path, data):
     """Byte-level BPE trained here, in another engine."""
     tiktoken = pytest.importorskip("tiktoken")
-    texts = pud(data)[::10]
-    tokenizer = train(texts, 2000, pre_tokenization="gpt4")
+    texts = pud(data)[::50]
+    tokenizer = train(texts, 1000, pre_tokenization="gpt4")
     tokenizer.save(tmp_path / "x.json")
     from tokbench_plugins.tiktoken.tokenizer import make_encoding
 
-    ranks = {tokenizer.token_bytes(i): i for i in range(2000)}
+    ranks = {tokenizer.token_bytes(i): i for i in range(1000)}
     encoding = make_encoding("x", ranks, "gpt4", {})
     assert isinstance(encoding, tiktoken.Encoding)
     assert [encoding.encode_ordinary(text) for text in texts] == [tokenizer.encode(text) for text in texts]
@@ -189,25 +145,11 @@ def test_byte_tokens_are_ordinary_tokens():
     assert unigram.notes == ("the library takes the text <0x41> for the byte token of that name, and decodes it to A",)
 
 
-@pytest.mark.slow
-def test_a_run_says_that_fewer_tokens_came_out(write_config):
-    path = write_config(
-        corpora="  sample: {source: sample, part: languages}",
-        tokenizers="  small: {backend: huggingface, train: {corpus: sample, vocab_size: 100000}}",
-    )
-    results = tokbench.run(path, workers=0)
-    small = results.tokenizers["small"]
-    assert small.vocab_size < 100000
-    assert small.notes == [f"asked for 100000 tokens, the text gave {small.vocab_size}: its real size counts"]
-
-
 @pytest.mark.parametrize(
     ("documents", "vocab_size", "options", "reason"),
     [
         ([], 300, {}, "tokenizers has nothing to train on: the training text is empty"),
-        (["", ""], 300, {"model": "unigram"}, "tokenizers has nothing to train on: the training text is empty"),
         (BASE, 100, {}, "special tokens and alphabet alone are 256 tokens, more than 100; raise vocab_size$"),
-        (BASE, 10, {"model": "bpe"}, r"alone are \d+ tokens, more than 10; raise vocab_size or set limit_alphabet"),
         (BASE, 10, {"model": "unigram"}, "tokenizers does not train: .*not large enough to contain all chars"),
     ],
 )
@@ -217,14 +159,13 @@ def test_refusals_are_one_readable_line(documents, vocab_size, options, reason):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("model", ["byte_bpe", "wordpiece"])
-def test_errors_of_the_documents_are_not_hidden(model):
+def test_errors_of_the_documents_are_not_hidden():
     def documents():
         yield BASE[0]
         raise tokbench.InputError("line 2 is not UTF-8")
 
     with pytest.raises(tokbench.InputError, match="line 2 is not UTF-8"):
-        train(documents(), 400, model=model)
+        train(documents(), 400, model="wordpiece")
 
 
 def test_lone_surrogates_do_not_stop_training():
@@ -237,12 +178,9 @@ def test_lone_surrogates_do_not_stop_training():
     [
         ({"pre_tokenization": "gtp4"}, "unknown split 'gtp4'; did you mean 'gpt4'"),
         ({"pre_tokenization": "(a"}, "is not an expression of Oniguruma: .*end pattern with unmatched parenthesis"),
-        ({"pre_tokenization": "bert"}, "'bert' does not fit byte_bpe; it takes gpt2, gpt4, o200k, none"),
         ({"model": "wordpiece", "pre_tokenization": "a+"}, "does not fit wordpiece; it takes whitespace, "),
         ({"model": "unigram", "limit_alphabet": 5}, "'limit_alphabet' is an option of bpe, wordpiece, not of unigram"),
-        ({"unk_token": "?"}, "'unk_token' is an option of bpe, wordpiece, unigram, not of byte_bpe"),
         ({"prepend_scheme": "never"}, "'prepend_scheme' goes with pre_tokenization: metaspace"),
-        ({"normalizer": ("nfx",)}, "normalizer"),
         ({"vocab": 3}, "vocab"),
     ],
 )

@@ -1,20 +1,13 @@
 """Ids computed elsewhere: looked up exactly, and every bad file refused with its place."""
 
 import json
-from array import array
 
 import pytest
-from backend_checks import TEXTS, check_pickle, specs_of
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
 from tokbench.tokenizers.contract import EncodesBatch, HasDummyPrefix, HasTokenBytes, Tokenizer
-from tokbench_plugins.pretokenized import backend
-from tokbench_plugins.pretokenized.tokenizer import LookUp
-
-SPEC = specs_of(backend)["pretokenized"]
+from tokbench_plugins.pretokenized.backend import SPEC
 
 
 def load(**options):
@@ -117,10 +110,7 @@ def test_parquet(tmp_path):
         (["[1]"], {}, r"rows.jsonl:1: not a JSON object with 'text' and 'ids'"),
         (['{"text": "a", "id": [1]}'], {}, r"rows.jsonl:1: no field 'ids'; did you mean 'id'\?"),
         (['{"text": 3, "ids": [1]}'], {}, r"rows.jsonl:1: 'text' is 3, not a text"),
-        (['{"text": "a", "ids": "1 2"}'], {}, r"rows.jsonl:1: 'ids' is '1 2', not a list"),
         (['{"text": "a", "ids": [1.5]}'], {}, r"rows.jsonl:1: 1.5 is not an id from 0"),
-        (['{"text": "a", "ids": [true]}'], {}, r"rows.jsonl:1: True is not an id from 0"),
-        (['{"text": "a", "ids": [-1]}'], {}, r"rows.jsonl:1: -1 is not an id from 0"),
         (['{"text": "a", "ids": [4294967296]}'], {}, r"rows.jsonl:1: 4294967296 is not an id"),
         (['{"text": "a", "ids": [7]}'], {"vocab_size": 7}, r"rows.jsonl:1: 7 is not an id from 0 to 6"),
         (['{"text": "a", "ids": [7]}', '{"text": "a", "ids": [8]}'], {}, r"rows.jsonl:2: the text 'a' was there before"),
@@ -139,7 +129,6 @@ def test_bad_rows_are_refused_with_their_place(rows, lines, options, message):
     ("name", "content", "message"),
     [
         ("v.json", "[", r"v.json:1:2: not JSON"),
-        ("v.json", "3", r"v.json: neither a list of pieces nor an object"),
         ("v.json", '["a", 3]', r"v.json: id 1: 3 is not a piece of text"),
         ("v.json", '{"a": -1}', r"v.json: the id of 'a' is -1, not an integer"),
         ("v.json", '{"a": 1, "b": 1}', r"v.json: two pieces have the same id"),
@@ -171,21 +160,6 @@ def test_options_that_do_not_fit():
     ):
         with pytest.raises(ValidationError, match=message):
             SPEC.load_options(path="rows.jsonl", **options)
-
-
-@given(
-    st.dictionaries(st.text(max_size=9), st.lists(st.integers(0, 2**32 - 1), max_size=3), max_size=4),
-    st.text(max_size=9),
-)
-def test_the_table_gives_back_what_was_added(documents, other):
-    table = LookUp()
-    assert all(table.add(text, ids) for text, ids in documents.items())
-    assert all(table.get(text) == array("I", ids) for text, ids in documents.items())
-    assert other in documents or table.get(other) is None
-
-
-def test_it_can_be_handed_to_another_process(rows):
-    check_pickle(load(path=rows(*({"text": text, "ids": [k]} for k, text in enumerate(TEXTS)))))
 
 
 def test_a_run_from_utf8_bytes_elsewhere_equals_utf8_bytes(rows, write_config):

@@ -6,21 +6,19 @@ import io
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from backend_checks import BASE_LINES as BASE
-from backend_checks import specs_of
-from backend_checks import train_sentencepiece as train
 from pydantic import ValidationError
 from sentencepiece import SentencePieceTrainer
 
 import tokbench
 from tokbench.metrics.roundtrip.causes import Cause
-from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
-from tokbench_plugins.sentencepiece.backend import SentencePieceTrainOptions
+from tokbench_plugins.sentencepiece.backend import SPEC, SentencePieceTrainOptions
 
-SPEC = specs_of(sentencepiece_backend)["sentencepiece"]
+BASE = ["low lower lowest\nslow slower, the slowest of 20 low flowers"] * 5
+train = partial(tokbench.train, "sentencepiece")
 
 LEFT_OUT = {
     *("input", "input_format", "model_prefix", "vocab_size", "name", "precompiled_charsmap"),
@@ -79,43 +77,37 @@ def test_no_option_of_the_library_is_missing():
     assert set(fields_of_the_library()) - LEFT_OUT == OPTIONS - named_otherwise
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS - {"denormalization_rule_tsv"}))
-def test_defaults_are_those_of_the_library(name):
-    written = fields_of_the_library().get(name, "nmt_nfkc")  # the one the trainer itself fills in
-    default = SentencePieceTrainOptions.model_fields[name].default
-    if isinstance(default, bool):
-        assert str(default).lower() == (written or "false")
-    elif default in ((), None):
-        assert written == ""
-    elif isinstance(default, str):
-        assert default == (written.lower() if name == "model_type" else written)
-    else:
-        assert default == float(written or 0)
+def test_defaults_are_those_of_the_library():
+    fields = fields_of_the_library()
+    for name in OPTIONS - {"denormalization_rule_tsv"}:
+        written = fields.get(name, "nmt_nfkc")  # the one the trainer itself fills in
+        default = SentencePieceTrainOptions.model_fields[name].default
+        if isinstance(default, bool):
+            assert str(default).lower() == (written or "false"), name
+        elif default in ((), None):
+            assert written == "", name
+        elif isinstance(default, str):
+            assert default == (written.lower() if name == "model_type" else written), name
+        else:
+            assert default == float(written or 0), name
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS))
-def test_the_trainer_accepts_every_option(name, tmp_path):
-    value = SentencePieceTrainOptions.model_fields[name].default
-    if value is None:  # a file: of pieces and their scores, or of characters and what they become, in hexadecimal
-        value = tmp_path / "rules.tsv"
-        value.write_text("slow\t1\n" if name.startswith("seed") else "41\t61\n")
-    elif isinstance(value, tuple):
-        value = ["<x>", "a,b"]
-    kind = "unigram" if name == "seed_sentencepieces_file" else "bpe"
+def test_the_trainer_accepts_every_option(tmp_path):
+    values = {name: field.default for name, field in SentencePieceTrainOptions.model_fields.items()}
+    values |= {name: ["<x>", "a,b"] for name, value in values.items() if isinstance(value, tuple)}
+    (tmp_path / "rules.tsv").write_text("41\t61\n")  # a character and what it becomes, in hexadecimal
+    values |= {name: tmp_path / "rules.tsv" for name in values if name.endswith("_tsv")}
+    del values["seed_sentencepieces_file"], values["required_chars"]
+    values |= {"user_defined_symbols": ["<y>"], "control_symbols": ["<z>"], "model_type": "bpe"}
     out = io.BytesIO()
-    SentencePieceTrainer.Train(
-        sentence_iterator=iter(BASE[0].split("\n")),
-        model_writer=out,
-        **{"vocab_size": 20, "minloglevel": 2, "model_type": kind, "hard_vocab_limit": kind == "bpe", name: value},
-    )
+    lines = iter(BASE[0].split("\n"))
+    SentencePieceTrainer.Train(sentence_iterator=lines, model_writer=out, vocab_size=30, minloglevel=2, **values)
     assert out.getvalue()
 
 
 def test_unknown_names_are_refused():
     with pytest.raises(ValidationError, match="splitdigits"):
         SentencePieceTrainOptions(splitdigits=True)
-    with pytest.raises(ValidationError, match="max_sentencepiece_length"):
-        SentencePieceTrainOptions(max_sentencepiece_length=1000)
 
 
 def test_options_reach_the_trainer():
@@ -125,9 +117,6 @@ def test_options_reach_the_trainer():
     assert [symbols.token_bytes(i) for i in range(3, 6)] == [b"a,b", b'q"z', b"x y"]
     with_ids = train(BASE, 60, hard_vocab_limit=False, pad_id=0, unk_id=3)
     assert with_ids.unk_id == 3
-
-
-# What the trainer leaves out, and what it refuses
 
 
 def loaded_by_the_library(lines):
@@ -156,10 +145,7 @@ def test_lines_are_counted_as_the_trainer_counts_them():
 
 
 def test_nothing_to_train_on():
-    reason = (
-        r"sentencepiece has no line to train on: 2 of 2 lines longer than max_sentence_length=10 bytes were left out"
-    )
-    with pytest.raises(tokbench.BackendError, match=reason):
+    with pytest.raises(tokbench.BackendError, match="2 of 2 lines longer than max_sentence_length=10"):
         train(["a much longer line\nand another one"], 50, max_sentence_length=10)
     with pytest.raises(tokbench.BackendError, match="no line to train on: the training text is empty"):
         train(["", "\n"], 50)
@@ -168,22 +154,13 @@ def test_nothing_to_train_on():
 @pytest.mark.parametrize(
     ("vocab_size", "options", "reason"),
     [
-        (
-            5000,
-            {},
-            r"Vocabulary size too high \(5000\). Please set it to a value <= \d+; lower vocab_size, train on more",
-        ),
-        (
-            5,
-            {},
-            r"Vocabulary size is smaller than required_chars. 5 vs \d+; raise vocab_size or lower character_coverage",
-        ),
-        (50, {"bos_id": 0}, r"insert_id\(.*bos_piece\(\)\) does not hold"),
+        (5000, {}, r"\(5000\).*; lower vocab_size"),
+        (5, {}, r"5 vs \d+; raise vocab_size"),
         (50, {"normalization_rule_tsv": "no/where.tsv"}, "where.tsv.*: No such file or directory"),
     ],
 )
 def test_refusals_are_one_readable_line(vocab_size, options, reason):
-    with pytest.raises(tokbench.BackendError, match=f"sentencepiece does not train: .*{reason}") as caught:
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
         train(BASE, vocab_size, **options)
     assert "\n" not in str(caught.value)
     assert ".cc(" not in str(caught.value)
@@ -196,12 +173,6 @@ def test_errors_of_the_documents_are_not_hidden():
 
     with pytest.raises(tokbench.InputError, match="line 2 is not UTF-8"):
         train(documents(), 50)
-
-
-def test_training_is_reproducible(tmp_path):
-    for name in ("first", "second"):
-        train(BASE, 60, hard_vocab_limit=False).save(tmp_path / name)
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
 LOSSY = ["the \u65e5 cat", "two  spaces here", "a\ttab", "x\u00b2 squared", "\ufb01ne cats", "the\u0001 cat"]
@@ -219,10 +190,10 @@ def _run_on_lossy_texts(folder, *options):
         "  plain: {source: text, path: plain.txt, document: line, evaluate: false}",
         "  lossy: {source: text, path: lossy.txt, document: line}",
         f"tokenizers:\n  sp: {{backend: sentencepiece, {', '.join([fixed[1], *options])}, train: {{{fixed[0]}}}}}",
-        "metrics: [roundtrip]\nreport: {formats: [html, md]}",
+        "metrics: [roundtrip]\nreport: {formats: [md]}",
     ]
     (folder / "run.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tokbench.run(folder / "run.yaml", folder / "out")
+    return tokbench.run(folder / "run.yaml", folder / "out", workers=0)
 
 
 def test_losses_name_the_options_that_prevent_them(tmp_path):
@@ -237,31 +208,10 @@ def test_losses_name_the_options_that_prevent_them(tmp_path):
         "unknown": "byte_fallback: true",
         "whitespace": "remove_extra_whitespaces: false, normalization_rule_name: identity",
     }
-    for name in ("report.html", "report.md"):
-        text = (tmp_path / "out" / name).read_text(encoding="utf-8").replace("\\_", "_")
-        for cause in found:
-            assert f"train with {repairs[cause]}" in text
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
+    assert all(f"train with {repairs[cause]}" in text for cause in found)
     assert all(name in SentencePieceTrainOptions.model_fields for each in SPEC.repairs.values() for name in each)
     assert set(SPEC.repairs) <= {cause.value for cause in Cause}
-
-
-def test_a_loaded_model_has_no_options_of_training(tmp_path):
-    model = train(BASE, 60, hard_vocab_limit=False, normalization_rule_name="identity")
-    model.save(tmp_path / "identity.model")
-    (tmp_path / "lossy.txt").write_text("\n".join(LOSSY) + "\n", encoding="utf-8")
-    results = tokbench.run(
-        {
-            "schema": "tokbench/1",
-            "name": "loaded",
-            "corpora": {"lossy": {"source": "text", "path": tmp_path / "lossy.txt", "document": "line"}},
-            "tokenizers": {"sp": {"backend": "sentencepiece", "path": tmp_path / "identity.model"}},
-            "metrics": ["roundtrip"],
-        },
-        workers=0,
-        store=False,
-    )
-    assert results.losses
-    assert results.tokenizers["sp"].repairs == {}
 
 
 def test_the_options_that_losses_name_prevent_them(tmp_path):

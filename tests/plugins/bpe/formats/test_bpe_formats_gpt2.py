@@ -4,7 +4,7 @@ import json
 
 import pytest
 import tiktoken
-from backend_checks import TEXTS, hostile, pud
+from difficult_texts import TEXTS, hostile, pud
 from formats_data import PATTERNS, engine, same, trained
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ import pickle
 import pytest
 import tiktoken
 import tokenizers
-from backend_checks import TEXTS, hostile
+from difficult_texts import TEXTS, hostile
 from formats_data import PATTERNS, engine, sentences, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -4,7 +4,7 @@ import json
 import unicodedata
 
 import pytest
-from backend_checks import TEXTS, hostile
+from difficult_texts import TEXTS, hostile
 from formats_data import PATTERNS, engine, same, sentences, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st

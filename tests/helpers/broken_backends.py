@@ -1,17 +1,15 @@
 """Backends whose answers break the contract, each one rule of it and no other; ``BROKEN`` says which."""
 
+import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
-from types import MappingProxyType
-
-import numpy as np
+from typing import NamedTuple
 
 import tokbench
 import tokbench.plugin
-
-HERE = Path(__file__).parent
 
 
 class Bytes:
@@ -29,343 +27,192 @@ class Bytes:
         return bytes(ids).decode(errors="replace")
 
 
-class WordsAsSize(Bytes):
-    vocab_size = "256"
+class Special(Bytes):
+    """Breaks nothing: a special token, which no text gives."""
 
-
-class NoVocabulary(Bytes):
-    vocab_size = 0
-
-
-class Refuses(Bytes):
-    def encode(self, text, /):
-        if "\0" in text:
-            raise ValueError("a text must not have NUL in it")
-        return super().encode(text)
-
-
-class Panic(BaseException):
-    """An error of a native library, which is not an ``Exception``."""
-
-
-class Panics(Bytes):
-    def encode(self, text, /):
-        if "½" in text:
-            raise Panic("index out of bounds")
-        return super().encode(text)
-
-
-class Crashes(Bytes):
-    def encode(self, text, /):
-        if "½" in text:
-            os.kill(os.getpid(), signal.SIGSEGV)
-        return super().encode(text)
-
-
-class Exits(Bytes):
-    def encode(self, text, /):
-        if "½" in text:
-            os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
-            os._exit(3)
-        return super().encode(text)
-
-
-class Hangs(Bytes):
-    def encode(self, text, /):
-        while text == "½":
-            time.sleep(1)
-        return super().encode(text)
-
-
-class Surrogates(Bytes):
-    def encode(self, text, /):
-        return list(text.encode("utf-8", "surrogatepass"))
-
-
-class OutOfRange(Bytes):
-    def encode(self, text, /):
-        return [300 if byte == ord("b") else byte for byte in text.encode()]
-
-
-class Negative(Bytes):
-    def encode(self, text, /):
-        return [-1 if byte == ord("b") else byte for byte in text.encode()]
-
-
-class Floats(Bytes):
-    def encode(self, text, /):
-        return [float(byte) for byte in text.encode()]
-
-
-class NoSequence(Bytes):
-    def encode(self, text, /):
-        return iter(text.encode())
-
-
-class UnknownOutside(Bytes):
-    unk_id = 256
-
-
-class EmptyIsSomething(Bytes):
-    def encode(self, text, /):
-        return super().encode("\n" if text == "" else text)
-
-
-class Alternates(Bytes):
-    last = None
-
-    def encode(self, text, /):
-        twice, self.last = text == self.last, text
-        if twice:
-            self.last = None
-        return super().encode(text)[:: -1 if twice else 1]
-
-
-class Batches(Bytes):
-    def encode_batch(self, texts, /):
-        documents = [self.encode(text) for text in texts]
-        ids = np.array([i for ids in documents for i in ids], dtype=np.uint32)
-        return tokbench.plugin.Encoded(ids, np.cumsum([0, *map(len, documents)], dtype=np.int64))
-
-
-class SignedBatch(Batches):
-    def encode_batch(self, texts, /):
-        ids, offsets = super().encode_batch(texts)
-        return tokbench.plugin.Encoded(ids.astype(np.int64), offsets)
-
-
-class StrippedBatch(Batches):
-    def encode_batch(self, texts, /):
-        return super().encode_batch([text.strip("\n") for text in texts])
-
-
-class SwappedBatch(Batches):
-    def encode_batch(self, texts, /):
-        ids, offsets = super().encode_batch(texts)
-        ids[ids == ord("b")] = ord("a")
-        return tokbench.plugin.Encoded(ids, offsets)
-
-
-class CountsWords(Bytes):
-    def count_batch(self, texts, /):
-        return [len(text.split()) for text in texts]
-
-
-class RecognisesSpecial(Bytes):
     vocab_size = 257
-    special_ids = MappingProxyType({"<end>": 256})
-
-    def encode(self, text, /):
-        parts = [list(part.encode()) for part in text.split("<end>")]
-        return parts[0] + [i for part in parts[1:] for i in (256, *part)]
+    special_ids = {"<end>": 256}  # noqa: RUF012
 
     def decode(self, ids, /):
         return b"".join(b"<end>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
 
 
-class SpecialOutside(Bytes):
-    special_ids = MappingProxyType({"<end>": 256})
+class Letters(Bytes):
+    """Saves three of its four letters."""
 
+    file_suffix = ".json"
+    vocab_size = 5
 
-class SpecialAsText(Bytes):
-    vocab_size = 257
-    special_ids = MappingProxyType({"<end>": 256})
+    class Options(tokbench.plugin.Options):
+        path: tokbench.plugin.LocalPath | None = None
 
-    def encode_with_special(self, text, /, *, allowed_special="all"):
-        return self.encode(text)
-
-    def decode(self, ids, /):
-        return b"".join(b"<end>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
-
-    def token_bytes(self, token_id, /):
-        return b"<end>" if token_id == 256 else bytes([token_id])
-
-
-class AllowsAll(SpecialAsText):
-    def encode_with_special(self, text, /, *, allowed_special="all"):
-        return RecognisesSpecial.encode(self, text)
-
-
-class LosesTheRest(SpecialAsText):
-    def encode_with_special(self, text, /, *, allowed_special="all"):
-        if not allowed_special:
-            return self.encode(text)
-        before, name, after = text.partition("<end>")
-        return [*before.encode(), *([256] if name else []), *after.strip().encode()]
-
-
-class StrictDecode(Bytes):
-    def decode(self, ids, /):
-        return bytes(ids).decode()
-
-
-class DecodesToBytes(Bytes):
-    def decode(self, ids, /):
-        return bytes(ids)
-
-
-class DecodesToSurrogates(Bytes):
-    def decode(self, ids, /):
-        return bytes(ids).decode(errors="surrogateescape")
-
-
-class StrippedDecodeBatch(Bytes):
-    def decode_batch(self, encoded, /):
-        ids = encoded.ids.tolist()
-        texts = [
-            self.decode(ids[start:end]) for start, end in zip(encoded.offsets[:-1], encoded.offsets[1:], strict=True)
-        ]
-        if encoded.ids.max(initial=0) > 255:
-            raise ValueError("no such id")
-        return [text.strip(" ") for text in texts]
-
-
-class Lowers(Bytes):
-    lossless = True
-
-    def encode(self, text, /):
-        return super().encode(text.lower())
-
-
-class SpaceIsUnderscore(Bytes):
-    def token_bytes(self, token_id, /):
-        return b"_" if token_id == 32 else bytes([token_id])
-
-
-class Pairs(Bytes):
-    """Breaks nothing: ``ab`` and ``abc`` have ids of their own."""
-
-    vocab_size = 258
-    merges = ((97, 98), (256, 99))
-
-    def encode(self, text, /):
-        data = text.encode().replace(b"abc", b"\xfe").replace(b"ab", b"\xff")
-        return [{0xFE: 257, 0xFF: 256}.get(byte, byte) for byte in data]
-
-    def decode(self, ids, /):
-        return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
-
-    def token_bytes(self, token_id, /):
-        if token_id not in range(258):
-            raise ValueError(f"no id {token_id}")
-        return [b"ab", b"abc"][token_id - 256] if token_id > 255 else bytes([token_id])
-
-
-class MergesTooEarly(Pairs):
-    merges = Pairs.merges[::-1]
-
-
-class MergesToNothing(Pairs):
-    merges = ((97, 98), (98, 99))
-
-
-class CountsCharacters(Bytes):
-    lossless = True
-
-    def encode_with_offsets(self, text, /):
-        ends = [number for number, char in enumerate(text, 1) for _ in char.encode()]
-        return tokbench.plugin.Offsets(self.encode(text), ends)
-
-
-class FallingOffsets(Bytes):
-    def encode_with_offsets(self, text, /):
-        ids = self.encode(text)
-        return tokbench.plugin.Offsets(ids, list(range(len(ids), 0, -1)))
-
-
-class WrapsIds(Bytes):
-    def decode(self, ids, /):
-        return super().decode([i % 256 for i in ids])
-
-
-class TakesAnything(Bytes):
-    def encode(self, text, /):
-        return super().encode(str(text))
-
-
-class SpansInBytes(Bytes):
-    def encode_with_spans(self, text, /):
-        ids = self.encode(text)
-        return tokbench.plugin.TokenSpans(ids, range(len(ids)), range(1, len(ids) + 1))
-
-
-class ForgetsTheEnd(Bytes):
-    def decode_stream(self, ids, /):
-        for token_id in ids:
-            yield self.decode([token_id])
-
-
-class SharesOneStream(Bytes):
     def __init__(self, options):
-        self.held = b""
+        path = getattr(options, "path", None)
+        self.letters = json.loads(path.read_text()) if path else "abcd"
 
-    def decode_stream(self, ids, /):
-        self.held = b""
-        for token_id in ids:
-            self.held += bytes([token_id])
-            try:
-                shown = self.held.decode()
-            except ValueError:
-                yield ""
-            else:
-                self.held = b""
-                yield shown
-        yield self.held.decode(errors="replace")
+    def encode(self, text, /):
+        return [self.letters.find(char) + 1 for char in text.encode("utf-8", "replace").decode()]
 
+    def decode(self, ids, /):
+        if any(not 0 <= i < 5 for i in ids):
+            raise ValueError("no such id")
+        return "".join("\ufffdabcd"[i] for i in ids)
 
-class ChangesMessages(Bytes):
-    def encode_chat(self, messages, /, *, reply):
-        for message in messages:
-            message["content"] = (message["content"] or "").strip()
-        return self.encode("".join(message["content"] for message in messages))
+    def save(self, path, /):
+        Path(path).write_text(json.dumps(self.letters[:3]))
 
 
-class RefusesByAccident(Bytes):
-    def encode_chat(self, messages, /, *, reply):
-        return self.encode("".join(message["content"] for message in messages))
+class Keyed(Bytes):
+    """Has a key, which is another in another process: of hashes there, or after pickling."""
+
+    def __init__(self, options):
+        self.key = hash("tokbench") % 256
+
+    def encode(self, text, /):
+        return [byte ^ self.key for byte in text.encode()]
+
+    def decode(self, ids, /):
+        return super().decode([i ^ self.key for i in ids])
 
 
-# Class, the rule that it breaks, and the input that shows it.
-BROKEN = [
-    (WordsAsSize, "vocab_size", "vocab_size"),
-    (NoVocabulary, "vocab_size", "vocab_size"),
-    (Refuses, "every_text", r"encode('\x00')"),
-    (Panics, "every_text", "encode('½')"),
-    (Crashes, "every_text", "encode('½')"),
-    (Exits, "every_text", "encode('½')"),
-    (Hangs, "every_text", "encode('½')"),
-    (Surrogates, "lone_surrogates", r"encode('\ud800')"),
-    (OutOfRange, "ids_in_range", "encode('b')"),
-    (Negative, "ids_in_range", "encode('b')"),
-    (Floats, "ids_in_range", r"encode('a')"),
-    (NoSequence, "ids_in_range", "encode('')"),
-    (UnknownOutside, "unknown_id", "unk_id"),
-    (EmptyIsSomething, "empty_text", "encode('')"),
-    (Alternates, "deterministic", r"encode('\x85'), again"),
-    (SignedBatch, "encode_batch", "encode_batch([])"),
-    (StrippedBatch, "encode_batch", r"encode_batch(['\n'])"),
-    (SwappedBatch, "encode_batch", "encode_batch(['b'])"),
-    (CountsWords, "count_batch", None),
-    (RecognisesSpecial, "special_tokens", "encode('<end>')"),
-    (SpecialOutside, "special_tokens", "special_ids"),
-    (SpecialAsText, "encode_with_special", "encode_with_special('<end>', allowed_special=['<end>'])"),
-    (AllowsAll, "encode_with_special", "encode_with_special('<end>', allowed_special=())"),
-    (LosesTheRest, "encode_with_special", "decode(encode_with_special('one<end> two', allowed_special=['<end>']))"),
-    (StrictDecode, "decode", "decode([128])"),
-    (DecodesToBytes, "decode", "decode([0])"),
-    (DecodesToSurrogates, "decode", "decode([128])"),
-    (StrippedDecodeBatch, "decode_batch", "decode_batch of the ids of [' ']"),
-    (Lowers, "lossless", "decode(encode('Å'))"),
-    (SpaceIsUnderscore, "token_bytes", "token_bytes of encode(' ')"),
-    (MergesTooEarly, "merges", "merges[0]"),
-    (MergesToNothing, "merges", "merges[1]"),
-    (CountsCharacters, "offsets", r"encode_with_offsets('\x85')"),
-    (FallingOffsets, "offsets", r"encode_with_offsets('\x85')"),
-    (SpansInBytes, "spans", r"encode_with_spans('\x85')"),
-    (ForgetsTheEnd, "decode_stream", "decode_stream of the first ids of encode('')"),
-    (SharesOneStream, "decode_stream", None),
-    (ChangesMessages, "encode_chat", None),
-    (RefusesByAccident, "encode_chat", "encode_chat([{'role': 'nobody', 'content': None}], reply=False)"),
-    (WrapsIds, "ids_out_of_range", "decode([256])"),
-    (TakesAnything, "wrong_types", "encode(None)"),
-]
+def spec(kind):
+    options = {"load_options": Letters.Options, "train": train_letters} if issubclass(kind, Letters) else {}
+    return tokbench.plugin.BackendSpec(name=kind.__name__, summary="broken", load=kind, **options)
+
+
+def train_letters(documents, vocab_size, options, progress):
+    return Letters(None)
+
+
+def keep_key(self, options):
+    pass
+
+
+def crash(*_):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def crash_at_half(self, text, /):
+    return crash() if "½" in text else list(text.encode())
+
+
+def be_absent(self, options):
+    raise tokbench.BackendUnavailable("no network here")
+
+
+def refuse_nul(self, text, /):
+    if "\0" in text:
+        raise ValueError("a text must not have NUL in it")
+    return list(text.encode())
+
+
+def reverse_again(self, text, /):
+    twice, self.last = text == self.last, text
+    if twice:
+        self.last = None
+    return list(text.encode())[:: -1 if twice else 1]
+
+
+def encode_special(self, text, /, **_):
+    parts = [list(part.encode()) for part in text.split("<end>")]
+    return parts[0] + [i for part in parts[1:] for i in (256, *part)]
+
+
+def strip_decoded(self, encoded, /):
+    if encoded.ids.max(initial=0) > 255:
+        raise ValueError("no such id")
+    pairs = zip(encoded.offsets[:-1], encoded.offsets[1:], strict=True)
+    return [self.decode(encoded.ids.tolist()[start:end]).strip(" ") for start, end in pairs]
+
+
+def share_text(self, text, /):
+    self.text = text
+    if threading.active_count() > 1:
+        time.sleep(1e-5)
+    return list(self.text.encode())
+
+
+def hang(self, text, /):
+    while len(text) > 100_000:
+        time.sleep(1)
+    return list(text.encode())
+
+
+class Broken(NamedTuple):
+    """A backend, and the input that shows what it breaks, if that is always the same."""
+
+    kind: type
+    shown: str | None = None
+
+
+def broken(name, shown=None, base=Bytes, **members):
+    """Make a class of this module, which other processes can import."""
+    kind = globals()[name] = type(name, (base,), {"__module__": __name__, **members})
+    return Broken(kind, shown)
+
+
+def with_encode(name, shown, encode, **members):
+    return broken(name, shown, encode=lambda self, text, /: list(encode(text)), **members)
+
+
+BROKEN = {
+    "vocab_size": broken("NoVocabulary", "vocab_size", vocab_size=0),
+    "every_text": broken("Refuses", r"encode('\x00')", encode=refuse_nul),
+    "lone_surrogates": with_encode("Halves", r"encode('\ud800')", lambda text: text.encode("utf-8", "surrogatepass")),
+    "ids_in_range": with_encode("Beyond", "encode('b')", lambda text: (i + 300 * (i == 98) for i in text.encode())),
+    "unknown_id": broken("UnknownOutside", "unk_id", unk_id=256),
+    "empty_text": with_encode("EmptyIsSomething", "encode('')", lambda text: ("\n" if text == "" else text).encode()),
+    "deterministic": broken("Alternates", r"encode('\x85'), again", encode=reverse_again, last=None),
+    "encode_batch": broken(
+        "StrippedBatch",
+        r"encode_batch(['\n'])",
+        encode_batch=lambda self, texts, /: tokbench.plugin.from_lists(
+            [self.encode(text.strip("\n")) for text in texts]
+        ),
+    ),
+    "special_tokens": broken("Recognises", "encode('<end>')", Special, encode=encode_special),
+    "encode_with_special": broken(
+        "All", "encode_with_special('<end>', allowed_special=())", Special, encode_with_special=encode_special
+    ),
+    "decode": broken("Strict", "decode([128])", decode=lambda self, ids, /: bytes(ids).decode()),
+    "decode_batch": broken("StripsBatch", "decode_batch of the ids of [' ']", decode_batch=strip_decoded),
+    "lossless": with_encode("Lowers", "decode(encode('Å'))", lambda text: text.lower().encode(), lossless=True),
+    "token_bytes": broken(
+        "Underscores", "token_bytes of encode(' ')", token_bytes=lambda self, i, /: b"_" if i == 32 else bytes([i])
+    ),
+    "merges": broken("ToNothing", "merges[0]", merges=((97, 98),), token_bytes=lambda self, i, /: bytes([i])),
+    "offsets": broken(
+        "Falling",
+        r"encode_with_offsets('\x85')",
+        encode_with_offsets=lambda self, text, /: (ids := self.encode(text), list(range(len(ids), 0, -1))),
+    ),
+    "spans": broken(
+        "InBytes",
+        r"encode_with_spans('\x85')",
+        encode_with_spans=lambda self, text, /: (ids := self.encode(text), range(len(ids)), range(1, len(ids) + 1)),
+    ),
+    "decode_stream": broken(
+        "ForgetsTheEnd",
+        "decode_stream of the first ids of encode('')",
+        decode_stream=lambda self, ids, /: (self.decode([i]) for i in ids),
+    ),
+    "encode_chat": broken(
+        "Accident",
+        None,
+        encode_chat=lambda self, chat, /, *, reply: [len("".join(turn["content"] for turn in chat)) % 9],
+    ),
+    "ids_out_of_range": broken(
+        "Wraps", "decode([256])", decode=lambda self, ids, /: bytes(i % 256 for i in ids).decode(errors="replace")
+    ),
+    "wrong_types": with_encode("TakesAnything", "encode(None)", lambda text: str(text).encode()),
+    "other_process": broken("Hashes", "encode('a') in a fresh process", Keyed),
+    "pickle": broken("Forgets", None, Keyed, __init__=keep_key, key=1, __getstate__=lambda self: {"key": 2}),
+    "save": Broken(Letters, "encode('d') of a saved copy"),
+    "threads": broken("SharesText", encode=share_text, thread_safe=True),
+    "count_batch": broken("CountsWords", count_batch=lambda self, texts, /: [len(text.split()) for text in texts]),
+    "warm_up": broken("Warmed", None, Keyed, __init__=keep_key, key=1, warm_up=lambda self: setattr(self, "key", 2)),
+    "long_text": broken("NeverEnds", encode=hang),
+}
+CRASHES = broken("Crashes", "encode('½')", encode=crash_at_half)
+NOT_HERE = broken("NotHere", __init__=be_absent).kind
+LOAD_CRASHES = broken("LoadCrashes", __init__=crash).kind

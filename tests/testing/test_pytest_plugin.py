@@ -4,12 +4,11 @@ import json
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from pathlib import Path
 
 import pytest
 
 import tokbench
-from tokbench.testing import assert_lossless, assert_not_worse, assert_same_ids
+from tokbench.testing import assert_not_worse, assert_same_ids
 
 SUITE = """
 schema: tokbench/1
@@ -22,6 +21,9 @@ tokenizers:
   absent: {backend: tiktoken, path: nowhere.tiktoken, pattern: gpt2, optional: true}
 metrics: [compression]
 """
+
+
+QUICK = ["--benchmark-min-rounds=2", "--benchmark-max-time=0.01", "--benchmark-min-time=0.0001"]
 
 
 class Reports:
@@ -57,7 +59,7 @@ def session(tmp_path, monkeypatch):
 
 
 def test_each_tokenizer_on_each_corpus_is_a_benchmark_with_its_throughput(session, tmp_path):
-    code, found = session("", "--tokbench", "suite.yaml", "--benchmark-json", "b.json", "--benchmark-min-rounds=3")
+    code, found = session("", "--tokbench", "suite.yaml", "--benchmark-json=b.json", *QUICK)
     assert code == 0
     assert found == {
         "suite.yaml::encode[bytes-text]": "passed",
@@ -65,11 +67,7 @@ def test_each_tokenizer_on_each_corpus_is_a_benchmark_with_its_throughput(sessio
         "suite.yaml::encode[absent-text]": "skipped",
     }
     one, two = json.loads((tmp_path / "b.json").read_text("utf-8"))["benchmarks"]
-    assert (one["fullname"], one["group"], one["stats"]["rounds"]) == (
-        "suite.yaml::encode[bytes-text]",
-        "encode text",
-        3,
-    )
+    assert (one["fullname"], one["group"]) == ("suite.yaml::encode[bytes-text]", "encode text")
     n_bytes = 50 * len("one line of textand another line")
     assert (one["extra_info"]["bytes"], one["extra_info"]["tokens"]) == (n_bytes, n_bytes)
     assert one["extra_info"]["mb_per_s"] == pytest.approx(n_bytes / one["stats"]["median"] / 1e6)
@@ -101,18 +99,10 @@ def test_the_fixture_is_each_tokenizer_of_the_suite_or_what_the_test_names(sessi
     }
 
 
-def test_without_a_suite_the_fixture_says_what_to_type(session, capsys):
-    code, found = session(TESTS)
-    assert (code, sorted(found.values())) == (1, ["failed", "passed", "passed"])
-    assert "run pytest --tokbench SUITE, or name one" in capsys.readouterr().out
-
-
 def test_a_wrong_suite_is_told_with_its_place(session, tmp_path, capsys):
     (tmp_path / "wrong.yaml").write_text(SUITE.replace("vocab_size", "vocab_sise"), encoding="utf-8")
     assert session("", "--tokbench", "wrong.yaml")[0] == pytest.ExitCode.USAGE_ERROR
     assert "wrong.yaml:8:" in capsys.readouterr().err
-    assert session("", "--tokbench", "quickstrat")[0] == pytest.ExitCode.USAGE_ERROR
-    assert "did you mean" in capsys.readouterr().err
 
 
 def test_without_pytest_benchmark_the_option_says_what_to_install(session, capsys):
@@ -127,20 +117,15 @@ def test_importing_the_plugin_loads_nothing_heavy():
         "print(*(m for m in sys.modules if m.startswith(('tokbench', 'numpy', 'pandas'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = done.stdout.split()
-    assert set(modules) == {
-        "tokbench",
-        "tokbench.pytest_plugin",
-        "tokbench.foundation",
-        "tokbench.foundation.version",
-    }
+    foundation = {"tokbench.foundation", "tokbench.foundation.version"}
+    assert set(done.stdout.split()) == {"tokbench", "tokbench.pytest_plugin"} | foundation
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """A run, and one with a smaller vocabulary."""
     folder = tmp_path_factory.mktemp("runs")
-    (folder / "a.txt").write_text("".join(f"line {k} of the text\n" for k in range(300)), encoding="utf-8")
+    (folder / "a.txt").write_text("".join(f"line {k} of the text\n" for k in range(100)), encoding="utf-8")
     found = []
     for size in (290, 270):
         path = folder / f"{size}.yaml"
@@ -161,19 +146,18 @@ def test_a_run_that_is_worse_fails_with_the_numbers(runs):
     _, (one, two) = runs
     with pytest.raises(AssertionError) as caught:
         assert_not_worse(two, one, "+1%", significantly=True)
-    first, *rows, last = str(caught.value).splitlines()
-    assert first == "3 numbers are worse than in the baseline by more than 1%:"
+    _, *rows, _ = str(caught.value).splitlines()
+    assert len(rows) == 3
     assert all(row.startswith("  mine on text, whole corpus: ") for row in rows)
     assert any("compression_ratio" in row and "95 % interval" in row for row in rows)
-    assert last == "type next: tokbench compare BASELINE RUN, with the folders of both runs"
 
 
 @pytest.mark.parametrize(
     ("limit", "metrics", "message"),
     [
-        ("a bit", (), "limit 'a bit' is not a number; write it as '+1%' or '0.02'"),
-        ("+1%", ["compresion_ratio"], "no run has a metric 'compresion_ratio'; did you mean 'compression_ratio'?"),
-        ("+1%", ["bytes"], "no direction of 'bytes' is better"),
+        ("a bit", (), "limit 'a bit'"),
+        ("+1%", ["compresion_ratio"], "did you mean 'compression_ratio'"),
+        ("+1%", ["bytes"], "no direction of 'bytes'"),
     ],
 )
 def test_an_assertion_that_compares_nothing_is_refused(runs, limit, metrics, message):
@@ -191,33 +175,5 @@ def test_other_ids_are_shown_with_document_position_and_the_smallest_text():
         assert_same_ids(one, tokbench.load("utf8_bytes"), texts[1:])
     message = str(caught.value)
     assert "document 1: token 41 is " in message
-    assert ">>>" in message
-    smallest = message.split("the smallest text that was found: ")[1].splitlines()[0]
+    smallest = message.split("tokenizer.encode(")[1].removesuffix(")")
     assert len(eval(smallest)) == 2
-    assert message.endswith(f"type next: tokenizer.encode({smallest})")
-
-
-def test_ids_that_end_too_early_differ_at_the_end():
-    class Short:
-        vocab_size = 256
-
-        def encode(self, text, /):
-            return list(text.encode())[:3]
-
-        def decode(self, ids, /):
-            return bytes(ids).decode()
-
-    with pytest.raises(AssertionError, match="document 0: token 3 is missing, and 101 in the reference"):
-        assert_same_ids(Short(), tokbench.load("utf8_bytes"), ["three"])
-    with pytest.raises(AssertionError, match="document 1 does not come back: at character 3 it has 'ee', and its end"):
-        assert_lossless(Short(), ["one", "three"])
-
-
-@pytest.mark.slow
-def test_histories_are_stored_and_compared_by_the_command_of_pytest_benchmark(session, tmp_path):
-    assert session("", "--tokbench=suite.yaml", "--benchmark-save=one")[0] == 0
-    assert session("", "--tokbench=suite.yaml", "--benchmark-save=two", "--benchmark-compare")[0] == 0
-    command = Path(sys.executable).with_name("pytest-benchmark")
-    done = subprocess.run([command, "compare"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    for name in ("encode[mine-text] (0001_one)", "encode[mine-text] (0002_two)"):
-        assert name in done.stdout

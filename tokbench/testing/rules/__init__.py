@@ -49,7 +49,6 @@ RULES: Final = {
     "other_process": Rule(3, copies.other_process),  # in the process that had nothing but the pickled copy
     "save": Rule(12, copies.saved),
     "threads": Rule(10, threads.threads),
-    "threads_mixed": Rule(10, threads.threads_mixed),
     "count_batch": Rule(19, counting.count_batch),
     "warm_up": Rule(3, encoding.warm_up),
     "long_text": Rule(13, encoding.long_text),

@@ -31,11 +31,7 @@ class AdaptedBPELoadOptions(plugin.Options):
 
 
 class AdaptedBPETrainOptions(FileOptions):
-    """Options of adapting a vocabulary; ``vocab_size`` counts its ids, special tokens included, and the new ones.
-
-    >>> AdaptedBPETrainOptions(encoding="gpt2", remove="unused").remove
-    'unused'
-    """
+    """Options of adapting; ``vocab_size`` counts all ids, special tokens and new ones included."""
 
     remove: Annotated[int, Field(ge=0)] | Literal["unused"] = Field(
         default=0,

@@ -15,11 +15,7 @@ from tokbench_plugins.registration import registers
 
 
 class GPT2FilesLoadOptions(plugin.Options):
-    """Options of the two files.
-
-    >>> GPT2FilesLoadOptions(encoder="encoder.json", vocab="vocab.bpe").engine
-    'auto'
-    """
+    """Options of the two files."""
 
     encoder: plugin.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
     vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 TABLE: Final = Path(__file__).with_name("proofs.tsv")
-"""A row for each published name; without a proof it has no texts."""
 
 
 def rows() -> list[dict[str, str]]:

@@ -22,9 +22,6 @@ _MOST_ROWS = 20
 def assert_same_ids(tokenizer: Tokenizer, reference: Tokenizer, texts: Iterable[str]) -> None:
     """Assert that two tokenizers give the same ids for every text.
 
-    Raises:
-        AssertionError: the ids of a text differ; with document number, first difference and smallest such text found.
-
     >>> import tokbench
     >>> assert_same_ids(tokbench.load("utf8_bytes"), tokbench.load("utf8_bytes"), ["one", "né"])
     >>> assert_same_ids(tokbench.load("utf16_units"), tokbench.load("utf8_bytes"), ["one", "two né"])
@@ -87,23 +84,14 @@ def _marked(ids: Sequence[int], at: int) -> str:
 def assert_lossless(tokenizer: Tokenizer, texts: Iterable[str]) -> None:
     """Assert that a tokenizer is lossless: ``decode(encode(text)) == text``.
 
-    Raises:
-        AssertionError: a text is lossy; with document number, first difference and smallest such text found.
-
     >>> import tokbench
     >>> assert_lossless(tokbench.load("utf8_bytes"), ["one", "né"])
-    >>> class Lower:
-    ...     vocab_size = 1114112
-    ...     def encode(self, text, /):
-    ...         return [ord(char) for char in text.lower()]
-    ...     def decode(self, ids, /):
-    ...         return "".join(map(chr, ids))
-    >>> assert_lossless(Lower(), ["one", "two Three"])
+    >>> assert_lossless(tokbench.train("codepoints", ["a one two three"], 99, store=False), ["one", "two Three"])
     Traceback (most recent call last):
-    AssertionError: document 1 does not come back: at character 4 it has 'Three', and 'three' comes back
+    AssertionError: document 1 does not come back: at character 4 it has 'Three', and '�hree' comes back
     the smallest text that was found: 'T'
-      ids:        [116]
-      comes back: 't'
+      ids:        [0]
+      comes back: '�'
     type next: tokenizer.decode(tokenizer.encode('T'))
     """
     __tracebackhide__ = True
@@ -149,18 +137,15 @@ def assert_not_worse(
     is worse.
 
     Args:
-        results: the run that is judged: results, a folder, or a ``results.json`` file.
+        results: the run: results, a folder, or a ``results.json`` file.
         baseline: the earlier run.
-        limit: a share of the baseline's value (``"+1%"``), or a difference in the unit of the metric (``"0.02"``). The
-            sign does not matter.
+        limit: a share of the baseline's value (``"+1%"``), or a difference in the unit of the metric (``"0.02"``).
         metrics: metric ids; empty for all.
         each_group: compare every group, too, not only whole corpora.
         significantly: fail only where chance does not explain it; see :func:`tokbench.comparison.gate.check_rules`.
 
     Raises:
-        AssertionError: a number is worse; the message has the worst twenty.
         InputError: the limit is not a number, the metric is unknown, or nothing can be compared.
-        ResultsError: a run has no results, or they are damaged.
     """
     __tracebackhide__ = True
     runs = [_named_run(side, name) for side, name in ((baseline, "the baseline"), (results, "the results"))]

@@ -30,8 +30,6 @@ class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
 def shown(value: Any) -> str:
     r"""Return a value as Python writes it, or the beginning and the length of a long one.
 
-    Characters that are not composed (NFC) are escaped.
-
     >>> shown("né"), shown("ne\u0301"), shown([1, 2])
     ("'né'", "'ne\\u0301'", '[1, 2]')
     >>> shown("a" * 1000)[-30:]

@@ -98,11 +98,7 @@ class CheckProcess:
         self.load(request, avoid=avoid)
 
     def load(self, request: CheckRequest, *, avoid: frozenset[str] = frozenset()) -> None:
-        """Replace the tokenizer; the process is closed if that fails.
-
-        Raises:
-            BackendUnavailable, BackendError: see the class.
-        """
+        """Replace the tokenizer; the process is closed if that fails."""
         problem = self._ask(_Load(request.name, pickle.dumps(request), self._limit, avoid, generated(request.examples)))
         if isinstance(problem, WorkerDied):
             raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")

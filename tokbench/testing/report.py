@@ -23,7 +23,6 @@ def _read(docstring: str) -> dict[int, str]:
 
 
 SENTENCES: Final = _read(contract.__doc__ or "")
-"""By number; empty where Python removes docstrings (``-OO``)."""
 
 
 class State(StrEnum):
@@ -38,15 +37,11 @@ class Verdict(NamedTuple):
     """The finding of a rule."""
 
     state: State
-    """Of the rule."""
     note: str = ""
-    """What was checked, or why nothing could be."""
     input: str = ""
     """The smallest input that was found to break the rule."""
     expected: str = ""
-    """What the contract requires."""
     got: str = ""
-    """What the tokenizer did."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +53,9 @@ class Outcome:
     """
 
     rule: str
-    """Its name."""
     sentence: int
     """The number of the contract's sentence."""
     verdict: Verdict
-    """Its finding."""
 
     @property
     def state(self) -> State:
@@ -71,7 +64,6 @@ class Outcome:
 
     @property
     def quote(self) -> str:
-        """The sentence of the contract."""
         return f"{self.sentence}. {SENTENCES.get(self.sentence, '')}"
 
     def __str__(self) -> str:
@@ -81,7 +73,6 @@ class Outcome:
 
     @property
     def explanation(self) -> str:
-        """Of a rule that failed: the broken sentence, and what broke it."""
         rows = (
             ("contract", self.quote),
             ("input", self.verdict.input),
@@ -96,22 +87,17 @@ class ConformanceReport:
     """All outcomes of one tokenizer."""
 
     backend: str
-    """Its backend."""
     options: Mapping[str, Any]
-    """Of loading or training."""
     train: int
     """The vocabulary size of training; 0 if it was loaded."""
     outcomes: tuple[Outcome, ...]
-    """In the order of the rules."""
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """The broken rules."""
         return tuple(outcome for outcome in self.outcomes if outcome.state is State.FAILED)
 
     @property
     def ok(self) -> bool:
-        """Whether no rule is broken."""
         return not self.failed
 
     def __str__(self) -> str:
@@ -119,7 +105,6 @@ class ConformanceReport:
 
     @property
     def summary(self) -> str:
-        """The numbers of rules kept, broken, and not applicable, on one line."""
         counts = {state: sum(outcome.state is state for outcome in self.outcomes) for state in State}
         return (
             f"{self.backend}: {counts[State.OK]} rules kept, {counts[State.FAILED]} broken, "
@@ -127,7 +112,6 @@ class ConformanceReport:
         )
 
     def to_json(self) -> str:
-        """Return everything as JSON."""
         outcomes = [
             {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
             for outcome in self.outcomes

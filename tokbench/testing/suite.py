@@ -23,7 +23,6 @@ from tokbench.tokenizers.batch import fresh_copies
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 MAX_BYTES: Final = 2_000_000
-"""The most UTF-8 bytes of a corpus."""
 
 
 class SuiteCase(NamedTuple):
@@ -35,9 +34,6 @@ class SuiteCase(NamedTuple):
 
 class Suite:
     r"""A configuration, or a shipped suite, whose tokenizers run in this process: a crash of one ends the process.
-
-    Raises:
-        InputError: something is wrong with the configuration; the message has every problem with its place.
 
     >>> from pathlib import Path
     >>> import tempfile
@@ -69,7 +65,6 @@ class Suite:
             for name in self._prepared
             if name in plan.names_on(corpus)
         ]
-        """In the order of the file."""
 
     @property
     def tokenizers(self) -> list[str]:
@@ -101,15 +96,10 @@ class Suite:
         return ready
 
     def facts(self, name: str) -> PreparedTokenizer:
-        """Return facts about a tokenizer, such as its size and engine."""
         return self._prepared[name]
 
     def texts(self, corpus: str) -> list[str]:
-        """Return the evaluated documents of a corpus; of more than 2 MB a share, chosen by hash.
-
-        Raises:
-            BackendError: the text can no longer be read.
-        """
+        """Return the evaluated documents of a corpus; of more than 2 MB a share, chosen by hash."""
         share = min(1.0, MAX_BYTES / max(1, self._checked.plan.surveys[corpus].evaluated_bytes))
         reading = Reading({corpus: self._checked.plan.corpora[corpus].evaluation()})
         taken = [text for text in reading if zlib.crc32(text.encode()) < share * 2**32]

@@ -16,7 +16,6 @@ MARKERS: Final = tuple(
     "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "
     "[MASK] [UNK] [PAD] [INST] <0x0A> <0xE2> <start_of_turn> <|fim_prefix|> ## ##ing @@ ▁ ▁▁ Ġ Ċ ⁇".split()
 )
-"""Spellings of things that are not text, and look-alikes of inner spellings."""
 
 _SMALL: Final = (
     *("", "a", "b", " ", "  ", "\n", "\r\n", "\t", "\0", "a\0b", "\x7f", "\x85", "\xa0", "\u3000", "\u2028"),
@@ -32,11 +31,7 @@ _LONG: Final = 1_000_000
 
 
 def sample_spec(registry: Registry) -> CorpusSpec:
-    """Return the source of the shipped texts.
-
-    Raises:
-        InputError: its plugin is not loaded.
-    """
+    """Return the source of the shipped texts; raise InputError if its plugin is not loaded."""
     try:
         return registry.corpora.get("sample")
     except InputError as error:
@@ -59,10 +54,7 @@ def corpus() -> tuple[str, ...]:
 
 @cache
 def generated(examples: int) -> tuple[str, ...]:
-    """Return at most so many texts that hypothesis, if installed, generates, always the same.
-
-    They are Unicode text without surrogates, and joined difficult pieces.
-    """
+    """Return so many texts of Unicode and joined difficult pieces from hypothesis, if installed, always the same."""
     if not examples:
         return ()
     try:

@@ -7,12 +7,11 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from tokbench.config.validate import validate_options
-from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
 from tokbench.foundation.failures import set_heartbeat
 from tokbench.foundation.progress import silent
@@ -24,10 +23,12 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import ClaimsLossless, HasSpecialTokens, Tokenizer
 from tokbench.tokenizers.options import Options
 
+if TYPE_CHECKING:
+    from tokbench.testing.process import CheckProcess
+
 T = TypeVar("T")
 
 BUILDING_ON: Final = "building on"
-"""The verb of the heartbeat during a call that another rule checks."""
 
 _SPELLED: Final = 64
 _SAMPLED_IDS: Final = 20_000
@@ -45,7 +46,6 @@ class CheckRequest:
     """The vocabulary size of training on the shipped text; 0 to load."""
     examples: int = EXAMPLES
     pickled: bytes = b""
-    """The pickled tokenizer, used instead of loading or training."""
 
     @property
     def name(self) -> str:
@@ -55,11 +55,7 @@ class CheckRequest:
         return registry.backends.get(self.backend) if isinstance(self.backend, str) else self.backend
 
     def check(self) -> None:
-        """Refuse what cannot be made, before any process starts.
-
-        Raises:
-            InputError: unknown backend or options, a backend that cannot load or train, an unpicklable spec, no text.
-        """
+        """Raise InputError for what cannot be made, before any process starts."""
         registry = load_registry()
         spec = self.spec(registry)
         if self.train and spec.train is None:
@@ -103,20 +99,6 @@ def is_id(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-class SecondProcess(Protocol):
-    """A process that holds a tokenizer like the one under test."""
-
-    @property
-    def close(self) -> Callable[[], Any]:
-        """End the process."""
-
-    def load(self, request: CheckRequest, /) -> None:
-        """Replace the tokenizer."""
-
-    def ask(self, step: Callable[[TokenizerUnderTest], Any], /) -> Any | WorkerDied:
-        """Return what a function finds about the tokenizer there."""
-
-
 @dataclass
 class TokenizerUnderTest:
     """A tokenizer, and the common calls of rules."""
@@ -126,18 +108,12 @@ class TokenizerUnderTest:
     tokenizer: Tokenizer
     limit: float
     avoid: frozenset[str] = frozenset()
-    """Calls that killed an earlier process; they are not repeated."""
     generated: tuple[str, ...] = ()
-    """Texts from hypothesis, generated in the parent process, once for all tokenizers."""
-    second_process: SecondProcess | None = None
+    second_process: CheckProcess | None = None
     """The process that one rule about copies leaves to the next one."""
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
-        """Call a method of the tokenizer, whatever it raises; ``builds_on`` marks a call that another rule checks.
-
-        Raises:
-            PrerequisiteFailed: the same call has killed a process before.
-        """
+        """Call a method of the tokenizer, whatever it raises; ``builds_on`` marks a call that another rule checks."""
         call = call_of(method, *arguments)
         if call in self.avoid:
             raise PrerequisiteFailed
@@ -145,11 +121,7 @@ class TokenizerUnderTest:
         return getattr(self.tokenizer, method)(*arguments)
 
     def answer(self, method: str, *arguments: Any, expected: str) -> Any:
-        """Call a method that must not raise.
-
-        Raises:
-            Broken: it raises.
-        """
+        """Call a method that must not raise."""
         try:
             return self.call(method, *arguments)
         except (KeyboardInterrupt, PrerequisiteFailed):
@@ -159,11 +131,6 @@ class TokenizerUnderTest:
 
     @cached_property
     def vocab_size(self) -> int:
-        """The number of ids.
-
-        Raises:
-            PrerequisiteFailed: it is not a positive integer.
-        """
         size = self.tokenizer.vocab_size
         if not is_id(size) or size < 1:
             raise PrerequisiteFailed
@@ -174,11 +141,6 @@ class TokenizerUnderTest:
         return isinstance(self.tokenizer, ClaimsLossless) and self.tokenizer.lossless is True
 
     def ids(self, text: str) -> list[int]:
-        """Return the ids of a text.
-
-        Raises:
-            PrerequisiteFailed: the call fails.
-        """
         ids = self._quietly("encode", text)
         if not self.are_ids(ids):
             raise PrerequisiteFailed
@@ -195,11 +157,6 @@ class TokenizerUnderTest:
             return raised(error.__cause__) if error.__cause__ else "no ids of this vocabulary"
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return the text of ids.
-
-        Raises:
-            PrerequisiteFailed: the call fails.
-        """
         text = self._quietly("decode", list(ids))
         if not isinstance(text, str):
             raise PrerequisiteFailed
@@ -216,7 +173,6 @@ class TokenizerUnderTest:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The corpus, and the spelling of the tokenizer's special tokens; the shortest first."""
         names = self.special_names[:: max(1, len(self.special_names) // _SPELLED)]
         spelled = {text for name in names for text in (name, f"a{name}b", f" {name} {name}")}
         return tuple(sorted({*corpus(), *spelled}, key=lambda text: (len(text), text)))
@@ -235,19 +191,10 @@ class TokenizerUnderTest:
 
     @cached_property
     def encodable(self) -> list[str]:
-        """All texts that can be encoded.
-
-        Raises:
-            RuleNotApplicable: no text can be encoded.
-        """
         return self.working(self.more_texts, self.ids)
 
     def working(self, inputs: Iterable[T], step: Callable[[T], Any]) -> list[T]:
-        """Return the inputs with which a step works.
-
-        Raises:
-            RuleNotApplicable: it works with no input.
-        """
+        """Return the inputs with which a step works; raise RuleNotApplicable if it works with none."""
         working = []
         for item in inputs:
             try:
@@ -260,12 +207,7 @@ class TokenizerUnderTest:
         return working
 
     def each_text(self, texts: Sequence[str], check: Callable[[str], None]) -> str:
-        """Check every text, shrink a failing one, and return their number in words.
-
-        Raises:
-            Broken: a text fails.
-            RuleNotApplicable: no text can be encoded.
-        """
+        """Check every text, shrink a failing one, and return their number in words."""
         return f"{len(self.working(texts, lambda text: check_small(text, check))):,} texts"
 
     def some_ids(self) -> range:
@@ -274,11 +216,7 @@ class TokenizerUnderTest:
 
 
 def check_small(whole: S, check: Callable[[S], None]) -> None:
-    """Check an input; if it fails, find the smallest that does.
-
-    Raises:
-        Broken: it fails.
-    """
+    """Check an input; if it fails, find the smallest that does."""
 
     def fails(candidate: S) -> bool:
         try:

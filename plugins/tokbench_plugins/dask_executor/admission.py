@@ -1,7 +1,4 @@
-"""Admits dask workers to a run; leaves out those whose numbers could differ, or that do not start.
-
-The run begins when all have answered, or some seconds after the first usable one. Later workers join then.
-"""
+"""Admits dask workers to a run; leaves out those whose numbers could differ, or that do not start."""
 
 from __future__ import annotations
 
@@ -19,20 +16,13 @@ if TYPE_CHECKING:
     from distributed import Future
 
 JOIN: Final = 60.0
-"""Seconds to wait for a usable worker, if there is none."""
-
-_OTHERS: Final = 10.0
-"""Seconds that the first usable worker waits for the others."""
+"""Seconds to wait for workers."""
 
 _MOST_NAMED: Final = 3
 
 
 class Admission:
-    """Asks the members of a cluster what their numbers depend on.
-
-    ``here`` is a pool on this machine, which is asked the same; ``say`` receives warnings for the reader of the
-    results; after ``patience`` seconds without a sign of life a worker is dropped.
-    """
+    """Asks the members of a cluster and ``here``, a pool on this machine, what their numbers depend on."""
 
     def __init__(
         self, cluster: Cluster, scheduler: str, here: WorkerPool, say: Callable[[str], None], patience: float
@@ -44,7 +34,6 @@ class Admission:
         self._patience = patience
         self._asked: dict[str, tuple[Member, Future[Any]]] = {}
         self._refused: list[Problem] = []
-        self._first = 0.0
 
     def ask(self, key: RunKey) -> None:
         for member in self._cluster.members.values():
@@ -54,7 +43,7 @@ class Admission:
                 self._asked[name] = member, self._cluster.send(member, name, describe, key)
 
     def takes(self, event: str) -> bool:
-        """Return True if an event is the answer of a worker, and use it."""
+        """Use an event if it is the answer of a worker; return whether it is."""
         if event not in self._asked:
             return False
         member, future = self._asked.pop(event)
@@ -86,22 +75,14 @@ class Admission:
             InputError: no worker can be used.
         """
         members = self._cluster.members.values()
-        awaited = [member for member in members if member.usable is None and member.silent() < self._patience]
-        usable = [member for member in members if member.usable]
-        if usable:
-            self._first = self._first or seconds
-        all_answered = not awaited and len(members) >= expected
-        if not usable and (all_answered or seconds > JOIN):
-            raise InputError(self._refused or self.nobody())
-        if all_answered:
-            return True
-        if not usable or seconds - self._first < _OTHERS:
+        awaited = any(member.usable is None and member.silent() < self._patience for member in members)
+        if seconds <= JOIN and (awaited or len(members) < expected):
             return False
-        for member in awaited:
-            self._say(f"the dask worker {member.address} is not ready yet, and the run begins without it")
+        if not any(member.usable for member in members):
+            raise InputError(self._refused or self.no_worker())
         return True
 
-    def nobody(self) -> str:
+    def no_worker(self) -> str:
         if not self._scheduler:
             return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
         refused = "".join(f"; {problem}" for problem in self._refused[:_MOST_NAMED])

@@ -28,13 +28,11 @@ _START: Final = (
 _CONNECT: Final = 30.0
 
 _LOOK: Final = 0.5
-"""Seconds between two looks at the members."""
 
 _GONE: Final = 60.0
 """Seconds that a scheduler may be out of reach during a run."""
 
 _LAST_WISH: Final = 10.0
-"""Seconds to wait for workers to clean up after a run."""
 
 _SETTINGS: Final = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # texts and recipes travel with the jobs
@@ -54,10 +52,8 @@ class Member:
     recipes: set[str] = field(default_factory=set)
     """By sha256."""
     reads_nothing: bool = False
-    """It could not read a shard, so that all text is sent to it."""
     busy: int = 0
     last_seen: float = 0.0
-    """The scheduler's time of its last sign of life."""
     changed: float = field(default_factory=time.monotonic)
     """This machine's time at which that was read."""
 
@@ -76,10 +72,9 @@ class Cluster:
         """A string for each answered message, and a tuple for each step of progress."""
         self._looked = self._heard = 0.0
         self.out_of_reach = ""
-        """Why the scheduler cannot be reached; empty if it can."""
+        """Why; empty if it can be reached."""
 
     def look(self) -> None:
-        """Update the members, and check the scheduler, at most a few times a second."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
@@ -91,15 +86,13 @@ class Cluster:
                 self.out_of_reach = f"the scheduler of dask is out of reach: {identity.reason}"
             return
         self._heard = self._looked
-        newest = max((worker["last_seen"] for worker in identity["workers"].values()), default=0.0)
         present = {}
         for address, worker in identity["workers"].items():
             if worker["status"] in {"running", "paused"}:
                 key = (address, worker["local_directory"])
                 member = present[key] = self.members.get(key) or Member(address, worker["nthreads"])
                 if worker["last_seen"] != member.last_seen:
-                    behind = newest - worker["last_seen"] if key not in self.members else 0.0
-                    member.last_seen, member.changed = worker["last_seen"], self._looked - behind
+                    member.last_seen, member.changed = worker["last_seen"], self._looked
         self.members = present
 
     @property
@@ -126,7 +119,7 @@ class Cluster:
 
 @contextmanager
 def joined(address: str) -> Iterator[Cluster]:
-    """Join the cluster of a scheduler at an address such as ``tcp://10.0.0.5:8786``."""
+    """Join a scheduler at an address such as ``tcp://10.0.0.5:8786``."""
     import dask.config
     import distributed
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def register_executors(register: Callable[[ExecutorSpec], None]) -> None:
-    """Register the executor."""
+    """Register one."""
     register(
         ExecutorSpec(
             name="dask",

@@ -1,8 +1,4 @@
-"""The pool of the workers of a dask cluster.
-
-If a dask worker vanishes or falls silent, its job is retried elsewhere. Later answers of an abandoned attempt are
-ignored.
-"""
+"""The pool of the workers of a dask cluster: jobs of workers that vanish or fall silent are retried elsewhere."""
 
 from __future__ import annotations
 
@@ -56,7 +52,6 @@ if TYPE_CHECKING:
     from distributed import Future
 
 _MOST_ATTEMPTS: Final = 3
-"""Dask workers that may vanish with one job."""
 
 _PATIENCE: Final = 30.0
 """Seconds without a sign of life of a dask worker after which its job is retried elsewhere."""
@@ -67,8 +62,6 @@ _BEAT: Final = 3.0
 _WAIT: Final = 0.5
 _MOST_BATCHES: Final = 3
 """Batches of text, of a million characters each, on the way to one worker."""
-
-_MOST_NOTES: Final = 20
 
 _LOGGER: Final = logging.getLogger("tokbench")
 
@@ -81,15 +74,11 @@ class _Attempt:
     """The number of earlier attempts at the job."""
     member: Member
     feeds: dict[str, Iterator[list[str]]]
-    """Batches of text still to be sent."""
     sent: dict[str, int] = field(default_factory=dict)
-    """Numbers of sent batches."""
     futures: dict[str, Future[Any]] = field(default_factory=dict)
-    """By key, the messages without an answer."""
     order: str = ""
     """The key of the job, once it was sent."""
     text: bool = False
-    """Set if a shard must be sent with its text, because the worker cannot read it."""
 
     def give_up(self) -> None:
         self.member.busy -= 1
@@ -102,9 +91,6 @@ class DaskPool(WorkerPool):
     """Sends jobs to the workers of a dask cluster, one to each of their threads. Workers may join during a run.
 
     An empty ``scheduler`` starts a cluster of ``size`` workers on this machine.
-
-    Raises:
-        InputError: the address has no scheduler, or dask does not start.
     """
 
     shared: ClassVar[bool] = True
@@ -163,7 +149,6 @@ class DaskPool(WorkerPool):
         self._cluster.tell(end_run, self._key.run, patience=self._patience)
 
     def keep(self, name: str, recipe: Recipe) -> None:
-        """A recipe goes to each dask worker once, and is known by its hash."""
         super().keep(name, recipe)
         self._local.keep(name, recipe)
         data = pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL)
@@ -175,11 +160,7 @@ class DaskPool(WorkerPool):
         meanwhile: Callable[[], object] = lambda: None,
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
-        """Run jobs as :meth:`WorkerPool.work`.
-
-        Raises:
-            WorkersLost: for a minute there was no worker, or no scheduler; or an earlier call raised it.
-        """
+        """Run jobs; raise :class:`WorkersLost` if there was no worker, or no scheduler, for a minute."""
         if self.lost:
             self._lose(self.lost)
         self._drop_all()
@@ -200,7 +181,7 @@ class DaskPool(WorkerPool):
             if not self._attempts and not self._again:
                 return
             if not self._attempts and time.monotonic() - self._alone_since > JOIN:
-                self._lose(self._admission.nobody())
+                self._lose(self._admission.no_worker())
             meanwhile()
             yield from self._take_events()
 
@@ -313,7 +294,6 @@ class DaskPool(WorkerPool):
 
     @staticmethod
     def _how_lost(member: Member, status: str, reason: str) -> str:
-        """Return why a worker does not answer; it gets no more jobs if it cannot do them."""
         if status == "error":
             member.usable = False
             return f"cannot do it and is asked nothing more: {reason}"
@@ -350,5 +330,4 @@ class DaskPool(WorkerPool):
 
     def _say(self, what: str) -> None:
         _LOGGER.warning("%s", what)
-        if len(self.notes) < _MOST_NOTES:
-            self.notes.append(what)
+        self.notes.append(what)

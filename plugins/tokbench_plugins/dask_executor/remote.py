@@ -1,7 +1,4 @@
-"""Runs inside a dask worker, and sends each job to a worker process of tokbench.
-
-A tokenizer that ends its process costs only its own cells, and never the dask worker.
-"""
+"""Runs inside a dask worker, which sends each job to a worker process of tokbench."""
 
 from __future__ import annotations
 
@@ -37,7 +34,6 @@ LEASE: Final = 15
 """Seconds without a sign of life of a run after which all that it left is ended."""
 
 _TICK: Final = 1.0
-"""Seconds between two looks for a sign of life."""
 
 
 class RunKey(NamedTuple):
@@ -46,7 +42,6 @@ class RunKey(NamedTuple):
     run: str
     limits: Limits
     environment: Mapping[str, str]
-    """Variables for the processes that hold tokenizers."""
 
 
 class Order(NamedTuple):
@@ -62,7 +57,6 @@ class Order(NamedTuple):
     feeds: Mapping[str, int]
     """By feed, the number of batches of text that were sent before."""
     strangers: frozenset[str] = frozenset()
-    """See :attr:`tokbench.plugin.WorkerPool.strangers`."""
 
 
 class Lacking(NamedTuple):
@@ -84,13 +78,10 @@ class _RunEnded(Exception):  # noqa: N818 - the usual end of an abandoned job
 class _Run:
     key: RunKey
     recipes: dict[str, bytes] = field(default_factory=dict)
-    """By sha256, the pickled recipes."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tokbench-")))
     idle: list[ProcessPool] = field(default_factory=list)
-    """Pools of one process each."""
     ended: threading.Event = field(default_factory=threading.Event)
     left: int = LEASE
-    """Seconds until it counts as ended without a sign of life."""
 
     def watch(self) -> None:
         """Time in which this process was stopped does not count."""
@@ -100,7 +91,6 @@ class _Run:
                 end_run(self.key.run)
 
     def check(self) -> None:
-        """Raise :class:`_RunEnded` if the run has ended."""
         if self.ended.is_set():
             raise _RunEnded
 
@@ -175,12 +165,7 @@ def keep_texts(key: RunKey, identity: str, feed: str, number: int, texts: bytes)
 
 
 def run_order(data: bytes) -> bytes:
-    """Do a pickled :class:`Order`, and return its answers.
-
-    Returns:
-        A pickled list of answers, of which the last may be a ``WorkerDied``; or a pickled :class:`Lacking` or
-        :class:`Lapsed`.
-    """
+    """Do a pickled :class:`Order`; return a pickled list of answers, :class:`Lacking` or :class:`Lapsed`."""
     order: Order = pickle.loads(data)  # noqa: S301 - sent by the run
     run = _run_of(order.key)
     run.recipes.update(order.sent)
@@ -235,7 +220,7 @@ def end_run(run: str) -> None:
 
 
 def describe(key: RunKey) -> Surroundings | Failure:
-    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them, or its failure."""
+    """Return what a process of the run here says of its surroundings."""
     with _run_of(key).pool(silent) as pool:
         answer: Surroundings | WorkerDied = pool.ask(DescribeSurroundings())
     return answer.failure if isinstance(answer, WorkerDied) else answer

@@ -39,7 +39,7 @@ class Surroundings(NamedTuple):
 
 @dataclass(frozen=True)
 class DescribeSurroundings(Job):
-    """Describes where it runs; the answer is :class:`Surroundings`."""
+    """Asks for :class:`Surroundings`."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:

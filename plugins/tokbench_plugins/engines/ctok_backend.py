@@ -16,7 +16,6 @@ from tokbench.plugin import CountsAlone
 from tokbench_plugins.registration import registers
 
 _FRAME: Final = "⟨pad⟩"
-"""ctok's name for each token of the frame; in a text it would be spelled in bytes."""
 
 _NOTES: Final = (
     "a reconstruction by others, fitted to the counts of a service: it has no ids, and says how often it was exact",

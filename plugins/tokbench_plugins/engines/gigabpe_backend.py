@@ -25,7 +25,6 @@ from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.registration import registers
 
 _ALPHABET: Final = sorted(BYTE_TO_CHARACTER)
-"""The characters of all bytes, in the order of their ids in Hugging Face's trainer."""
 
 
 def _write(documents: Iterable[str], path: Path) -> bool:

@@ -34,9 +34,6 @@ class GigatokenTrainOptions(plugin.Options):
 class GigatokenTokenizer(EngineTokenizer):
     """A byte-level vocabulary in gigatoken, without special tokens, because it would always recognise them.
 
-    Raises:
-        BackendError: gigatoken does not know the split.
-
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 256}
     >>> tokenizer = GigatokenTokenizer(EngineVocabulary("gpt2", {}, ranks))
     >>> tokenizer.encode("hi <end>")

@@ -23,7 +23,7 @@ _LLAMA_NOTE: Final = (
 
 
 class QuicktokLoadOptions(plugin.Options):
-    """The vocabulary, one of those in the package."""
+    """Its vocabulary."""
 
     encoding: Literal["cl100k_base", "llama3", "o200k_base"] = Field(description="cl100k_base, o200k_base or llama3")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION

@@ -47,7 +47,6 @@ _PUBLISHED: Final[Mapping[str, EncodingName]] = {
     "gpt-4o": "o200k_base",
     "llama-3": "llama3",
 }
-"""The encoding of each published name."""
 
 SPEC = BackendSpec(
     name="tokbench_bpe",

@@ -19,11 +19,7 @@ from tokbench_plugins.registration import registers
 
 
 def newer_unicode(name: str) -> str:
-    """Return the note of an engine with newer classes of characters.
-
-    >>> newer_unicode("gigatoken").split(":")[0]
-    "gigatoken's classes of characters are of a newer Unicode than tiktoken's"
-    """
+    """Return the note of an engine with newer classes of characters."""
     return (
         f"{name}'s classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
         "brought (such as U+088F) ids may differ"
@@ -35,43 +31,30 @@ class Engine:
     """The functions of an engine, on one thread."""
 
     encode: Callable[[str], Sequence[int]]
-
     decode: Callable[[list[int]], bytes | str | None]
     """Bytes or text of ids; ``None`` or an error where it cannot."""
-
     encode_many: Callable[[list[str]], Encoded] | None = None
     """The ids of many texts in arrays, if faster than one by one."""
-
     decode_many: Callable[[list[list[int]]], list[Any]] | None = None
-    """``decode`` of many lists, if there is such a call."""
-
     given: int | None = None
     """The number of ids that it received, from 0 on; set if it reads invalid memory for any other."""
-
     detours: Callable[[], int] = lambda: 0
     """Counts the texts that the engine cannot encode and that were encoded in another way."""
-
     count: Callable[[str], int] | None = None
-    """The number of ids of a text, if there is such a call."""
-
     notes: tuple[str, ...] = ()
-    """Notes for the report."""
 
 
 class EngineTokenizer(EncodesAroundSpecial):
-    """An engine with a vocabulary.
+    """An engine with a vocabulary; lone surrogates are encoded as U+FFFD.
 
-    Lone surrogates are encoded as U+FFFD. What the engine cannot decode (bytes that are not UTF-8, special tokens that
-    it does not have) is put together from the vocabulary. ``origin`` is a function and its arguments that make this
-    tokenizer again, for pickle.
+    Ids that the engine cannot decode are put together from the vocabulary. ``origin``, a function and its arguments,
+    makes this tokenizer again.
     """
 
     count_batch: Callable[[Sequence[str]], list[int]]
-    """Set where the engine can count, see :class:`tokbench.plugin.CountsTokens`."""
     identity: str
     """The split, if the vocabulary is from a file; see :class:`tokbench.plugin.HasIdentity`."""
     lossless = True
-    """Every byte has an id."""
     thread_safe = True
 
     def __init__(
@@ -182,7 +165,7 @@ class EngineTokenizer(EncodesAroundSpecial):
 
 
 def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: plugin.Options) -> EngineTokenizer:
-    """Load a vocabulary into an engine; ``make`` is a function of a module."""
+    """Load a vocabulary into an engine."""
     vocabulary = load_vocabulary(options)
     engine = engine_of(name, make, vocabulary)
     return EngineTokenizer(name, engine, vocabulary, (load_engine, (name, make, options)))
@@ -210,7 +193,7 @@ def registers_engine(
     load_options: type[plugin.Options] = FileOptions,
     package: str = "",
 ) -> Callable[[Callable[[plugin.BackendSpec], None]], None]:
-    """Return the hook of a module that registers one engine; ``package`` defaults to the name of the backend."""
+    """Return the hook of a module that registers one engine; ``package`` is by default the backend's name."""
     spec = plugin.BackendSpec(
         name=name,
         summary=summary,
@@ -239,7 +222,7 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 
 
 def _failure(name: str, error: BaseException) -> BackendError:
-    """Each library has its own class for Rust's panics, which is not an ``Exception`` and is known by its name."""
+    """Each library has a class of its own for Rust's panics, known by its name."""
     if isinstance(error, BackendError):
         return error
     if not isinstance(error, Exception) and type(error).__name__ != "PanicException":

@@ -18,7 +18,7 @@ _SIZES: Final = {"cl100k_base": 100_277, "o200k_base": 200_019, "o200k_harmony":
 
 
 class ToktokLoadOptions(plugin.Options):
-    """The vocabulary, one of those in the package."""
+    """Its vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "o200k_harmony"] = Field(
         description="cl100k_base, o200k_base or o200k_harmony"

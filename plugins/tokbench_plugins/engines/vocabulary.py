@@ -37,7 +37,6 @@ class Encoding(NamedTuple):
     """The parts of an encoding that a file of ranks does not contain."""
 
     pattern: str
-
     special: Mapping[str, int]
 
 
@@ -113,17 +112,11 @@ class EngineVocabulary:
     """
 
     pattern: str | None
-
     special: Mapping[str, int]
-
     ranks: Mapping[bytes, int] | None
     """The id of each token, by its bytes; ``None`` where the merges were read from a file."""
-
     merged: Vocabulary | None = None
-
     notes: tuple[str, ...] = ()
-    """What else the file says."""
-
     encoding: str = ""
 
     @classmethod
@@ -135,11 +128,7 @@ class EngineVocabulary:
 
     @classmethod
     def of_file(cls, path: Path, pattern: str | None) -> EngineVocabulary:
-        """Read a ``.json`` file, or else ranks, whose split is by default as published or exported, or gpt4.
-
-        Raises:
-            BackendError: the file cannot be read, is damaged, or is not plain byte-level BPE.
-        """
+        """Read a ``.json`` file, or else ranks, whose split is by default as published or exported, or gpt4."""
         if path.suffix != ".json":
             ranks, split, notes = read_ranks_file(path, pattern)
             return cls(pattern_name(split), {}, ranks, notes=notes)
@@ -149,11 +138,7 @@ class EngineVocabulary:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """Tokens and merges; recovered from ranks, which takes seconds for a large vocabulary.
-
-        Raises:
-            BackendError: the ranks are not a byte-level vocabulary.
-        """
+        """Tokens and merges; to recover them from ranks takes seconds for a large vocabulary."""
         if self.merged is not None:
             return self.merged
         assert self.ranks is not None
@@ -219,22 +204,17 @@ def has_ranks(name: EncodingName) -> bool:
 
 
 class PackageOptions(plugin.Options):
-    """The vocabulary, one of those in the package."""
+    """Options of a vocabulary in the package."""
 
     encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
 
 VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))
-"""The files of :class:`FileOptions`."""
 
 
 class FileOptions(plugin.Options):
-    """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``.
-
-    >>> FileOptions(encoding="cl100k_base").path is None
-    True
-    """
+    """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``."""
 
     encoding: EncodingName | None = Field(
         default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base; or llama3"

@@ -25,15 +25,10 @@ from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType, 
 
 _BYTE_LEVEL: Final = "gpt2"
 _SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
-"""Kinds of SentencePiece models, by ``tokenizer.ggml.model``."""
 
 
 class GGUFLoadOptions(plugin.Options):
-    """Options of a GGUF file.
-
-    >>> GGUFLoadOptions(path="model.gguf").pre
-    ''
-    """
+    """Options of a GGUF file."""
 
     path: plugin.LocalPath = Field(description="a model file of llama.cpp (.gguf), or its vocabulary alone")
     pre: str = Field(

@@ -17,21 +17,16 @@ class GGUFTokenizer:
     """Entries named after the end of their key: ``tokens`` is ``tokenizer.ggml.tokens``."""
 
     model: str = ""
-    """The kind of tokenizer, such as ``gpt2`` or ``llama``."""
     pre: str = ""
     tokens: tuple[str, ...] = ()
     """By id; for byte-level BPE spelled in GPT-2's alphabet."""
     token_type: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
-    """By id, for SentencePiece models only."""
     merges: tuple[str, ...] = ()
     """In order of rank, two tokens with a space between them."""
     add_space_prefix: bool = True
-    """A space is put before every text."""
     remove_extra_whitespaces: bool = False
-    """Several spaces become one, and spaces at both ends are removed."""
     precompiled_charsmap: tuple[int, ...] = ()
-    """The compiled rules of normalization, one byte each."""
     unknown_token_id: int | None = None
 
 

@@ -1,8 +1,7 @@
-r"""The pre-tokenization splits of llama.cpp, by their names in ``tokenizer.ggml.pre``.
+r"""The pre-tokenization splits of llama.cpp (``src/llama-vocab.cpp``), by their names in ``tokenizer.ggml.pre``.
 
-They are llama.cpp's (``src/llama-vocab.cpp``). ``gpt-4o`` and ``tekken`` differ from the original tokenizers' in
-letters outside ASCII and marks. Where llama.cpp writes ``(?:'[sS]|...)`` and OpenAI ``'(?i:s|...)``, OpenAI's is used:
-they differ only after an apostrophe before U+017F (a long s).
+``gpt-4o`` and ``tekken`` differ from the original tokenizers in letters outside ASCII and marks. For ``(?:'[sS]|...)``
+OpenAI's ``'(?i:s|...)`` is used: they differ only after an apostrophe before U+017F (a long s).
 """
 
 from __future__ import annotations
@@ -64,7 +63,6 @@ _NAMES: Final = {
     GGUFSplit(_words_by_case("", r"\p{N}"), whole_chunks=True): "tekken",
 }
 SPLITS: Final = {name: split for split, names in _NAMES.items() for name in names.split()}
-"""The split of each name."""
 
 
 def split_of(name: str) -> GGUFSplit:

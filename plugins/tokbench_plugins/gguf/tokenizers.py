@@ -16,7 +16,6 @@ from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE, SentenceP
 class _SavedAsGGUF:
     file_suffix = ".gguf"
     content = GGUFTokenizer()
-    """The entries of the file, as changed by the options."""
 
     def save(self, path: Path, /) -> None:
         write_gguf(path, self.content)

@@ -20,11 +20,7 @@ from tokbench_plugins.registration import registers
 
 
 class HuggingFaceLoadOptions(plugin.Options):
-    """One of ``path``, ``encoding`` and ``vocab_txt``.
-
-    >>> HuggingFaceLoadOptions(vocab_txt="vocab.txt").lowercase
-    True
-    """
+    """One of ``path``, ``encoding`` and ``vocab_txt``."""
 
     path: plugin.LocalPath | None = Field(default=None, description="a tokenizer.json of any kind")
     encoding: EncodingName | None = Field(

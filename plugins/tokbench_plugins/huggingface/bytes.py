@@ -23,10 +23,8 @@ class ByteRule(NamedTuple):
     """How bytes come from tokens."""
 
     bytes_of: Callable[[str], bytes]
-    """The bytes of a token as spelled in the vocabulary."""
-
     dummy_prefix: bytes
-    """The text that the decoder removes from the beginning of the whole text."""
+    """The text that decoding removes from the beginning."""
 
 
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
@@ -56,7 +54,6 @@ def _byte_level(token: str) -> bytes:
 
 
 def _word_piece(step: Mapping[str, Any], content: Mapping[str, Any]) -> ByteRule | None:
-    """A token that does not continue a word has a space before it; the rule must not depend on the first token."""
     prefix, cleanup = step["prefix"], step.get("cleanup", True)
     decoder = decoders.WordPiece(prefix=prefix, cleanup=cleanup)
 

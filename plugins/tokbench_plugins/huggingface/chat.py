@@ -24,9 +24,7 @@ class JinjaChat(NamedTuple):
     """
 
     source: str
-    """The Jinja text."""
     names: tuple[tuple[str, str], ...] = ()
-    """The tokens by their roles, such as ``("bos_token", "<s>")``."""
 
     def render(self, messages: Sequence[Mapping[str, Any]], *, reply: bool) -> str:
         """Return the text of a conversation; ``reply`` opens the assistant's reply at the end."""
@@ -69,7 +67,6 @@ def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
 
 @cache
 def _compiled(source: str) -> Template:
-    """Has the settings, filters and functions that ``transformers`` documents."""
     import jinja2.ext
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

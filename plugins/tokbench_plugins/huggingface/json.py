@@ -56,9 +56,7 @@ class OrdinaryFile(NamedTuple):
     """A file without what changes the ids of a text for reasons outside the text."""
 
     content: dict[str, Any]
-
     notes: tuple[str, ...]
-    """What was left out, for the report."""
 
 
 def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
@@ -79,7 +77,7 @@ def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
 
 
 def special_names(content: Mapping[str, Any]) -> list[str]:
-    """Return the special ones among the added tokens."""
+    """Return the names of special added tokens."""
     return [token["content"] for token in content.get("added_tokens") or () if token.get("special")]
 
 
@@ -203,7 +201,7 @@ def _renamed(model: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:
 
 
 def halves(merge: str | list[str]) -> list[str]:
-    """Return both halves of a merge, which until 2024 was one string."""
+    """Return both halves of a merge, one string until 2024."""
     return merge.split(" ") if isinstance(merge, str) else merge
 
 

@@ -124,7 +124,6 @@ class HuggingFaceTrainOptions(plugin.Options):
 
     @property
     def prefix(self) -> str:
-        """The mark of a token inside a word."""
         if self.model == "wordpiece" and "continuing_subword_prefix" not in self.model_fields_set:
             return "##"
         return self.continuing_subword_prefix

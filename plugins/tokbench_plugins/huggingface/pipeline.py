@@ -87,7 +87,6 @@ def _splits(options: HuggingFaceTrainOptions) -> list[Any]:
 
 
 def _decoder(options: HuggingFaceTrainOptions) -> Any:
-    """Where spaces were dropped, the library puts a space everywhere."""
     fallback = [decoders.ByteFallback()] if options.byte_fallback else []
     if options.model == "byte_bpe":
         return decoders.ByteLevel()

@@ -36,17 +36,11 @@ _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads 
 
 
 class HuggingFaceTokenizer:
-    """Ordinary text through the pipeline of a ``tokenizer.json``.
+    """Ordinary text through the pipeline of a ``tokenizer.json``; its length limits, padding and dropout are ignored.
 
-    Special tokens are recognised only where the caller of :meth:`encode_with_special` allows them, even by models that
-    have them among their pieces; decoding shows them by name. Length limits, padding and dropout of the file are
-    ignored.
-
-    The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``; otherwise texts go
-    through the call for one text.
-
-    Raises:
-        ValueError: the library cannot read ``source``.
+    Only the special tokens that a caller allows are recognised, even by models that have them among their pieces. The
+    library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``; otherwise texts are
+    encoded one by one.
     """
 
     identity: str
@@ -70,25 +64,21 @@ class HuggingFaceTokenizer:
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
         self.lossless = is_lossless(content)
-        """True for byte-level BPE without normalization."""
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
         self.unk_id: int | None = None if self.lossless else unknown
-        """The token for all that the model does not know; ``None`` where it knows everything."""
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         self.notes = (*changes, *notes)
 
     @property
     def file_faults(self) -> Mapping[int, str]:
-        """The ids at which the library differs from the file."""
         return file_faults(_content(self._source), self._ids)
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[Any, ...]]:
         return make_tokenizer, (self._source, self._given_notes, self._chat)
 
     def with_chat(self, chat: JinjaChat | None) -> HuggingFaceTokenizer:
-        """Set the chat template; without one the tokenizer has no ``encode_chat``."""
         self._chat = chat
         if chat is not None:
             self.encode_chat = self._encode_chat
@@ -108,10 +98,7 @@ class HuggingFaceTokenizer:
             return self._encoder.encode(valid_unicode(text), add_special_tokens=False)
 
     def encode_with_special(self, text: str, /, *, allowed_special: Chosen = "all") -> list[int]:
-        """Encode a text in which the library recognises the allowed special tokens, with the rules of the file.
-
-        A file may say that a token swallows the spaces around it, as the ``<mask>`` of RoBERTa does.
-        """
+        """Encode a text with the rules of the file: ``<mask>`` of RoBERTa swallows the spaces around it."""
         allowed = frozenset(SpecialTokens(self.special_ids, aliases=True).chosen(allowed_special))
         if not allowed:
             return self.encode(text)
@@ -132,10 +119,9 @@ class HuggingFaceTokenizer:
         return from_lists([encoding.ids for encoding in encodings])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say at which byte of it each id ends.
+        """Say at which byte of a text each id ends.
 
-        Where one character gives several tokens, all but the last end at its beginning, unless the tokens' bytes are
-        exact.
+        Of several tokens in one character, all but the last end at its beginning.
         """
         text = valid_unicode(text)
         encoding = self._encode(text)
@@ -152,7 +138,6 @@ class HuggingFaceTokenizer:
         return TokenSpans(encoding.ids, starts, ends)
 
     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Decode by the library's ``DecodeStream``, special tokens by name; it has no call for the end."""
         stream = DecodeStream(skip_special_tokens=False)
         for token_id in ids:
             plugin.check_id(token_id, self.vocab_size)
@@ -201,7 +186,6 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         super().__init__(source, notes)
         self._rule = rule
         self.dummy_prefix = rule.dummy_prefix
-        """The space that is put before every text and is not decoded, or nothing."""
 
     def token_bytes(self, token_id: int, /) -> bytes:
         plugin.check_id(token_id, self.vocab_size)
@@ -209,7 +193,6 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         return b"" if token is None else self._rule.bytes_of(token)
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """Encode a text, and say where each id ends; exact to the byte where the text is decoded exactly."""
         if not self.lossless:
             return super().encode_with_offsets(text)
         ids = self.encode(text)

@@ -28,12 +28,8 @@ _DECIMALS = 6  # sums that are added up in another order differ from the elevent
 @dataclass
 class _Texts:
     documents: Iterable[str]
-
     seen: bool = False
-    """Set by the first document that is not empty."""
-
     error: Exception | None = None
-    """The error that the documents raised, not the trainer."""
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -47,9 +43,6 @@ class _Texts:
 
 def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> HuggingFaceTokenizer:
     """Train a tokenizer; ``documents`` is held in memory where the library must read it twice.
-
-    Raises:
-        BackendError: the text is empty, its alphabet does not fit into ``vocab_size``, or the library refuses.
 
     >>> tokenizer = train(["low lower lowest"] * 9, 262, HuggingFaceTrainOptions())
     >>> [tokenizer.decode([i]) for i in tokenizer.encode("slow lower")]

@@ -52,7 +52,6 @@ _PUBLISHED: Final = {
     "mistral-nemo": "tekken_240718",
     "tekken-2411": "tekken_240911",
 }
-"""The vocabulary of each published name."""
 
 
 SPEC = plugin.BackendSpec(

@@ -12,7 +12,6 @@ from tokbench_plugins.mistral.files import vocabularies
 
 @cache
 def _library(vocabulary: str, mode: str) -> Any:
-    """The conversations end with a user (mode test) or assistant (finetuning)."""
     from mistral_common.protocol.instruct.validator import ValidationMode
     from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 

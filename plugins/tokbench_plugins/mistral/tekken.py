@@ -24,11 +24,7 @@ _NAMED: Final = (
 
 
 class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
-    """Ordinary text in a Tekken vocabulary; special tokens have the first ids and decode to nothing.
-
-    Raises:
-        ValueError: ``data`` is not a Tekken file.
-    """
+    """Ordinary text in a Tekken vocabulary; special tokens have the first ids and decode to nothing."""
 
     lossless = True
     thread_safe = True
@@ -41,7 +37,6 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
             config = content["config"]
             self._first: int = config["default_num_special_tokens"]
             self.vocab_size: int = config["default_vocab_size"]
-            """Special tokens included; the file holds more, which the model does not use."""
             tokens = content["vocab"][: self.vocab_size - self._first]
             ranks = {base64.b64decode(token["token_bytes"], validate=True): int(token["rank"]) for token in tokens}
             pattern: str = config["pattern"]

@@ -19,11 +19,7 @@ _SHOWN: Final = 40
 
 
 class PretokenizedLoadOptions(plugin.Options):
-    """Options of a file of texts and what some tokenizer made of them.
-
-    >>> PretokenizedLoadOptions(path="rows.jsonl", pieces="tokens").ids is None
-    True
-    """
+    """Options of a file of texts and what some tokenizer made of them."""
 
     path: plugin.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
     text: str = Field(default="text", description="the field that holds the text")
@@ -81,8 +77,6 @@ class _Ids:
 
 
 class _PieceIds(_Ids):
-    """Assigns ids to pieces: from the vocabulary, or in order of first occurrence."""
-
     def __init__(self, options: PretokenizedLoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
         super().__init__(options, tokens)
         self._known = known

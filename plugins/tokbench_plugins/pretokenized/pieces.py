@@ -37,17 +37,11 @@ class PieceVocabulary(NamedTuple):
     """The vocabulary of a file."""
 
     ids: dict[str, int]
-
     tokens: list[bytes]
-    """The bytes of each id, none for an unused id."""
 
 
 def read_vocabulary(path: Path, spelling: Spelling) -> PieceVocabulary:
-    """Read ids by piece: ``.json`` with a list or an object; or lines of pieces, the first of id 0.
-
-    Raises:
-        BackendError: the file cannot be read, or a piece is damaged or repeated.
-    """
+    """Read ids by piece: ``.json`` with a list or an object; or lines of pieces, the first of id 0."""
     data = read_file(path, text=True)
     try:
         json = path.suffix == ".json"

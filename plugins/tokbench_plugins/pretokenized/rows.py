@@ -12,12 +12,7 @@ _SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parqu
 
 
 def read_rows(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the place of each row (``file:line``, or ``file: row n`` from 1) and the values of some fields.
-
-    Raises:
-        BackendUnavailable: Parquet, and pyarrow is not installed.
-        BackendError: the file cannot be read, or lacks a field.
-    """
+    """Yield the place of each row (``file:line``, or ``file: row n`` from 1) and the values of some fields."""
     kind = _SUFFIXES.get(path.suffix)
     if kind is None:
         raise BackendError(f"{path}: is read by its name's end, one of {', '.join(_SUFFIXES)}; rename it")

@@ -26,29 +26,18 @@ class LookUp:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[bytes, int] = {}
-        self._ids = array("I")
-        self._ends = array("q", [0])
+        self._ids: dict[bytes, array[int]] = {}
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._ids)
 
     def add(self, text: str, ids: Sequence[int]) -> bool:
         """Add a text; return False if it has other ids already."""
-        key = _key(text)
-        if (row := self._rows.get(key)) is not None:
-            return self._row(row).tolist() == list(ids)
-        self._rows[key] = len(self._ends) - 1
-        self._ids.extend(ids)
-        self._ends.append(len(self._ids))
-        return True
+        given = array("I", ids)
+        return self._ids.setdefault(_key(text), given) == given
 
     def get(self, text: str) -> array[int] | None:
-        row = self._rows.get(_key(text))
-        return None if row is None else self._row(row)
-
-    def _row(self, row: int) -> array[int]:
-        return self._ids[self._ends[row] : self._ends[row + 1]]
+        return self._ids.get(_key(text))
 
 
 def _key(text: str) -> bytes:
@@ -94,7 +83,7 @@ class Pretokenized:
 
 
 class PretokenizedBytes(Pretokenized):
-    """The same with the bytes of each id; ``decode`` drops the ``dummy_prefix`` of every text."""
+    """The same with the bytes of each id."""
 
     def __init__(
         self, path: Path, table: LookUp, tokens: Sequence[bytes], dummy_prefix: bytes, notes: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ _FIXED: Final = {1: 8, 5: 4}
 
 
 class Kind(IntEnum):
-    """The kinds of models."""
+    """Of models."""
 
     UNIGRAM = 1
     BPE = 2
@@ -42,7 +42,7 @@ class Kind(IntEnum):
 
 
 class PieceType(IntEnum):
-    """The types of pieces."""
+    """Of pieces."""
 
     NORMAL = 1
     UNKNOWN = 2
@@ -83,12 +83,9 @@ class Normalizer(NamedTuple):
     """How a model normalizes a text before it is cut."""
 
     name: str
-    """The name of the rules, such as ``nmt_nfkc``."""
     rules_sha256: str
     adds_space: bool
-    """A space is put before every text."""
     joins_spaces: bool
-    """Several spaces become one, and spaces at both ends are removed."""
 
 
 def read_normalizer(model: bytes) -> Normalizer:

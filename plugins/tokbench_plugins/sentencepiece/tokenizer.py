@@ -25,9 +25,6 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
     The unknown piece decodes to what the model says, mostly ``' ⁇ '``, which are also its ``token_bytes``. So the bytes
     of the ids are the bytes of the decoded text, with two exceptions: a model may rewrite decoded text
     (``denormalization_rule_tsv``), and ``remove_extra_whitespaces`` drops U+2581 at the beginning when it decodes.
-
-    Raises:
-        ValueError: ``model`` is not a SentencePiece model.
     """
 
     file_suffix = ".model"

@@ -28,20 +28,11 @@ _REMEDIES = {
 @dataclass
 class _Lines:
     documents: Iterable[str]
-
     longest: int
-    """Bytes of the longest line that the trainer takes."""
-
     seen: int = 0
-
     too_long: int = 0
-    """Lines left out because they are longer."""
-
     reserved: int = 0
-    """Lines left out because they have a symbol that the trainer reserves."""
-
     error: Exception | None = None
-    """The error that the documents raised; the trainer would hide it."""
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -79,9 +70,6 @@ def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrain
 
     No piece holds a line feed, and none is learned from lines that are too long; the tokenizer's ``notes`` count these.
     ``vocab_size`` includes control, unknown and byte pieces.
-
-    Raises:
-        BackendError: no line is left, or the trainer refuses text or options.
 
     >>> tokenizer = train(["low lower lowest\nslow slower"] * 9, 15, SentencePieceTrainOptions(model_type="bpe"))
     >>> [tokenizer.token_bytes(i) for i in tokenizer.encode("slow")]

@@ -36,11 +36,9 @@ _ORDINARY: Final[Mapping[str, Sequence[range]]] = {
     "olmo2": (range(100_256, 100_257), range(100_261, 100_264), range(100_266, 100_276)),
     "qwen3": (range(151_657, 151_669),),
 }
-"""Ids of pieces that ordinary text gives whole although no merges make them: user-defined in a SentencePiece model, or
-added to a ``tokenizer.json`` without being special."""
+"""Ids of pieces that ordinary text gives whole although no merges make them."""
 
 _CONTROL: Final[Mapping[str, Sequence[int]]] = {"gemma2": (106, 107), "gemma3": (105, 106, 255_999, 256_000)}
-"""Ids of control tokens that splintr does not list as special."""
 
 _UNUSED: Final = "<unused"  # 6,242 pieces of gemma3 begin so: to compile a pattern of all takes half a second
 _LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a run that is longer than every piece
@@ -58,9 +56,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
     - ``qwen3`` normalizes to NFC.
 
     A special token decodes to its name or to nothing, depending on the vocabulary; so do its ``token_bytes``.
-
-    Raises:
-        BackendError: the installed splintr does not have it.
 
     >>> tokenizer = SplintrTokenizer("llama2")
     >>> tokenizer.encode("Hello </s>")

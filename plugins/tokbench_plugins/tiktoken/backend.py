@@ -21,11 +21,7 @@ _PATTERN = f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; 
 
 
 class TiktokenLoadOptions(plugin.Options):
-    """Either ``encoding`` or ``path``.
-
-    >>> TiktokenLoadOptions(encoding="cl100k_base").encoding
-    'cl100k_base'
-    """
+    """Either ``encoding`` or ``path``."""
 
     encoding: str | None = Field(
         default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"

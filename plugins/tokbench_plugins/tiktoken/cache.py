@@ -13,11 +13,7 @@ _GPT2: Final = ("gpt-2/encodings/main/vocab.bpe", "gpt-2/encodings/main/encoder.
 
 
 def is_cached(encoding: str) -> bool:
-    """Return whether tiktoken's files of an encoding are on this machine.
-
-    >>> is_cached("no_such_base")
-    False
-    """
+    """Return whether tiktoken's files of an encoding are on this machine."""
     files = _GPT2 if encoding == "gpt2" else (f"encodings/{encoding}.tiktoken",)
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     kept = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)

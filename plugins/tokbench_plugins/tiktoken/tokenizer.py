@@ -42,7 +42,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
     """
 
     identity: str
-    """The split, if it was loaded from a file, which does not name it; see :class:`tokbench.plugin.HasIdentity`."""
     file_suffix = ".tiktoken"
     thread_safe = True
 
@@ -51,7 +50,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         self.notes = notes
         self.lossless = lossless
         self.detours = 0
-        """Texts on which tiktoken panicked; Python's regular expressions split them."""
         self.vocab_size = encoding.n_vocab
         self.special_ids: Mapping[str, int] = {
             name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)
@@ -68,7 +66,6 @@ class TiktokenTokenizer(EncodesAroundSpecial):
             return self._encoding._encode_only_native_bpe(valid_unicode(text))  # noqa: SLF001 - it has no public name
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts, from tiktoken's buffers, one by one: its call for many starts threads and makes lists."""
         encode = self._encoding.encode_to_numpy
         try:
             # No special token allowed and none forbidden: the ids of encode_ordinary.
@@ -124,16 +121,11 @@ class TiktokenTokenizer(EncodesAroundSpecial):
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Return True if the Rust code panicked; its exception cannot be imported, and is not an ``Exception``."""
     return type(error).__name__ == "PanicException"
 
 
 def get_encoding(name: str) -> tiktoken.Encoding:
     """Load an encoding that tiktoken knows by name.
-
-    Raises:
-        BackendUnavailable: its file is not on this machine, and the network fails.
-        BackendError: no such encoding; or its file is not what OpenAI published.
 
     >>> get_encoding("cl100k")
     Traceback (most recent call last):
@@ -180,9 +172,6 @@ def make_encoding(
 
 def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | Iterable[str]) -> tiktoken.Encoding:
     """Return an encoding with further special tokens, made as in tiktoken's documentation.
-
-    Raises:
-        BackendError: a special token has the id of another token.
 
     >>> tiny = make_encoding("tiny", {bytes([b]): b for b in range(256)}, "gpt4", {"<end>": 256})
     >>> with_special_tokens(tiny, ["fill_in_the_middle"]).n_vocab

@@ -12,11 +12,7 @@ from tokbench_plugins.registration import registers
 
 
 class TransformersLoadOptions(plugin.Options):
-    """Either ``path`` or ``name``.
-
-    >>> TransformersLoadOptions(name="gpt2").trust_remote_code
-    False
-    """
+    """Either ``path`` or ``name``."""
 
     path: plugin.LocalPath | None = Field(
         default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"

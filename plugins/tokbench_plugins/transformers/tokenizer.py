@@ -24,11 +24,7 @@ _LONGEST_REASON: Final = 240
 
 
 def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """Load the tokenizer of a folder, or of one tokenizer.json, without downloads.
-
-    Raises:
-        BackendError: the folder or file is missing, or ``transformers`` makes no tokenizer of it.
-    """
+    """Load the tokenizer of a folder, or of one tokenizer.json, without downloads."""
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
     with _quiet():
@@ -47,7 +43,6 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
 
     Raises:
         BackendUnavailable: it is not in the cache and cannot be downloaded.
-        BackendError: ``transformers`` makes no tokenizer of what is there.
     """
     with _quiet():
         from transformers import AutoTokenizer
@@ -91,10 +86,7 @@ def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
 
 
 def _unreachable() -> str:
-    """Return why the hub is not asked, or an empty string if it answers.
-
-    Asks once and briefly: the library would retry for most of a minute.
-    """
+    """Ask once and briefly, because the library would retry for most of a minute; return why not, or nothing."""
     from huggingface_hub import constants
     from huggingface_hub.utils import get_session
 
@@ -129,11 +121,10 @@ def _reason(error: Exception) -> str:
 def behind_the_contract(
     foreign: Any, notes: tuple[str, ...], special_tokens: tuple[str, ...] = ()
 ) -> HuggingFaceTokenizer | PythonTokenizer:
-    """Put a tokenizer behind the contract: a pipeline of ``tokenizers`` with all its capabilities, or Python.
+    """Put a pipeline of ``tokenizers``, or a tokenizer in Python, behind the contract.
 
     Raises:
-        BackendError: the pipeline has no file that describes it, or it is of neither kind; or special tokens are to be
-            added, and it is Python, or has an ordinary token of the name.
+        BackendError: it is of neither kind; or special tokens cannot be added.
     """
     if not hasattr(foreign, "is_fast"):
         hint = "; the backend mistral has Mistral's own vocabularies" if "Mistral" in type(foreign).__name__ else ""
@@ -178,10 +169,8 @@ class PythonTokenizer(EncodesAroundSpecial):
     """
 
     encode_chat: Callable[..., list[int]]
-    """Set if the tokenizer has a chat template, see :class:`tokbench.plugin.EncodesChat`."""
     identity: str
     lossless = False
-    """Unknown for Python code."""
     thread_safe = False
     """Unknown for Python code."""
 
@@ -194,7 +183,6 @@ class PythonTokenizer(EncodesAroundSpecial):
         special_names = foreign.all_special_tokens
         special = zip(special_names, foreign.all_special_ids, strict=True)
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
-        """Special tokens by name, but for the unknown token."""
         added = {token.content: k for k, token in foreign.added_tokens_decoder.items() if not token.special}
         self._defined = SpecialTokens({name: added[name] for name in added.keys() - special_names}, aliases=True)
         if _chat(foreign) is not None:

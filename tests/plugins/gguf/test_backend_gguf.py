@@ -1,4 +1,4 @@
-"""Model files of llama.cpp: the ids of the original, the contract, every refusal, and a wrong split that a pin finds."""
+"""Model files of llama.cpp: the ids of the original, the contract, and every refusal."""
 
 import json
 import random
@@ -12,10 +12,6 @@ from difficult_texts import TEXTS, hostile
 from shared_check import check_in_shared_process
 
 import tokbench
-from tokbench.foundation.progress import silent
-from tokbench.pins.check import check_lock
-from tokbench.pins.lock import read_lock, write_lock
-from tokbench.pins.pin import Request, pin
 from tokbench.testing.under_test import CheckRequest
 from tokbench.tokenizers.contract import HasMerges
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
@@ -243,16 +239,14 @@ def test_user_defined_pieces_hold_spaces(unknown, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["gpt2", "defined", "bpe", "unigram"])
+@pytest.mark.parametrize("kind", ["defined", "bpe", "unigram"])
 def test_every_sentence_of_the_contract(kind, models, tmp_path):
-    if kind == "gpt2":
-        path = gguf_files.of_ranks(tmp_path / "m.gguf", ranks_of(ours()), "gpt-2", {"<end>": 400})
-    elif kind == "defined":
+    if kind == "defined":
         path = with_defined(tmp_path / "m.gguf", ["<think>", "    "])
     else:
         model = {"bpe": "llama", "unigram": "t5"}[kind]
         path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", models / f"{kind}.model", model)
-    report = check_in_shared_process(CheckRequest("gguf", {"path": str(path)}, 0))
+    report = check_in_shared_process(CheckRequest("gguf", {"path": str(path)}, examples=0))
     assert report.ok, str(report)
 
 
@@ -288,36 +282,3 @@ def test_what_is_refused(tmp_path, models):
         with pytest.raises(tokbench.BackendError, match=rf"{name}\.gguf: .*{reason}"):
             load(tmp_path / f"{name}.gguf", **options)
     assert load(wrong, pre="gpt-2").encode("low") == ours().encode("low")
-
-
-CONFIG = """schema: tokbench/1
-name: pinned
-corpora: {mine: {source: text, path: mine.txt, document: line}}
-tokenizers:
-  mine: TOKENIZER
-metrics: [compression]
-"""
-
-
-@pytest.mark.slow
-def test_a_pin_of_the_original_finds_a_file_with_the_wrong_split(tmp_path):
-    original = ours("gpt4")
-    original.save(tmp_path / "mine.bpe.json")
-    (tmp_path / "mine.txt").write_text("low and lower\nin 1234567 places\n", encoding="utf-8")
-    gguf_files.of_ranks(tmp_path / "right.gguf", ranks_of(original), "dbrx")
-    gguf_files.of_ranks(tmp_path / "wrong.gguf", ranks_of(original), "qwen2")
-    config = tmp_path / "mine.yaml"
-
-    def configured(tokenizer):
-        config.write_text(CONFIG.replace("TOKENIZER", tokenizer), encoding="utf-8")
-
-    configured("{backend: regex_bpe, path: mine.bpe.json}")
-    lock = tmp_path / "ids.lock"
-    lock.write_text(write_lock(pin(Request(config), tmp_path, silent).lock), encoding="utf-8")
-    checks = {}
-    for name in ("right", "wrong"):
-        configured(f"{{backend: gguf, path: {name}.gguf}}")
-        [checks[name]] = check_lock(read_lock(lock), tmp_path, silent).tokenizers
-    assert checks["right"].same
-    assert checks["wrong"].changed == ("mine/mine/2",)
-    assert any(cause.startswith("the split") for cause in checks["wrong"].causes), checks["wrong"].causes

@@ -16,11 +16,10 @@ class Rule(NamedTuple):
 
     sentence: int
     check: Callable[[TokenizerUnderTest], str]
-    """Returns what it checked, or raises ``Broken`` or ``RuleNotApplicable``."""
+    """Returns what it checked, or raises a finding."""
 
 
 OF_COUNTS: Final = frozenset({"vocab_size", "count_batch"})
-"""The only rules for a tokenizer without ids."""
 
 # Rules on which others build come first, so that a text that kills the process is reported by the right rule.
 RULES: Final = {

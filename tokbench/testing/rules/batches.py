@@ -63,8 +63,6 @@ def decode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _each_batch(subject: TokenizerUnderTest, texts: list[str], check: Callable[[list[str]], None]) -> str:
-    """Shrink a failing batch to few documents, then short ones."""
-
     def checked(batch: list[str]) -> None:
         try:
             check_small(batch, check)

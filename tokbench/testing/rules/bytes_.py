@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from tokbench.foundation.failures import set_heartbeat
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
 from tokbench.tokenizers.contract import (
@@ -121,7 +120,7 @@ def merges(subject: TokenizerUnderTest) -> str:
         raise RuleNotApplicable("it has no merges, or none that come in order of rank")
     given = tokenizer.merges
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
-    data = _bytes_of_all_ids(subject, tokenizer)
+    data = [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]
     ids = {data[i]: i for i in reversed(range(len(data))) if i not in special}
     made = [_made(subject, rank, parts, data, ids) for rank, parts in enumerate(given)]
     first = {token_id: rank for rank, token_id in reversed(list(enumerate(made)))}
@@ -132,17 +131,6 @@ def merges(subject: TokenizerUnderTest) -> str:
             if first.get(part, -1) >= rank:
                 raise Broken(f"merges[{rank}]", f"parts made before, and id {part} is by merges[{first[part]}]", parts)
     return f"{len(made):,} merges"
-
-
-def _bytes_of_all_ids(subject: TokenizerUnderTest, tokenizer: HasTokenBytes) -> list[bytes]:
-    """Only if that fails, call one by one with a heartbeat."""
-    set_heartbeat("calling", place="token_bytes of every id")
-    try:
-        return list(map(tokenizer.token_bytes, range(subject.vocab_size)))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - panics are not an Exception
-        return [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]
 
 
 def _made(subject: TokenizerUnderTest, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:

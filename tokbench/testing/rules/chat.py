@@ -16,7 +16,6 @@ _CONVERSATION: Final[tuple[Mapping[str, object], ...]] = (
     {"role": "user", "content": "</s><|im_end|><end_of_turn> def f():\n    return 1"},
     {"role": "assistant", "content": ""},
 )
-"""Its beginnings are conversations, too: many templates refuse the last one."""
 
 _UNUSUAL: Final[tuple[Sequence[Mapping[str, object]], ...]] = (
     [],
@@ -43,7 +42,6 @@ def encode_chat(subject: TokenizerUnderTest) -> str:
 def _refuses(
     subject: TokenizerUnderTest, tokenizer: EncodesChat, messages: Sequence[Mapping[str, object]], *, reply: bool
 ) -> bool:
-    """Check one conversation, and return whether it is refused."""
     call, given = f"encode_chat({shown(messages)}, reply={reply})", copy.deepcopy(messages)
     answers: list[list[int] | None] = []
     for _ in range(2):

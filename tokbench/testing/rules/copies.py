@@ -16,7 +16,7 @@ from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import TokbenchError
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.process import CheckProcess, reason_of
-from tokbench.testing.under_test import CheckRequest, SecondProcess, TokenizerUnderTest
+from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
 from tokbench.tokenizers.contract import Saves, Tokenizer
 
 
@@ -74,7 +74,7 @@ def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, wher
     return note
 
 
-def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> SecondProcess:
+def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> CheckProcess:
     process, subject.second_process = subject.second_process, None
     if process is None:
         return CheckProcess(request, subject.limit, hash_seed=1)
@@ -125,7 +125,6 @@ def _loaded(subject: TokenizerUnderTest, path: Path) -> Tokenizer:
 
 
 def _reason_against_saving(subject: TokenizerUnderTest) -> str | None:
-    """Return why a saved file cannot be loaded, if so."""
     if not isinstance(subject.tokenizer, Saves):
         return "it has no save"
     spec = subject.spec

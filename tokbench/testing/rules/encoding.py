@@ -26,7 +26,6 @@ _BEGINNING: Final = 100
 _MOST_NAMES: Final = 2_000
 _FEW_NAMES: Final = 8
 _AROUND: Final = (("", ""), ("one", ""), ("", "two"), ("one", "two"), ("one", " two"), ("1é日", "日🙂"))
-"""Texts around a special token, without a space before it, which a tokenizer may strip."""
 
 
 def vocab_size(subject: TokenizerUnderTest) -> str:
@@ -187,7 +186,6 @@ def _check_allowed(
 
 
 def _joins(subject: TokenizerUnderTest, tokenizer: object) -> bool:
-    """Return whether texts of ids simply join."""
     if not isinstance(tokenizer, HasTokenBytes):
         return False
     one, two = "one", "two"
@@ -195,7 +193,6 @@ def _joins(subject: TokenizerUnderTest, tokenizer: object) -> bool:
 
 
 def _joined(tokenizer: object, before: str, name: str, after: str) -> set[str]:
-    """Return the acceptable texts, perhaps with dummy prefixes."""
     prefix = (tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b"").decode()
     return {f"{before}{space}{name}{more}{after}" for space in {"", prefix} for more in {"", prefix}}
 

@@ -106,8 +106,6 @@ def _mixed_calls(subject: TokenizerUnderTest, text: str) -> Iterator[_Call]:
 
 
 def _listing(method: str, argument: Any, settings: dict[str, Any]) -> Callable[[Any], Any]:
-    """Return a function that calls a method of a tokenizer, and lists its answer, arrays in it too."""
-
     def call(tokenizer: Any) -> list[Any]:
         answer = getattr(tokenizer, method)(argument, **settings)
         return [list(part) if hasattr(part, "__iter__") and not isinstance(part, str) else part for part in answer]

@@ -6,7 +6,7 @@ from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 
 def without_a_tenth(tokenizer, seed):
-    """Return the tokenizer without a tenth of its merges, and without what rests on them."""
+    """Return the tokenizer without a tenth of its merges, and without the merges that need them."""
     pairs = [(left, right) for left, right, _ in tokenizer.vocabulary.merges]
     dropped = set(random.Random(seed).sample(range(len(pairs)), len(pairs) // 10))
     number, kept = {byte: byte for byte in range(256)}, []

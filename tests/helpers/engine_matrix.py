@@ -1,6 +1,6 @@
 """Runs the engine matrix and writes its published tables: README.md and engines.csv, which alone are kept.
 
-Each vocabulary is a run of its own. Some engines (snaptokens) build their tables anew, 10 ms a call, wherever two of their
+Each vocabulary is a run of its own. Some engines (snaptokens) build their tables again, 10 ms a call, wherever two of their
 tokenizers take turns, as timing in rounds asks of them; one vocabulary at a time shows what a user of one sees.
 
     python tests/helpers/engine_matrix.py [FOLDER]
@@ -68,7 +68,7 @@ def measured(reference, names, folder):
 
 
 def rows(reference, results):
-    """Yield the rows: by corpus, those that return the same together, fastest first; load and memory stand in each."""
+    """Yield the rows: by corpus, those that return the same together, fastest first, each with load and memory."""
     cells = {(c.tokenizer, c.corpus, c.metric): c for c in results.cells if c.group == WHOLE}
     for corpus in dict.fromkeys(c.corpus for c in results.cells if c.metric == "encode_mb_per_s"):
         speed = {name: cells[name, corpus, "encode_mb_per_s"] for name in results.tokenizers}

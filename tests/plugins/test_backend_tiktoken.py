@@ -142,11 +142,6 @@ def test_a_saved_encoding_is_the_published_file(cl100k, tmp_path):
     assert path.read_bytes() == lines
 
 
-def test_a_changed_file_is_seen(tmp_path):
-    assert tiny(tmp_path, b"YWI= 256").encode("abc") == [256, 99]
-    assert tiny(tmp_path, b"YmM= 256").encode("abc") == [97, 256]
-
-
 def test_special_tokens_of_a_file(tmp_path):
     tokenizer = tiny(tmp_path, special_tokens={"<end>": 300})
     assert tokenizer.encode("<end>") == list(b"<end>")

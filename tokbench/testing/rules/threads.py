@@ -86,15 +86,13 @@ def _plain_calls(subject: TokenizerUnderTest, text: str) -> tuple[_Call, _Call]:
 
 def _mixed_calls(subject: TokenizerUnderTest, text: str) -> Iterator[_Call]:
     ids, names = subject.ids(text), subject.special_names
-    kinds = {
+    kinds: dict[type, tuple[str, Any, dict[str, Any]]] = {
         EncodesBatch: ("encode_batch", [text], {}),
         EncodesWithOffsets: ("encode_with_offsets", text, {}),
         ReportsSpans: ("encode_with_spans", text, {}),
         DecodesStream: ("decode_stream", ids, {}),
     }
-    methods: list[tuple[str, Any, dict[str, Any]]] = [
-        method for kind, method in kinds.items() if isinstance(subject.tokenizer, kind)
-    ]
+    methods = [method for kind, method in kinds.items() if isinstance(subject.tokenizer, kind)]
     if isinstance(subject.tokenizer, EncodesWithSpecial):
         allowed = [(), names, *([name] for name in names[:_NAMES])]
         methods += [("encode_with_special", text, {"allowed_special": each}) for each in allowed]

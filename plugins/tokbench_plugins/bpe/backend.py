@@ -18,8 +18,8 @@ from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 _ENGINE: Any = Field(
     default="auto",
-    description="auto (numba, or python without it), python, numba, gigatoken, or literal (the textbook loops, which "
-    "show each merge); same ids",
+    description="auto (numba, or python without it), python, numba, or literal (the textbook loops, which show each "
+    "merge); same ids",
 )
 
 

@@ -6,12 +6,11 @@ engine    speed of encoding       needs
 literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and logs each merge
 python    tiktoken / 4            nothing; the ids of the others are compared with its ids
 numba     tiktoken · 4 to 25      numba; compiles for some seconds, once on each machine
-gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids verified on a sample
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
 ========= ======================= ==================================================================
 
-The lower figures are for prose in many languages with unseen words, the higher ones for code. ``auto`` trains on short
-texts in Python, because numba takes a second to load and, once on each machine, many seconds to compile.
+The lower figures are for prose in many languages, the higher ones for code. ``auto`` trains on short texts in Python,
+because numba takes a second to load and, once on each machine, many seconds to compile.
 """
 
 from __future__ import annotations
@@ -29,18 +28,17 @@ from pydantic import Field
 from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, has_numba, silent
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
-from tokbench_plugins.bpe.gigatoken import GigatokenEncoder, has_gigatoken
 from tokbench_plugins.bpe.literal import Tie, train_literally
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
 
-BulkEngine = Literal["auto", "python", "numba", "gigatoken"]
+BulkEngine = Literal["auto", "python", "numba"]
 
 BULK_ENGINE: Any = Field(
-    default="auto", description="what encodes batches: auto (numba, or python without it), python, numba or gigatoken"
+    default="auto", description="what encodes batches: auto (numba, or python without it), python or numba"
 )
 
-Engine = Literal["auto", "python", "numba", "gigatoken", "literal"]
+Engine = Literal["auto", "python", "numba", "literal"]
 """The engines for a vocabulary that is trained here."""
 
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
@@ -53,10 +51,10 @@ class TrainSettings(TypedDict, total=False):
     """``first`` by default."""
 
     engine: Engine
-    """``auto`` by default; ``gigatoken``, which cannot train, means ``auto``."""
+    """``auto`` by default."""
 
     processes: int
-    """Parts of the text that are split and counted in parallel, 1 by default."""
+    """1 by default."""
 
 
 # From this number of characters on, the compiled trainer finishes first, even if it has to load.
@@ -79,31 +77,22 @@ class BulkEncoder(Protocol):
 def check_engine(engine: str) -> None:
     """Refuse an engine that cannot be used here.
 
-    Raises:
-        ValueError: the engine is unknown.
-        BackendUnavailable: what it needs is not installed.
-
     >>> check_engine("nunba")
     Traceback (most recent call last):
     ValueError: there is no engine 'nunba'; did you mean 'numba'?
     """
     if engine not in ENGINES:
         raise ValueError(f"there is no engine {engine!r}; {did_you_mean(engine, ENGINES)}")
-    if (engine == "numba" and not has_numba()) or (engine == "gigatoken" and not has_gigatoken()):
-        raise BackendUnavailable(f"engine {engine!r} needs {engine}, which is not installed: pip install {engine}")
+    if engine == "numba" and not has_numba():
+        raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install numba")
 
 
 def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
     """Return the engine for batches; ``None`` means the one in Python.
 
     Raises:
-        BackendError: the named engine cannot take this vocabulary, or gives other ids.
+        BackendError: ``numba`` is named and cannot take this vocabulary.
     """
-    if engine == "gigatoken":
-        try:
-            return GigatokenEncoder(vocabulary, pattern)
-        except Exception as error:
-            raise BackendError(f"engine 'gigatoken': {error}") from error
     if not _is_compiled(engine):
         return None
     from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
@@ -123,8 +112,6 @@ def engine_version(engine: Engine) -> str:
     >>> engine_version("literal").split(" ")[0]
     'literal'
     """
-    if engine == "gigatoken":
-        return f"gigatoken {version('gigatoken')}"
     if engine == "numba" or (engine == "auto" and find_spec("numba")):  # it takes half a second to import
         return f"compiled (numba {version('numba')})"
     name = "literal" if engine == "literal" else "python"
@@ -144,10 +131,6 @@ def train(
 ) -> list[Pair]:
     """Train byte-level BPE; ``documents`` is read once, and ``pattern=None`` is naive BPE.
 
-    Raises:
-        ValueError: ``vocab_size`` is below 256, or ``pattern`` is invalid.
-        BackendUnavailable: the engine is ``numba``, and numba is not installed.
-
     >>> train(["low lower lowest", "slow"], 259, "gpt2")
     [(108, 111), (256, 119), (32, 257)]
     >>> len(train(["ab"], 1000, None))
@@ -161,7 +144,7 @@ def train(
     processes = settings.get("processes", 1)
     if engine == "literal":
         return _train_literally(documents, vocab_size, pattern, progress, tie)
-    if engine in {"auto", "gigatoken"}:
+    if engine == "auto":
         documents, is_long = _look_ahead(documents, _LONG_NAIVE if pattern is None else _LONG_SPLIT)
         engine = "numba" if is_long and has_numba() else "python"
     if engine == "python":
@@ -172,16 +155,6 @@ def train(
 
     make_ready(pattern, tie)
     return train_counts(count_documents(documents, pattern, processes), vocab_size, tie, progress)
-
-
-def trains_compiled(engine: Engine, characters: int) -> bool:
-    """Return True if training on split text of this length runs in numba.
-
-    >>> trains_compiled("python", 10**9), trains_compiled("auto", 10)
-    (False, False)
-    """
-    check_engine(engine)
-    return engine == "numba" or (engine != "python" and characters >= _LONG_SPLIT and has_numba())
 
 
 def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], bool]:

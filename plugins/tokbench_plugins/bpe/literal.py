@@ -73,8 +73,7 @@ def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
 def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
     """Return the pair to merge.
 
-    Of several most frequent pairs wins the ``first`` in the current sequence, or the ``smallest``, by its left id and
-    then its right one.
+    A tie goes to the ``first`` in the current sequence, or to the ``smallest``, by its left id and then its right one.
 
     >>> counts = count_pairs([[98, 97, 99, 98, 97, 99]])
     >>> most_frequent(counts), most_frequent(counts, "smallest")
@@ -89,9 +88,6 @@ def train_literally(
     chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first", on_merge: Callable[[Pair, int], None] = silent
 ) -> list[Pair]:
     """Merge the most frequent pair until the vocabulary is full or no pair is left.
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank.
 
     >>> train_literally([b"aaabdaaabac"], 259)
     [(97, 97), (256, 97), (257, 98)]
@@ -153,9 +149,8 @@ def drop_literally(
 ) -> list[int]:
     """Merge as BPE dropout does (Provilkov et al. 2020): before every merge each possible one may be dropped.
 
-    The possible merges are visited by rank, equal ranks from left to right. A draw below ``dropout`` drops a merge for
-    this time. The first that is not dropped is done, and then all are possible again. Encoding ends when all were
-    dropped.
+    The possible merges are visited by rank, equal ranks from left to right. A draw below ``dropout`` drops a merge. The
+    first that is not dropped is done, and then all are possible again. Encoding ends when all were dropped.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_literally([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))

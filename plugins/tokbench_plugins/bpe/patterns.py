@@ -5,8 +5,8 @@ Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one to
 ``gpt2``
     GPT-2: contractions in lower case only, numbers of any length, a space joins the word after it.
 ``gpt4``
-    GPT-4 (``cl100k_base``): contractions in any case, at most three digits, any single character that
-    is not a letter, digit or line break may open a word.
+    GPT-4 (``cl100k_base``): contractions in any case, at most three digits, any single character but a letter, a
+    digit or a line break may open a word.
 ``o200k``
     GPT-4o (``o200k_base``): words also break where small letters turn into capitals, marks stay with
     their letters, contractions stay with their words.
@@ -28,15 +28,12 @@ _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
 
 class Split(NamedTuple):
-    """A named split. One entry of :data:`SPLITS` makes it known to every backend, which runs it by ``regex``.
-
-    A backend that runs it faster lists it by name: :data:`.compiled.scan.AUTOMATA`, :data:`.gigatoken.SPLITS`.
-    """
+    """A named split; :data:`.compiled.scan.AUTOMATA` lists the ones that run without ``regex``."""
 
     expression: str
     """It matches all of every text, and needs no time limit."""
     spellings: tuple[str, ...] = ()
-    """Other names that people type, for "did you mean"."""
+    """Other names, for "did you mean"."""
 
 
 SPLITS: Final[dict[str, Split]] = {
@@ -115,12 +112,8 @@ def _compile(pattern: str) -> regex.Pattern[str]:
 class Splitter:
     """Cuts texts into chunks; the chunks joined are the text.
 
-    A user's expression may backtrack without end; it is stopped after ten seconds, and one more for every 100,000
-    characters. The limit makes ``regex`` half as fast; named patterns run without it.
-
-    Raises:
-        ValueError: as :func:`resolve_pattern`.
-        BackendError (by the call): the expression exceeded the time limit.
+    A user's expression that backtracks without end is stopped after ten seconds, and one more for every 100,000
+    characters, with a BackendError. The limit makes ``regex`` half as fast; named patterns run without it.
 
     >>> Splitter("gpt2")("Far   away, in 2024")
     ['Far', '  ', ' away', ',', ' in', ' 2024']

@@ -47,7 +47,7 @@ class SamplingOptions(plugin.Options):
 
 
 class SampledBPE(BPETokenizer):
-    """Byte-level BPE that samples its ids: the same text always has the same ids, which decode to the text.
+    """Byte-level BPE that samples its ids, which decode to the text.
 
     >>> tokenizer = SampledBPE([(108, 111), (256, 119)], "gpt2", sampling=Sampling(dropout=0.5, seed=4))
     >>> ids = tokenizer.encode("low low low")

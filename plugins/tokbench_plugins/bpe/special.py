@@ -1,7 +1,6 @@
 """Special tokens: ids that ordinary text can never produce, used only where the caller allows it.
 
-:meth:`SpecialTokens.encode` recognises those that its caller names, and refuses the others or encodes them as text. The
-rules are tiktoken's, with one exception: where one name begins another, ``<a`` and ``<a>``, the longest name wins.
+The rules are tiktoken's, with one exception: where one name begins another, ``<a`` and ``<a>``, the longest name wins.
 """
 
 from __future__ import annotations
@@ -51,10 +50,7 @@ class SpecialTokens:
     Args:
         ids: for each name its id.
         ordinary: the bytes of each ordinary id, ``b""`` for a gap: ids that special tokens cannot have.
-        aliases: ``True`` allows several names of one id, as in published vocabularies.
-
-    Raises:
-        ValueError: a name is empty or not Unicode text, an id is negative, 10⁷ or more, repeated, or ordinary.
+        aliases: allows several names of one id, as in published vocabularies.
 
     >>> special = SpecialTokens({"<|endoftext|>": 300})
     >>> ordinary = lambda text: list(text.encode())
@@ -81,9 +77,7 @@ class SpecialTokens:
         self._any = _any_of(frozenset(ids))
 
     def with_more(self, names: Iterable[str], first: int) -> SpecialTokens:
-        """Return these tokens and others; existing ones keep their ids.
-
-        New ids begin at ``first``, as a rule the number of ordinary ids, and are also above all existing ones.
+        """Return these tokens and others, whose ids begin at ``first`` and are above all existing ones.
 
         >>> special = SpecialTokens({"<|endoftext|>": 500}).with_more(["<|endoftext|>", "<|pad|>"], 300)
         >>> dict(special.ids)
@@ -128,13 +122,9 @@ class SpecialTokens:
         Args:
             text: lone surrogates become U+FFFD.
             encode_ordinary: encodes the text between special tokens.
-            allowed_special: names that become their ids. All other text is ordinary.
-            disallowed_special: strings that the text must not contain; ``"all"``: every special token that is not
-                allowed.
-            encode_after: encodes text after a special token, without a dummy prefix; ``None`` for ``encode_ordinary``.
-
-        Raises:
-            ValueError: the text contains a disallowed string, or a special token does not exist.
+            allowed_special: names that become their ids.
+            disallowed_special: strings that raise ValueError; ``"all"``: every special token that is not allowed.
+            encode_after: encodes text after a special token, without a dummy prefix.
 
         >>> special = SpecialTokens({"<s>": 256, "<s>!": 257})
         >>> special.encode("<s>!<s>", str.encode, allowed_special={"<s>!"}, disallowed_special=())
@@ -259,8 +249,8 @@ def with_added_special(tokenizer: Tokenizer, names: Sequence[str]) -> Tokenizer:
 class AddedSpecial(EncodesAroundSpecial):
     """A tokenizer with more special tokens than its own, for libraries whose vocabularies are closed.
 
-    The added tokens have the ids after all others. They decode to their names if all special tokens of the tokenizer do
-    and it has no dummy prefix, else to nothing. The tokenizer cannot be saved.
+    The added tokens decode to their names if all special tokens of the tokenizer do and it has no dummy prefix, else to
+    nothing. The tokenizer cannot be saved.
 
     >>> class Bytes(EncodesAroundSpecial):
     ...     vocab_size, special_ids, dummy_prefix = 256, {}, b""
@@ -290,7 +280,7 @@ class AddedSpecial(EncodesAroundSpecial):
         self.vocab_size = max([self._own_size - 1, *self.special_ids.values()]) + 1
 
     def __getattr__(self, name: str) -> Any:
-        """Return another capability of the tokenizer, unless the added tokens would break it."""
+        """Return a capability that the added tokens do not break."""
         if name.startswith("_") or name in _NOT_TAKEN_OVER:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return getattr(self._tokenizer, name)

@@ -50,10 +50,6 @@ class BPETokenizer(EncodesAroundSpecial):
         engine: see :mod:`tokbench_plugins.bpe.engines`.
         training: for the artefact.
 
-    Raises:
-        ValueError: the merges contradict each other, ``pattern`` is invalid, or an id is repeated.
-        BackendUnavailable: the engine is not installed.
-
     >>> tokenizer = BPETokenizer([(104, 105), (256, 33)], pattern=None)
     >>> tokenizer.encode("hi! é")
     [257, 32, 195, 169]
@@ -98,7 +94,7 @@ class BPETokenizer(EncodesAroundSpecial):
         for token_id, name in special_tokens.names.items():
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
-        """Gaps and special tokens included; less than requested if training ran out of pairs."""
+        """Gaps and special tokens included."""
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
@@ -113,9 +109,7 @@ class BPETokenizer(EncodesAroundSpecial):
         *,
         engine: Engine = "auto",
     ) -> BPETokenizer:
-        """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
-
-        ``ranks`` has the id of each token by its bytes; a smaller id is merged first.
+        """Make a tokenizer with the ranks of a ``.tiktoken`` file; a smaller id is merged first.
 
         >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
         >>> tokenizer = BPETokenizer.from_ranks(ranks, "gpt2", {"<end>": 400})
@@ -148,9 +142,6 @@ class BPETokenizer(EncodesAroundSpecial):
     @cached_property
     def merges(self) -> Merges:
         """The parts of each merge in order of rank: (left id, right id), or more for a whole chunk.
-
-        In a trained vocabulary entry ``r`` makes id ``256 + r``, and the first ``v - 256`` of them are what training to
-        ``v`` ids gives.
 
         Raises:
             NoMergesError: they are not in order of rank.
@@ -202,7 +193,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """Return the bytes of one id: of its name for a special token, none for an unused id."""
+        """Return the bytes of one id; of a special token, its name's."""
         return self._decoder.token_bytes(token_id)
 
     def decode(self, ids: Sequence[int], /) -> str:

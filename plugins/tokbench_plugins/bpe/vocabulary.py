@@ -1,8 +1,7 @@
 """The vocabulary of a BPE: the bytes of each id, and the merges that make one id of two.
 
-In a vocabulary trained here ids 0 to 255 are the bytes, and the merge of rank ``r`` makes id ``256 + r``: the merges,
-in order, are the whole vocabulary. Published vocabularies shuffle the bytes, leave gaps, or come as bare ranks from
-which the merges are recovered. :class:`Vocabulary` holds either kind.
+In a vocabulary trained here ids 0 to 255 are the bytes, and the merge of rank ``r`` makes id ``256 + r``. Published
+vocabularies shuffle the bytes, leave gaps, or come as bare ranks from which the merges are recovered.
 """
 
 from __future__ import annotations
@@ -24,10 +23,6 @@ FIRST_MERGE: Final = 256
 @dataclass(frozen=True)
 class Vocabulary:
     """The tokens of a byte-level BPE and the merges that build them.
-
-    Raises:
-        ValueError: a byte has no id of its own, a merge does not make the bytes of its two halves, or a pair is merged
-            twice.
 
     >>> vocabulary = Vocabulary.trained([(104, 105), (256, 33)])
     >>> len(vocabulary.tokens), vocabulary.tokens[257], vocabulary.merges
@@ -94,9 +89,6 @@ class Vocabulary:
     def cut(self, size: int) -> Vocabulary:
         """Return the vocabulary of the bytes and the first merges, with ids as training gives them.
 
-        Raises:
-            ValueError: there are fewer merges, or one comes before a merge that makes one of its halves.
-
         >>> whole = Vocabulary.trained([(104, 105), (256, 33)])
         >>> whole.cut(257).merges
         ((104, 105, 256),)
@@ -122,14 +114,14 @@ class Vocabulary:
 
     @property
     def is_trained(self) -> bool:
-        """True if ids follow ranks as training gives them: bytes first, then one id per merge."""
+        """True if ids follow ranks: bytes first, then one id per merge."""
         return self.byte_ids == tuple(range(FIRST_MERGE)) and all(
             made == FIRST_MERGE + rank for rank, (_, _, made) in enumerate(self.merges)
         )
 
     @property
     def empty_id(self) -> int | None:
-        """The last id, if it is unused; files name it with an empty token, so that the number of ids is kept.
+        """The last id, if it is unused; files name it with an empty token.
 
         >>> Vocabulary((*Vocabulary.trained([]).tokens, b""), tuple(range(256)), ()).empty_id
         256
@@ -167,9 +159,6 @@ def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:
 
 def check_merges(merges: Sequence[Pair]) -> None:
     """Refuse a list of merges that no trainer can have made.
-
-    Raises:
-        ValueError: a merge uses an id that does not exist yet, or repeats an earlier merge.
 
     >>> check_merges([(104, 105), (256, 33)])
     >>> check_merges([(104, 105), (258, 33)])

@@ -13,12 +13,12 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
-from tokbench_plugins.bpe.gigatoken import SPLITS
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling, engine_of, newer_unicode
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
+_SPLITS: Final = frozenset({"gpt2", "gpt4", "o200k"})
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
 
 
@@ -54,7 +54,7 @@ class GigatokenTokenizer(EngineTokenizer):
 def _native(vocabulary: EngineVocabulary) -> Any:
     import gigatoken
 
-    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern not in SPLITS:
+    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern not in _SPLITS:
         return vocabulary.in_llama3_spelling().through_json(gigatoken.Tokenizer)
     split = vocabulary.pattern
     return vocabulary.through_ranks(

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
 from tokbench_plugins.bpe.fast.encode import Encoder
-from tokbench_plugins.bpe.gigatoken import sample_texts
 from tokbench_plugins.bpe.recovery.order import Merges
+from tokbench_plugins.bpe.samples import sample_texts
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers

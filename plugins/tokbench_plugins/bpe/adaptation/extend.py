@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
@@ -37,7 +37,7 @@ class MergeRule(NamedTuple):
     """Says whether a merge may make these bytes; ``None`` allows all."""
 
     overlapping: bool = True
-    """False counts only merges that would happen, without overlaps."""
+    """``False`` counts merges that would happen, without overlaps."""
 
 
 _ANY_TOKEN: Final = MergeRule()
@@ -70,15 +70,9 @@ def extend(
 
 def _with_merges(vocabulary: Vocabulary, merges: Sequence[Merge], first_id: int) -> Vocabulary:
     tokens = [*vocabulary.tokens, *[b""] * (first_id - len(vocabulary.tokens))]
-    tokens.extend(_tokens_of(vocabulary, [(left, right) for left, right, _ in merges], first_id))
+    for left, right, _ in merges:
+        tokens.append(tokens[left] + tokens[right])
     return replace(vocabulary, tokens=tuple(tokens), merges=(*vocabulary.merges, *merges))
-
-
-def _tokens_of(vocabulary: Vocabulary, pairs: Iterable[Pair], first_id: int) -> list[bytes]:
-    old, made = vocabulary.tokens, list[bytes]()
-    for left, right in pairs:
-        made.append(b"".join(old[part] if part < first_id else made[part - first_id] for part in (left, right)))
-    return made
 
 
 class _EncodedChunks(NamedTuple):
@@ -121,15 +115,6 @@ def _learned(
 ) -> list[Learned]:
     tie, may_make, overlapping = rule
     known = {token for token in vocabulary.tokens if token}
-    compiled = has_numba() and len(encoded.ids) >= _WORTH_COMPILING
-    if compiled and may_make is None:
-        from tokbench_plugins.bpe.compiled.count import Counts
-        from tokbench_plugins.bpe.compiled.extend import continue_counts
-
-        learned = continue_counts(Counts(*encoded), ids, progress, tie, overlapping=overlapping)
-        made = _tokens_of(vocabulary, [merge.pair for merge in learned], ids.start)
-        if known.isdisjoint(made) and len(set(made)) == len(made):
-            return learned
     tokens = [*vocabulary.tokens, *[b""] * (ids.start - len(vocabulary.tokens))]
 
     def claim(pair: Pair) -> bool:
@@ -140,7 +125,7 @@ def _learned(
         known.add(token)
         return True
 
-    if compiled:
+    if has_numba() and len(encoded.ids) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_plugins.bpe.compiled.extend import continue_counts
 

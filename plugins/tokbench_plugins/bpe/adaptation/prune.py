@@ -91,7 +91,6 @@ class _PrunedText:
         return self._used[leaf], -leaf
 
     def least_used(self, *, unused: bool) -> int | None:
-        """Return the least used leaf; ``None`` without a leaf, or if it must be ``unused`` and is not."""
         while self._leaves:
             entry = self._leaves[0]
             leaf = -entry[1]

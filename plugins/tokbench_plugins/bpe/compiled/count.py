@@ -2,12 +2,11 @@
 
 Different chunks keep the order of first occurrence, because it breaks ties in training.
 
-The kernels use a hash table with open addressing, at most three quarters full. The *key* of up to 15 bytes is the bytes
-and their number in two 64-bit integers; of longer chunks, a hash, and the bytes are compared. Its second half is never
-0: 0 marks an empty slot.
+The hash table has open addressing. The *key* of up to 15 bytes is the bytes and their number in two 64-bit integers; of
+longer chunks, a hash, and the bytes are compared. Its second half is 0 in an empty slot only.
 
-Blocks of chunks are counted in three loops, for fewer cache misses and mispredicted branches: compute the keys; count
-the chunks found in their first slot (nine of ten) without a branch; count the rest.
+A block of chunks is counted in three loops: compute the keys; count the chunks found in their first slot (nine of ten)
+without a branch; count the rest.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class Store(NamedTuple):
     """The different chunks so far."""
 
     arena: Any
-    """uint8[a], joined."""
+    """uint8[a]."""
 
     offsets: Any
     """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
@@ -134,7 +133,6 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 
 @inlined
 def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
-    """List the chunks that are not in their first slot, and return their number."""
     firsts, seconds = keys
     left: Any = 0
     for i in range(size):
@@ -219,7 +217,7 @@ class Counts(NamedTuple):
 
 
 class ChunkCounter:
-    """Different chunks and their counts, growing; ``known`` is their number.
+    """Counts different chunks.
 
     >>> counter = ChunkCounter()
     >>> counter.add(*encode_documents(["no", "yes", "no"]))
@@ -238,7 +236,6 @@ class ChunkCounter:
     def add(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
     ) -> None:
-        """Count chunks, none of them empty, laid out as in :class:`Chunks`."""
         given = Chunks(data, offsets, weights)
         first, chunks = 0, offsets.size - 1
         while first < chunks:
@@ -265,7 +262,7 @@ class ChunkCounter:
 
 
 def aligned_zeros(size: int) -> NDArray[np.uint64]:
-    """Return uint64[size], zeros that begin with a cache line."""
+    """Return uint64[size] that begins with a cache line."""
     words = np.zeros(size + 8, np.uint64)
     start = -words.ctypes.data % 64 // 8
     return words[start : start + size]
@@ -279,13 +276,11 @@ def grown(array: NDArray[Any], used: int, least: int = 0) -> NDArray[Any]:
 
 
 class Utf8Documents(NamedTuple):
-    """Documents as UTF-8."""
+    """Documents as UTF-8; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
 
     data: NDArray[np.uint8]
-    """uint8[n], joined."""
 
     offsets: NDArray[np.int64]
-    """int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``."""
 
 
 def encode_documents(documents: Sequence[str]) -> Utf8Documents:
@@ -301,7 +296,8 @@ def encode_documents(documents: Sequence[str]) -> Utf8Documents:
         encoded = [valid_unicode(document).encode() for document in documents]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return Utf8Documents(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    data = bytearray().join(encoded)  # writable: numba would compile once more for arrays that are not
+    return Utf8Documents(np.frombuffer(data, np.uint8), offsets)
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:

@@ -1,7 +1,7 @@
 """Encoding in bulk, compiled: flat arrays of ids from the UTF-8 of many documents; imports numba.
 
-Documents are read in slabs of about 256 KB, which fit into the processor's cache; each chunk is looked up in a cache of
-fixed size (40 MB for 100,000 ids) or merged.
+Documents are read in slabs of about 256 KB. Each chunk is looked up in a cache of fixed size (40 MB for 100,000 ids) or
+merged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks, merge_long_chunk
+from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks
 from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, byte_pairs, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
@@ -137,43 +137,9 @@ def _known_tokens(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
-    first, counts = _merged_short(keys, starts[merged], lengths[merged], merging)
+    room, counts = np.empty(int(lengths[merged].sum()), np.uint32), np.empty(len(merged), np.uint64)
+    merge_chunks(keys, (starts[merged], lengths[merged], len(merged)), merging, lanes(), room, counts)
+    first = room[(np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)]
     one = counts == 1
     spare = np.zeros(3, np.uint32)  # ids are read four at a time
     return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), first[one], spare])
-
-
-def _merged_short(
-    data: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint64], merging: Any
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    ids = np.empty(int(lengths.sum()), np.uint32)
-    counts = np.empty(len(lengths), np.uint64)
-    merge_chunks(data, (starts, lengths, len(lengths)), merging, lanes(), ids, counts)
-    places = (np.cumsum(lengths) - lengths).astype(np.int64)
-    return ids[places], counts
-
-
-def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]:
-    """Return for each token the one id that its bytes are merged to, or -1; whole chunks are not looked up.
-
-    Raises:
-        ValueError: pairs of ids have the same hash.
-
-    >>> encoded_alone(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]), [97, 257, 258])
-    [97, 257, -1]
-    """
-    tokens = [vocabulary.tokens[token_id] for token_id in token_ids]
-    merging = _merging(vocabulary)
-    lengths = np.array(list(map(len, tokens)), np.uint64)
-    starts = np.cumsum(lengths) - lengths
-    data = np.frombuffer(bytearray().join([*tokens, bytes(PADDING)]), np.uint8)
-    alone = np.full(len(tokens), -1, np.int64)
-    short = np.flatnonzero(lengths <= LONGEST_CACHED)
-    first, counts = _merged_short(data, starts[short], lengths[short], merging)
-    alone[short[counts == 1]] = first[counts == 1]
-    ids = np.empty(int(lengths.max(initial=0)), np.uint32)
-    for place in np.flatnonzero(lengths > LONGEST_CACHED):
-        if merge_long_chunk(data, np.int64(starts[place]), np.int64(lengths[place]), merging, ids) == 1:
-            alone[place] = ids[0]
-    kept: list[int] = alone.tolist()
-    return kept

@@ -4,11 +4,10 @@ The cache is one table of open addressing, of four words a row:
 
 - words 0 and 1, the *key*. Up to 15 bytes: the bytes, and their number in the top byte. Longer: a hash, and where
   ``keys`` has a copy of the bytes, with their number and the top bit set.
-- words 2 and 3, the *ids*. The top bit of word 2 marks rows learned from text, which may be dropped; the next seven
-  are the number of ids. Up to four ids are in the row itself, more in ``spans``.
+- words 2 and 3, the *ids*. The top bit of word 2 marks rows learned from text; the next seven are the number of ids.
+  Up to four ids are in the row itself, more in ``spans``.
 
-A new table holds the vocabulary, so that every token is a cache hit. When the table is full, only the rows learned from
-text are cleared.
+A new table holds the vocabulary. When the table is full, only the rows learned from text are cleared.
 """
 
 from __future__ import annotations
@@ -89,8 +88,7 @@ def key_of(data: Any, start: Any, length: Any) -> Any:
 
 
 @compiled
-def begin_of(rows: Any, mixed: Any) -> Any:
-    """Return the row where the search for a hash begins."""
+def _begin_of(rows: Any, mixed: Any) -> Any:
     return (mixed * _U4) & np.uint64(len(rows) - 1)
 
 
@@ -129,7 +127,7 @@ def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
 
 @compiled
 def write(rows: Any, spans: Any, state: Any, row: Any, ids: Any, at: Any, count: Any, mark: Any) -> None:
-    """Write the ids ``ids[at : at + count]`` to a row that has its key; the caller checks that there is room."""
+    """Write ``ids[at : at + count]`` to a row that has its key; the caller checks that there is room."""
     word = mark | (count << _U56)
     other = _U0
     if count > _INLINE:
@@ -146,8 +144,7 @@ def write(rows: Any, spans: Any, state: Any, row: Any, ids: Any, at: Any, count:
 
 
 @compiled
-def forget_if_full(rows: Any, state: Any) -> None:
-    """Clear all learned rows if a chunk found no room."""
+def _forget_if_full(rows: Any, state: Any) -> None:
     if state[_FULL]:
         for k in range(0, len(rows), 4):
             if rows[k + 2] & _LEARNED:
@@ -161,7 +158,7 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
         first, second, mixed = key_of(keys, starts[token], lengths[token])
-        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, begin_of(rows, mixed))
+        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, _begin_of(rows, mixed))
         if not known:
             if rows[row + _U1] != _U0:
                 return False
@@ -211,7 +208,7 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step:
         starts[k], lengths[k] = start, length
         if length <= longest:
             firsts[k], seconds[k], mixed = key_of(data, start, length)
-            begins[k] = begin_of(rows, mixed)
+            begins[k] = _begin_of(rows, mixed)
             prefetch(rows, begins[k])
         else:
             firsts[k], seconds[k], begins[k] = _U0, _NO_KEY, _U0
@@ -292,7 +289,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, out: Any, off
     document = _write_offsets(borders, offsets, 0, _U0, n)
     for first in range(0, len(ends), _BLOCK):
         last = min(first + _BLOCK, len(ends))
-        forget_if_full(rows, state)
+        _forget_if_full(rows, state)
         new: Any = 0
         for at in range(first, last, _STEP):
             stop = min(at + _STEP, last)

@@ -1,14 +1,12 @@
 """The merges of chunks, compiled, as :func:`..fast.encode.merge_ids`, several chunks at a time; imports numba.
 
-All integers in tables are unsigned: with a signed one among them numba would compute in floats.
-
 **Short chunks** are merged :data:`LANES` at a time, one merge each in turn, so that the processor works on one chunk
-while another waits for memory. A lane is a stretch of :data:`STRIDE` entries of four arrays, whose places count from 1:
+while another waits for memory. A lane has :data:`STRIDE` entries of four arrays, whose places count from 1:
 
-- ``tokens``: the ids; before the first and behind the last one an id that merges with nothing;
-- ``after`` and ``before``: the places of the neighbours, since merged ids leave gaps;
-- ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge,
-  of one rank the leftmost. Place 0 has no pair and takes what would be written for it.
+- ``tokens``: the ids, between two ids that merge with nothing;
+- ``after`` and ``before``: the places of the neighbours;
+- ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge.
+  Place 0 has no pair and takes what would be written for it.
 
 **Long chunks** have a heap of possible merges, and links over the gaps.
 """
@@ -41,7 +39,7 @@ class Merging(NamedTuple):
     """The merges, as the kernels look them up."""
 
     byte_ids: Any
-    """uint32[256], the id of each byte."""
+    """uint32[256]."""
 
     byte_pairs: Any
     """uint32[4 * 65536], as :func:`.pair_tables.byte_pairs` returns it."""
@@ -58,19 +56,15 @@ class Merging(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The four arrays of lanes."""
+    """The four arrays of lanes, each of LANES * STRIDE entries: uint32, uint32, uint8, uint8."""
 
     keys: Any
-    """uint32[LANES * STRIDE]."""
 
     tokens: Any
-    """uint32[LANES * STRIDE]."""
 
     after: Any
-    """uint8[LANES * STRIDE]."""
 
     before: Any
-    """uint8[LANES * STRIDE]."""
 
 
 @compiled

@@ -39,11 +39,11 @@ def continue_counts(
     made: range,
     progress: TrainProgress = silent,
     tie: Tie = "first",
-    allowed: Callable[[Pair], bool] | None = None,
+    allowed: Callable[[Pair], bool] = lambda _: True,
     *,
     overlapping: bool = True,
 ) -> list[Learned]:
-    """Learn merges as :func:`..fast.train.continue_merges`; the data of ``chunks`` are ids, ``allowed=None`` is all.
+    """Learn merges as :func:`..fast.train.continue_merges`; the data of ``chunks`` are ids.
 
     >>> ids, offsets = np.array([256, 32, 256, 99, 256, 99], dtype=np.uint32), np.array([0, 4, 6])
     >>> continue_counts(Counts(ids, offsets, np.array([1, 1])), range(300, 301))
@@ -53,10 +53,9 @@ def continue_counts(
         raise ValueError(
             f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
         )
-    forbid = None if allowed is None else partial(_forbid_best, tie=tie, allowed=allowed)
-    text = laid_out(chunks, made)
+    text = _laid_out(chunks, made)
     text.state[DISJOINT] = not overlapping
-    pairs, text = merge_all(text, tie, progress, forbid)
+    pairs, text = merge_all(text, tie, progress, partial(_forbid_best, tie=tie, allowed=allowed))
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     weights = text.weights[text.weight_index[heads]]
     used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
@@ -83,7 +82,7 @@ def _forbid_best(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> in
     return int(text.state[MADE]) + 1
 
 
-def laid_out(chunks: Counts, made: range) -> Text:
+def _laid_out(chunks: Counts, made: range) -> Text:
     """Return the text with all its pairs; each id takes one slot, whatever its bytes are."""
     ids, offsets, counts = chunks
     weights, weight_of = np.unique(counts, return_inverse=True)

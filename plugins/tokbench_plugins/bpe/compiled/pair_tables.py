@@ -2,11 +2,11 @@
 
 All integers in tables are unsigned: with a signed one among them numba would compute in floats.
 
-**Ranks of pairs** are in a perfect hash table, so that a look-up has no branch. The slot of a pair depends on the pair
-and on the displacement of its bucket, a small number found by trial when the table is made.
+**Ranks of pairs** are in a perfect hash table. The slot of a pair depends on the pair and on the displacement of its
+bucket, a small number found by trial when the table is made.
 
-**First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
-that could take one of the two bytes from outside come later. They are done while the chunk is read.
+**First merges.** About half of all merges of a chunk join two bytes. Most of these are certain at once: all merges that
+could take one of the two bytes come later. They are done while the chunk is read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ def _hash(left: Any, right: Any) -> tuple[Any, Any]:
 
 @copied
 def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
-    """Two pairs of one slot have different steps, so the next displacement separates them."""
     return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
 
 
@@ -66,13 +65,11 @@ def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
 
 
 class PairTables(NamedTuple):
-    """The tables of :func:`rank_of`."""
+    """The pairs with their ranks, by slot, and the displacements, by bucket."""
 
     pairs: NDArray[np.uint64]
-    """uint64[slots], the pairs with their ranks."""
 
     displacements: NDArray[np.uint16]
-    """uint16[buckets]."""
 
 
 def pair_tables(merges: NDArray[np.int64]) -> PairTables:
@@ -139,9 +136,8 @@ def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.
         rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with ``b``;
         and the id that their merge makes. ``NO_RANK`` without a merge.
 
-    If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
-    behind, no other merge can take one of the bytes first. Where a merge of lower rank takes the result, these two
-    numbers are 0, and the merge waits for its turn.
+    A merge of two bytes is certain if its rank is below the second number of the pair before and the third of the pair
+    behind. Both are 0 where a merge of lower rank takes the result.
 
     >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
     >>> ranked = np.array([[98, 99, 0, 256], [97, 98, 1, 257], [97, 256, 2, 258]])

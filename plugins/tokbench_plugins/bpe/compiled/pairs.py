@@ -81,7 +81,7 @@ def fill_table(pairs: Any, taken: Any, table: Any) -> None:
 
 @compiled
 def drop_stale(text: Any) -> None:
-    """Move the positions that are still valid together, in place."""
+    """Move the valid positions together."""
     flat, pairs, arena = text.flat, text.pairs, text.arena
     kept = 0
     for row in range(text.state[PAIRS]):
@@ -99,23 +99,18 @@ def drop_stale(text: Any) -> None:
 
 
 @inlined
-def row_of(pairs: Any, table: Any, key: Any) -> Any:
-    """Return the row of a pair, or -1."""
+def find_pair(text: Any, key: Any) -> Any:
+    """Return the row of a pair, which must have one."""
+    table = text.table
     slot = _slot(table, key)
-    while table[slot] >= 0 and pairs[table[slot], KEY] != key:
+    while text.pairs[table[slot], KEY] != key:
         slot = (slot + 1) & (table.size - 1)
     return table[slot]
 
 
 @inlined
-def find_pair(text: Any, key: Any) -> Any:
-    """Return the row of a pair that has one."""
-    return row_of(text.pairs, text.table, key)
-
-
-@inlined
 def new_pair(text: Any, key: Any, count: Any, positions: Any) -> Any:
-    """Make a row for a pair, with room for its positions."""
+    """Make a row with room for positions."""
     row = text.state[PAIRS]
     start = text.state[ARENA]
     text.pairs[row, KEY], text.pairs[row, COUNT] = key, count
@@ -151,7 +146,7 @@ def _sink(heap: Any, size: Any, at: Any, count: Any, rank: Any, pair: Any) -> No
 
 @inlined
 def push(text: Any, row: Any, smallest: Any) -> None:
-    """Enter a pair whose count has reached the threshold."""
+    """Enter a pair into the heap."""
     heap, pairs = text.heap, text.pairs
     count = pairs[row, COUNT]
     rank = pairs[row, KEY] if smallest else text.arena[pairs[row, START]]

@@ -1,15 +1,13 @@
 r"""Scanners that split text by the named patterns, compiled by numba, with the output of ``regex.findall``.
 
-The classes of characters come from the installed ``regex``, because its versions differ in their Unicode tables. They
-are kept in the store.
+The classes of characters come from the installed ``regex``, because its versions differ in their Unicode tables.
 
 Each named pattern is an automaton that reads each character once. Where a boundary depends on what follows, it is
 *owed* and reported later. A transition may report up to three boundaries, in this order:
 
 ``MARKED``
     at the place that an earlier transition marked: behind the last line break among spaces
-    (``\s*[\r\n]``), behind the last letter without case among capitals (what ``[\p{Lu}…]*`` leaves for
-    ``[\p{Ll}…]+``), before an apostrophe that may begin a contraction.
+    (``\s*[\r\n]``), behind the last letter without case among capitals, before an apostrophe.
 ``BEFORE``
     before the previous character: of several spaces the last is left to the word, ``\s+(?!\S)``.
 ``HERE``
@@ -32,7 +30,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled, inlined, open_store_if_usable
+from tokbench.plugin import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
 from tokbench_plugins.bpe.patterns import pattern_name
 
@@ -57,12 +55,11 @@ _BY_EXPRESSION: Final = {
 }
 
 _CASES: Final = {r"\p{Ll}": LOWER, r"[\p{Lu}\p{Lt}]": UPPER, r"[\p{Lm}\p{Lo}]": BOTH}
-_TABLES: Final = "classes"
 _PAGES: Final = 0x110000 >> 8
 
 
 def letter_class(case: int, fold: int = 0) -> int:
-    """Return the class of the letters of a case and of an entry of :data:`FOLDS`."""
+    """Return a class of letters; ``fold`` is an index of :data:`FOLDS`."""
     return END + 1 + case * len(FOLDS) + fold
 
 
@@ -82,26 +79,13 @@ class ClassTables(NamedTuple):
 
 @cache
 def class_tables() -> ClassTables:
-    """Return the tables of the installed ``regex``, from the store if they were made before."""
-    store = open_store_if_usable()
-    if store is None:
-        return _make_tables()
-    others = {"other": OTHER, "small": SMALL, "folds": list(FOLDS)}
-    key = {"regex": regex.__version__, "numbers": _numbers(), **others}
-    tables: ClassTables = store.result(_TABLES, key, _make_tables)
-    return tables
-
-
-def _numbers() -> dict[str, int]:
-    return _BY_EXPRESSION | {expression: letter_class(case) for expression, case in _CASES.items()}
-
-
-def _make_tables() -> ClassTables:
+    """Return the tables of the installed ``regex``."""
     codes = np.arange(0x110000, dtype=np.uint32)
     codes[0xD800:0xE000] = ord("?")  # surrogates are not text; something must keep their places
     everything = codes.tobytes().decode("utf-32-le")
     classes = np.full(codes.size, OTHER, np.uint8)
-    for expression, number in _numbers().items():
+    numbers = _BY_EXPRESSION | {expression: letter_class(case) for expression, case in _CASES.items()}
+    for expression, number in numbers.items():
         members = "".join(regex.findall(f"{expression}+", everything))
         classes[np.frombuffer(members.encode("utf-32-le"), np.uint32)] = number
     for fold, letters in enumerate(FOLDS[1:], 1):
@@ -255,7 +239,7 @@ def _o200k() -> _Automaton:
 
 
 class Scanned(NamedTuple):
-    """Two readers of a split that need no ``regex``: for any text, and for windows of ASCII."""
+    """Two readers of a split: for any text, and for windows of ASCII."""
 
     automaton: Callable[[], _Automaton]
     ascii_kind: int
@@ -268,12 +252,10 @@ AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "
 
 @cache
 def transitions(name: str) -> NDArray[np.uint16]:
-    """Return the automaton of a named pattern.
+    """Return the automaton of a named pattern, uint16[states * CLASSES].
 
-    Returns:
-        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` reports the boundaries in
-        the lowest bits of ``t = transitions[s + c]``, and leads to the state that begins at ``t >> STATE_SHIFT``. The
-        first state begins at 0.
+    In a state that begins at ``s`` a character of class ``c`` reports the boundaries in the lowest bits of ``t =
+    transitions[s + c]``, and leads to the state that begins at ``t >> STATE_SHIFT``. The first state begins at 0.
 
     >>> t = int(transitions("gpt2")[BLANK])  # a blank at the start of a text
     >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
@@ -367,7 +349,7 @@ def scanner(pattern: str) -> Scanner | None:
 class Scanner:
     """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`.
 
-    >>> data = np.frombuffer("Far   away, in 2024".encode(), np.uint8)
+    >>> data = np.frombuffer(bytearray(b"Far   away, in 2024"), np.uint8)
     >>> Scanner("gpt2").ends(data).tolist()
     [3, 5, 10, 11, 14, 19]
     """
@@ -377,10 +359,9 @@ class Scanner:
         self._tables = (transitions(name), *class_tables())
 
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Return int64[c], the rising positions in ``data`` behind the last byte of each chunk.
+        """Return int64[c], the positions behind each chunk; none crosses from one document to the next.
 
-        ``data`` must be valid UTF-8; others would be read past their end. No chunk crosses from one document of
-        ``offsets`` to the next.
+        ``data`` must be valid UTF-8: other bytes would be read past their end.
         """
         if offsets is None:
             offsets = np.array([0, data.size], np.int64)

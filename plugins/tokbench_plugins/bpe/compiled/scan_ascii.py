@@ -77,7 +77,7 @@ _zeros_above: Any = _count_of_zeros("ctlz")
 
 @inlined
 def highest_bit(word: Any) -> Any:
-    """Return the place of the highest bit of a word that is not zero."""
+    """Return the place of the highest bit."""
     return _U63 - _zeros_above(word)
 
 

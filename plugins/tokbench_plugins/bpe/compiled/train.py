@@ -1,14 +1,13 @@
 """Training as in :mod:`..fast.train`, with the same merges, compiled by numba.
 
 **Text.** All chunks are in one array, ``flat``, with a gap before and after each. An id of ``w`` bytes keeps ``w``
-slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single byte holds the id). So the next id
-begins ``w`` slots further on, and the slot before an id says which id ends there, without links.
+slots: the first holds the id, the last ``TAIL - id`` (the only slot of a single byte holds the id).
 
 **Heap.** The heap holds the pairs that occur at least ``threshold`` times. When it is empty, the threshold falls to
 half of the highest count. Counts of old pairs never rise, so this misses no pair.
 
-**Merging.** A merge writes the new id and counts its neighbours, then it writes the positions of their new pairs. In
-between, each *different* neighbour is looked up once.
+**Merging.** A merge writes the new id and counts its neighbours, looks each *different* neighbour up once, and writes
+the positions of their new pairs.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ DONE, EXHAUSTED, ARENA_FULL, PAIRS_FULL, TABLE_FULL = range(5)  # what merge_up_
 
 @compiled
 def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weight_index: Any) -> Any:
-    """Spread the chunks that have any pair over ``flat``, and return the number of slots used."""
+    """Spread the chunks of two bytes or more over ``flat``, and return the number of slots used."""
     flat[0] = GAP
     slot = 1
     for chunk in range(weight_of.size):
@@ -109,7 +108,7 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
 
 
 class Met(NamedTuple):
-    """The numbers of different neighbours of a pair that were met."""
+    """Numbers of different neighbours."""
 
     lefts: Any
 
@@ -179,8 +178,7 @@ def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
 
 
 @compiled
-def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
-    """Merge a pair everywhere; return the end of the positions of ``made``, which begin at the pair's."""
+def _merge_row(text: Any, row: Any, made: Any, smallest: Any) -> None:
     start, last = text.pairs[row, START], text.pairs[row, END]
     text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
     beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
@@ -204,7 +202,6 @@ def merge_row(text: Any, row: Any, made: Any, smallest: Any) -> Any:
     for new in range(fresh, text.state[PAIRS]):
         if text.pairs[new, COUNT] >= text.state[THRESHOLD]:
             push(text, new, smallest)
-    return end
 
 
 @compiled
@@ -225,7 +222,7 @@ def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
         drop_best(text)
         made = text.state[MADE]
         text.merges[made] = text.pairs[row, KEY]
-        merge_row(text, row, made, smallest)
+        _merge_row(text, row, made, smallest)
         text.state[MADE] = made + 1
     return DONE
 
@@ -241,7 +238,7 @@ def make_ready(pattern: str | None, tie: Tie) -> None:
 
 
 def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:
-    """Train on counted chunks, in order of first occurrence.
+    """Train on counted chunks.
 
     >>> train_counts(Counts.of({"aab": 2, "ab": 3}), 258)
     [(97, 98), (97, 256)]
@@ -253,13 +250,11 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
 
 
 class MergedText(NamedTuple):
-    """The result of training."""
+    """Merges in order of rank, and the text with all of them done."""
 
     pairs: list[Pair]
-    """In order of rank."""
 
     text: Text
-    """The text with all merges done."""
 
 
 def merge_all(

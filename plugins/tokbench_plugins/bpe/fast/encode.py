@@ -1,8 +1,7 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
-- A *short* chunk keeps the rank of every pair in a list: still quadratic, but each step is a call of C.
-- A *long* chunk keeps the possible merges in a heap, by rank and then from left to right; links lead over the ids that
-  were merged away.
+- A *short* chunk keeps the rank of every pair in a list: quadratic, but each step is a call of C.
+- A *long* chunk keeps the possible merges in a heap, by rank and then from left to right.
 
 Both give the same ids, because a merge creates only pairs with the new id, and merges that use an id come after the one
 that makes it.

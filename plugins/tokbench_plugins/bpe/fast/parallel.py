@@ -41,8 +41,6 @@ def in_order(
 ) -> Iterator[_Result]:
     """Yield the results of work on each item, in order; several run at a time, up to ``workers`` items ahead.
 
-    Threads are for work that releases the GIL; processes need picklable work.
-
     >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
     ['A', 'B', 'C']
     """

@@ -1,8 +1,7 @@
 """Sampling at encoding: BPE dropout and StochasTok, seeded, so that a text always has the same ids.
 
 *BPE dropout* (Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword Regularization") leaves out merges at
-random. :func:`drop_merges` gives the same ids as :func:`..literal.drop_literally` with the same draws, in near-linear
-time. A chunk that is looked up as a whole counts as one merge.
+random. A chunk that is looked up as a whole counts as one merge.
 
 *StochasTok* (Sims et al. 2025, "StochasTok: Improving Fine-Grained Subword Understanding in LLMs") splits tokens of the
 finished encoding: a share p of n tokens means ``floor(p * n)`` steps. Each step takes a random token and splits it into
@@ -57,7 +56,7 @@ class Sampling(NamedTuple):
         return ", ".join([*kinds, f"seed {self.seed}"])
 
     def draws(self, text: str) -> Draw:
-        """Return the random numbers of a text, which depend only on the text and the seed.
+        """Return the random numbers of a text and the seed.
 
         >>> Sampling(seed=1).draws("hat")() == Sampling(seed=1).draws("hat")()
         True
@@ -69,7 +68,7 @@ class Sampling(NamedTuple):
 def drop_merges(
     ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int], dropout: float, draw: Draw
 ) -> list[int]:
-    """Merge the ids of one chunk with BPE dropout, as :func:`..literal.drop_literally` does and with its draws.
+    """Merge the ids of one chunk as :func:`..literal.drop_literally` does and with its draws, in near-linear time.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_merges([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))

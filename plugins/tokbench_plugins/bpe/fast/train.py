@@ -7,8 +7,7 @@ Everything is counted once and then kept up to date. Five ideas, each exact:
 2. **Link the ids.** All chunks are in one flat list, an empty slot between two. A merge writes the new id into the left
    slot and empties the right one; links lead over empty slots. So a smaller position is always earlier in the text.
 3. **Remember where pairs are.** A merge visits only its own positions and corrects the counts of the neighbours.
-4. **Old pairs never gain.** A merge creates only pairs with the new id. The count of any other pair can only fall, and
-   its first position only move right.
+4. **Old pairs never gain.** The count of a pair without the new id can only fall, its first position only move right.
 5. **So the heap may be lazy.** If the best entry is out of date, it goes back with its current key; if it is up to
    date, no other can beat it.
 """
@@ -62,7 +61,7 @@ class Learned(NamedTuple):
     pair: Pair
 
     times: int
-    """How often it replaced the pair, which is how many ids the text lost."""
+    """How often it replaced the pair."""
 
 
 def continue_merges(
@@ -76,8 +75,8 @@ def continue_merges(
 ) -> Iterator[Learned]:
     """Yield merges as :func:`..literal.continue_literally` does, from any ids on.
 
-    ``sequences`` has the ids of each different chunk and its count, in order of first occurrence. ``allowed`` is called
-    once for each pair. ``overlapping=False`` counts merges that would happen, as :func:`..literal.count_merges` does.
+    ``sequences`` has the ids and the count of each different chunk, in order of first occurrence. ``allowed`` is called
+    once for each pair. ``overlapping=False`` counts as :func:`..literal.count_merges` does.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]
@@ -107,7 +106,6 @@ class LinkedText:
         positions: for each pair, where it starts or once started, *last first*.
         heap: one entry (-count, rank, pair) for each pair, current or out of date. The rank is the first
             position, or 0 if the smallest pair wins a tie.
-        overlapping: False if the heap has the number of merges that would happen.
     """
 
     def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie, *, overlapping: bool = True) -> None:

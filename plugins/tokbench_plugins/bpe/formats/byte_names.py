@@ -1,8 +1,7 @@
 """GPT-2's byte alphabet: tokens are bytes, JSON holds text, so each byte has a printable character.
 
 A byte that is a visible Latin-1 character keeps it; the others, in order, have the code points from 256 on. So ``Ġ`` is
-a space and ``Ċ`` a line break. Special tokens are written as they are. Where that makes one spelling mean two things,
-nothing is written.
+a space and ``Ċ`` a line break.
 """
 
 from __future__ import annotations
@@ -88,9 +87,6 @@ def vocabulary_of_names(
     ids: Mapping[str, int], merges: Iterable[tuple[str, str]], place: Callable[[int], str]
 ) -> Vocabulary:
     """Return the vocabulary of ordinary tokens and merges that are spelled in the byte alphabet.
-
-    Raises:
-        ValueError: an id is negative or repeated, a byte has none, or a merge has a part or a result without one.
 
     >>> ids = {character: byte for byte, character in enumerate(BYTE_TO_CHARACTER)} | {"Ġh": 256}
     >>> vocabulary_of_names(ids, [("Ġ", "h")], "merge {}".format).merges

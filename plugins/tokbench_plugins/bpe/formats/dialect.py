@@ -1,7 +1,7 @@
 r"""Checks that a regular expression means the same to the ``regex`` package and to Hugging Face's engine.
 
-``tokenizers`` splits with Oniguruma, in Ruby's dialect, where ``{1,3}+`` repeats instead of being possessive, ``$``
-ends a line instead of a text, and ``\w`` does not hold ``²``. So only constructs known to agree are allowed.
+``tokenizers`` splits with Oniguruma, where ``{1,3}+`` repeats, ``$`` ends a line, and ``\w`` does not hold ``²``. So
+only constructs known to agree are allowed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_shared_dialect(pattern: str) -> None:
 
 
 def _without_conditions(pattern: str) -> str:
-    """Leave out every look ahead or behind; the result can match nothing wherever the expression can."""
+    """Leave out every look ahead or behind."""
     parts: list[str] = []
     is_condition: list[bool] = []
     position = 0

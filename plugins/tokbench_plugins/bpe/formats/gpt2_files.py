@@ -19,12 +19,7 @@ _HEADER: Final = "#version: 0.2"
 
 
 def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") -> Parts:
-    """Return the parts of the tokenizer in the two files; ``pattern`` is the split, which they do not contain.
-
-    Raises:
-        BackendError: a file cannot be read or is damaged, or they do not belong together; the message names file and
-            line.
-    """
+    """Return the parts of the tokenizer in the two files; ``pattern`` is the split, which they do not contain."""
     content, merges = read_json_object(encoder), _read_merges(vocab)
     try:
         ids = ids_by_name(content, "the content")

@@ -9,11 +9,7 @@ from tokbench.plugin import BackendError, TextError, parse_json, read_file
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """Return the content of a file whose outermost value is an object.
-
-    Raises:
-        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else.
-    """
+    """Return the content of a file whose outermost value is an object; no key may be there twice."""
     try:
         content = parse_json(read_file(path, text=True), _no_key_twice)
     except TextError as error:

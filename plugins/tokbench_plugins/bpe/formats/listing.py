@@ -8,8 +8,7 @@ r"""A readable vocabulary: one token per line, in order of creation.
     merge 257 = 256 33           "hi!"
     special 258                  "<|endoftext|>"
 
-A token is text between quotes where it is visible text; all else is bytes, ``\xc3``: halves of characters, control and
-invisible characters, a combining mark after the quote, a backslash, a quote. :func:`read_listing` reads it back.
+A token is shown between quotes, and what is not visible text as bytes, ``\xc3``.
 """
 
 from __future__ import annotations

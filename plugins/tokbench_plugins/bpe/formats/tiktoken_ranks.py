@@ -1,11 +1,8 @@
 """``.tiktoken`` files: for each token a line with its bytes in base64 and its id, which is also its rank.
 
-tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be written if its ranks imply
-exactly its merges. An export writes the split to a second file, ``NAME.tiktoken.pattern``; published files are
-recognised by their hash.
-
-One line may be ``= 50256``, as in OpenAI's file for Whisper: an empty token, which decodes to nothing and which no text
-gives.
+A vocabulary can be written if its ranks imply exactly its merges. An export writes the split to a second file,
+``NAME.tiktoken.pattern``; published files are recognised by their hash. A line ``= 50256``, as in OpenAI's file for
+Whisper, is an empty token.
 """
 
 from __future__ import annotations
@@ -138,9 +135,6 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     """Return the ranks from which tiktoken gets the ids of a vocabulary.
-
-    Raises:
-        ValueError: two ids have the same bytes, or other merges follow from the ids.
 
     >>> ranks_of(Vocabulary.trained([(104, 105), (256, 33)]))[b"hi!"]
     257

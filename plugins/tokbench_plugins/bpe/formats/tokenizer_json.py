@@ -1,10 +1,8 @@
 """Hugging Face's ``tokenizer.json``, written and read: byte-level BPE, or a reason why not.
 
-``tokenizers.Tokenizer.from_file`` gives the same ids for a file written here, but recognises special tokens in any text
-unless ``tokenizer.encode_special_tokens = True`` is set.
-
-What changes the ids of ordinary text and has no counterpart here is refused; other parts (markers around a text,
-padding) are left out and noted.
+``tokenizers.Tokenizer.from_file`` gives the same ids, but recognises special tokens in any text unless
+``tokenizer.encode_special_tokens = True`` is set. What changes the ids of ordinary text and has no counterpart here is
+refused; other parts (markers around a text, padding) are left out and noted.
 """
 
 from __future__ import annotations

@@ -60,10 +60,8 @@ def train_parity_literally(
 ) -> list[Pair]:
     """Train so that the language with the most tokens per unit chooses each merge, which is then done in all languages.
 
-    It chooses the most frequent pair of its own text. If the window excludes all others, the one with the most tokens
-    chooses all the same. ``on_merge`` gets the language; ``*`` for plain BPE.
-
-    The second language is short of merges, so it chooses, though the first has the more frequent pair:
+    It chooses the most frequent pair of its own text. Where the window excludes all languages, it has no effect.
+    ``on_merge`` gets the language; ``*`` for plain BPE.
 
     >>> text = [("en", b"low"), ("en", b"low"), ("xx", b"zzz")]
     >>> train_parity_literally(text, 257, ParityRule(), MeasuredText({"en": 6, "xx": 1}))

@@ -30,11 +30,11 @@ class ParityTraining(NamedTuple):
     rule: ParityRule = ParityRule()
 
     dev: Texts | None = None
-    """The documents on which parity is measured; ``None`` for the training text."""
+    """The measured documents; ``None`` for the training text."""
 
     @property
     def record(self) -> tuple[tuple[str, str | int | float], ...]:
-        """The options on which the merges depend, for the artefact; the development text by its hash."""
+        """For the artefact; the development text by its hash."""
         dev = CorpusDigest()
         for language, documents in sorted((self.dev or {}).items()):
             for document in (language, *documents):

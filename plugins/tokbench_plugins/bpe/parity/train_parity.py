@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from tokbench.plugin import TrainProgress, silent
 from tokbench_plugins.bpe.fast.train import LinkedText
@@ -14,27 +14,25 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
 _REPORTS: Final = 200  # calls of ``progress``, about
 
-_Chunks = TypeVar("_Chunks")
-
 CountedChunks = Sequence[tuple[bytes, int]]
 """Different chunks in order of first occurrence, each with its count."""
 
 
-class LanguageText(NamedTuple, Generic[_Chunks]):
-    """The text of one language, in the form that its trainer takes."""
+class LanguageText(NamedTuple):
+    """The text of one language."""
 
-    chunks: _Chunks
+    chunks: CountedChunks
     """Of the training text."""
 
     units: int
     """The bytes or documents of the measured text."""
 
-    measured: _Chunks | None = None
+    measured: CountedChunks | None = None
     """``None`` to measure the training text."""
 
 
 def train_parity(
-    languages: Sequence[LanguageText[CountedChunks]],
+    languages: Sequence[LanguageText],
     vocab_size: int,
     rule: ParityRule,
     given: Sequence[Pair] = (),
@@ -64,7 +62,7 @@ def train_parity(
 
 
 class _LanguageTexts:
-    def __init__(self, languages: Sequence[LanguageText[CountedChunks]], rule: ParityRule, tie: Tie) -> None:
+    def __init__(self, languages: Sequence[LanguageText], rule: ParityRule, tie: Tie) -> None:
         self._texts = [LinkedText(text.chunks, tie) for text in languages]
         self._apart = [None if text.measured is None else LinkedText(text.measured, tie) for text in languages]
         measured = [text.chunks if text.measured is None else text.measured for text in languages]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar, Unpack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, Unpack
 
 from tokbench.plugin import BackendError, GroupedText, TrainProgress, silent, valid_unicode
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.engines import TrainSettings, train, trains_compiled
+from tokbench_plugins.bpe.engines import TrainSettings, train
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.parity.literal_parity import LanguageChunk, MeasuredText, train_parity_literally
 from tokbench_plugins.bpe.parity.options import ParityTraining, Texts, Unit
 from tokbench_plugins.bpe.parity.train_parity import CountedChunks, LanguageText, train_parity
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
-
-_Chunks = TypeVar("_Chunks")
 
 _log = logging.getLogger("tokbench")
 
@@ -69,9 +66,6 @@ def train_with_parity(
 ) -> list[Pair]:
     """Train parity-aware byte-level BPE; all text is held in memory.
 
-    Raises:
-        BackendError: the languages of the texts do not match, or their numbers of documents.
-
     >>> text = [("en", "low low low"), ("xx", "zz")]
     >>> train_with_parity(text, 257, "gpt2", ParityTraining("documents"))
     [(108, 111)]
@@ -82,21 +76,14 @@ def train_with_parity(
     held = list(documents)
     texts = _ParityTexts.of(held, parity)
     if engine == "literal":
-        chunks = partial(_chunks, Splitter(pattern))
-        measured = MeasuredText(texts.units, None if texts.apart is None else chunks(_in_turn(texts.apart)))
+        split = Splitter(pattern)
+        measured = MeasuredText(texts.units, None if texts.apart is None else _chunks(split, _in_turn(texts.apart)))
         on_merge = _logged(vocab_size - FIRST_MERGE, progress)
-        return train_parity_literally(chunks(held), vocab_size, parity.rule, measured, tie, on_merge)
+        return train_parity_literally(_chunks(split, held), vocab_size, parity.rule, measured, tie, on_merge)
     plain = min(FIRST_MERGE + parity.rule.global_merges, vocab_size)
     given = train([text for _, text in held], plain, pattern, silent, **settings)
     del held
-    if not trains_compiled(engine, texts.characters):
-        languages = texts.counted(partial(_counted, pattern=pattern))
-        return train_parity(languages, vocab_size, parity.rule, given, tie, progress)
-    from tokbench_plugins.bpe.compiled.count import count_documents
-    from tokbench_plugins.bpe.parity.compiled_parity import train_parity_counts
-
-    counts = texts.counted(partial(count_documents, pattern=pattern, processes=settings.get("processes", 1)))
-    return train_parity_counts(counts, vocab_size, parity.rule, given, tie, progress)
+    return train_parity(texts.counted(pattern), vocab_size, parity.rule, given, tie, progress)
 
 
 class _ParityTexts(NamedTuple):
@@ -114,14 +101,13 @@ class _ParityTexts(NamedTuple):
         apart = None if parity.dev is None else _matching(parity.dev, training)
         return cls(training, apart, _units(training if apart is None else apart, parity.unit))
 
-    @property
-    def characters(self) -> int:
-        return sum(len(text) for _, text in _in_turn(self.training))
+    def counted(self, pattern: str | None) -> list[LanguageText]:
+        def count(texts: Texts, language: str) -> CountedChunks:
+            return [(chunk.encode(), times) for chunk, times in count_chunks(texts[language], pattern).items()]
 
-    def counted(self, count: Callable[[Sequence[str]], _Chunks]) -> list[LanguageText[_Chunks]]:
         return [
             LanguageText(
-                count(self.training[language]), units, None if self.apart is None else count(self.apart[language])
+                count(self.training, language), units, None if self.apart is None else count(self.apart, language)
             )
             for language, units in self.units.items()
         ]
@@ -129,10 +115,6 @@ class _ParityTexts(NamedTuple):
 
 def _in_turn(texts: Texts) -> Iterator[tuple[str, str]]:
     return ((language, text) for language, documents in texts.items() for text in documents)
-
-
-def _counted(documents: Sequence[str], pattern: str | None) -> CountedChunks:
-    return [(chunk.encode(), count) for chunk, count in count_chunks(documents, pattern).items()]
 
 
 def _chunks(split: Splitter, documents: Iterable[tuple[str, str]]) -> list[LanguageChunk]:

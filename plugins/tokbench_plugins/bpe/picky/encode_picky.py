@@ -1,7 +1,6 @@
 """Encoding with the events of PickyBPE in near-linear time, as :func:`.literal_picky.encode_picky_literally`.
 
 A heap holds for each place the next event that may happen there, the earliest event first and then the leftmost place.
-What an event makes can only take part in later events.
 """
 
 from __future__ import annotations

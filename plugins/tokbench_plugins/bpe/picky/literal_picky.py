@@ -1,16 +1,14 @@
 """The textbook loops of PickyBPE (Chizhov et al. 2024, *BPE Gets Picky*, arXiv:2409.04599), short and slow.
 
-BPE keeps every token that it makes on the way: ``Kentuck`` stays after ``Kentucky``, though no text uses it. PickyBPE
-looks at both halves after each merge. The *intersection over self* of a half is the share of its occurrences that the
-merge took: IoS = times merged / occurrences before. If it reaches the threshold, the half is removed, and its other
-occurrences are split into existing tokens. A single byte is never removed. A removed token may be made again.
+PickyBPE looks at both halves after each merge. The *intersection over self* of a half is the share of its occurrences
+that the merge took: IoS = times merged / occurrences before. If it reaches the threshold, the half is removed, and its
+other occurrences are split into existing tokens. A single byte is never removed. A removed token may be made again.
 
 Training is a list of *events*, merges and removals, in order. Encoding repeats them in this order.
 
-Training ends at every threshold. List how many tokens of each length the text has, the longest length first. A merge
-makes at least one token of length a + b out of tokens of the lengths a and b, and the removals after it replace tokens
-of these lengths by shorter ones. So the first number that changes is for length a + b, and it grows. The lists rise in
-lexicographic order, none repeats, and the text has finitely many.
+Training ends at every threshold. List how many tokens of each length the text has, the longest first. A merge makes a
+token of length a + b, and the removals after it replace tokens of the lengths a and b by shorter ones. So the first
+number that changes grows: the lists rise in lexicographic order, and the text has finitely many.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Late merges: an engine does them as soon as their halves exist, because their own rank is lower.
 
-Suppose that ``a b`` makes the second half of ``cab``, and that ``cab`` has the lower rank. An engine merges one ``a
-b``, then at once the resulting ``c ab``, then the next ``a b``. An order of merges does all ``a b``, then all ``c ab``.
-Both give the same ids unless a token can go into two merges of such a group; :func:`check_group` finds these groups.
+If ``cab`` has a lower rank than ``ab``, an engine merges one ``a b``, then at once ``c ab``, then the next ``a b``. An
+order of merges does all ``a b``, then all ``c ab``. Both give the same ids unless a token can go into two merges of
+such a group; :func:`check_group` finds these groups.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ class GroupMerge(NamedTuple):
 
 
 def check_group(group: Sequence[GroupMerge]) -> None:
-    """Check that a group of merges, done one after the other, gives what an engine gives.
-
-    The first is the merge at its own rank, the others the late ones that it makes possible, in order.
+    """Check that a merge and the late ones that it makes possible, done one after the other, give an engine's ids.
 
     >>> ab = GroupMerge(97, 98, made=300, place=9)
     >>> check_group([ab, GroupMerge(99, 300, made=301, place=1)])  # c ab

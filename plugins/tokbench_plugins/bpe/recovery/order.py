@@ -1,7 +1,7 @@
 """The merges of a vocabulary in an order of which every prefix is a smaller vocabulary.
 
-In published vocabularies the ids are such an order, with few exceptions: a token added by hand has a low id, and halves
-with higher ones. Engines make it as soon as both halves exist, so this is its place in the order.
+In published vocabularies the ids are such an order, with few exceptions: tokens with a lower id than their halves.
+Engines make these as soon as both halves exist, so this is their place in the order.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 When a token was made, all earlier merges had been done, on its bytes too. So encode its bytes with the merges of lower
 rank: what is left are its two halves.
 
-If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens, added by
-hand. An engine looks each chunk up among them before it merges.
+If more than two parts are left, no merge can build the token. An engine looks each chunk up among such tokens before
+it merges.
 """
 
 from __future__ import annotations
@@ -72,8 +72,7 @@ def _with_halves_that_come_later(
 ) -> list[Merge]:
     """Add the merges of tokens whose halves have higher ranks, each at the rank of its token.
 
-    Engines of ranks join any two neighbours whose bytes are a token. So for every token with a whole chunk in it, each
-    way to cut it into two tokens becomes a merge. Only one of them is ever done.
+    For every token with a whole chunk in it, each way to cut it into two tokens becomes a merge. Only one is ever done.
     """
     lengths = set(map(len, ranks)) - {0}  # to look up each part of a token of a million bytes would take hours
 
@@ -126,7 +125,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
-    """Return the tokens of several bytes, in order of id."""
+    """Return the tokens of several bytes."""
     id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
     in_order = sorted(ranks.items(), key=itemgetter(1))
     if sorted(id_of.values()) == list(range(FIRST_MERGE)):  # as in most vocabularies: the ids of bytes are bytes too
@@ -138,8 +137,8 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
     """Find the merges of tokens in order of rank.
 
-    A candidate may be repeated with other pairs; the pair that lower merges leave of it makes it. ``late`` allows a
-    token to be made after tokens of higher rank that give it its halves, as in engines.
+    A candidate may be repeated with other pairs. ``late`` allows a token to be made after its halves of higher rank, as
+    in engines.
 
     >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
     [(0, 1, 3), (3, 2, 4)]

@@ -17,7 +17,7 @@ class Candidate(NamedTuple):
     """The ids of its bytes or characters."""
 
     pair: Pair | tuple[()] | None = None
-    """The two ids that it is merged from; ``None`` for any two with its bytes, ``()`` if it is never merged."""
+    """The two ids of its halves; ``None`` for any two with its bytes, ``()`` if it is never merged."""
 
 
 class WholeChunk(NamedTuple):

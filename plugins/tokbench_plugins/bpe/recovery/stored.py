@@ -23,12 +23,12 @@ WantedPair: TypeAlias = Pair | tuple[()] | None
 
 
 def recovered_once(candidates: Sequence[Candidate], make: Callable[[], Recovered], *, late: bool) -> Recovered:
-    """Return the cached result for candidates, or the result of ``make``, which is then cached."""
+    """Return the cached result of ``make`` for candidates."""
     return _once(lambda: {"candidates": _digest(candidates), "late": late, "version": _VERSION}, make)
 
 
 def recovered_from_ranks_once(ranks: Mapping[bytes, int], make: Callable[[], Recovered]) -> Recovered:
-    """Return the cached result for ranks, or the result of ``make``, which is then cached."""
+    """Return the cached result of ``make`` for ranks."""
     return _once(lambda: {"engines": _digest_of_ranks(ranks), "version": _VERSION}, make)
 
 

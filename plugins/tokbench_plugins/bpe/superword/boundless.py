@@ -1,7 +1,7 @@
 """Training of BoundlessBPE, with the merges of :func:`.literal_superwords.train_boundless_literally`.
 
-Ordinary merges are trained first, because supermerges, which join chunks that are one token, do not change them. Then
-both kinds take their turns. The pairs of a chunk wait for the merge that makes it one token.
+Ordinary merges are trained first, because supermerges do not change them. Then both kinds take their turns. The pairs
+of a chunk wait for the merge that makes it one token.
 """
 
 from __future__ import annotations
@@ -129,7 +129,6 @@ class _Superwords(LinkedText):
         heapq.heappush(self.heap, self.entry(pair))
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        """Return the current heap entry of a pair; the smallest pair goes by final ids."""
         if self.first_wins:
             return super().entry(pair)
         return -self.times(pair), self.ranked[pair[0]] << 32 | self.ranked[pair[1]], pair

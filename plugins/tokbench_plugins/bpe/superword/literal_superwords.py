@@ -67,9 +67,8 @@ def train_boundless_literally(
 ) -> BoundlessMerges:
     """Do the merge that is done most often, be it within chunks or of whole chunks.
 
-    A merge of whole chunks, a *supermerge*, joins two neighbours that are one token each and word-like. It goes before
-    an ordinary merge with the same count. It is skipped if its token exists, or if one chunk of the text contains the
-    bytes, where ordinary merges may make the same token.
+    A *supermerge* joins two neighbouring chunks that are one token each and word-like. It goes before an ordinary merge
+    with the same count. It is skipped if its token exists, or if one chunk of the text contains its bytes.
 
     >>> train_boundless_literally([[b"in", b" a"], [b"in", b" a"]], 259)
     BoundlessMerges(merges=[(105, 110), (32, 97), (256, 257)], supermerges=[2])

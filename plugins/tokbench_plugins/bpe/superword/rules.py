@@ -1,9 +1,8 @@
 r"""The rules that say which tokens may span several words.
 
 SuperBPE (Liu et al. 2025, *SuperBPE: Space Travel for Language Models*, arXiv:2503.13423) trains ordinary BPE first,
-and then without a split at spaces. The second stage keeps what :data:`STAGE_TWO` keeps: digits in groups of three,
-punctuation of two and more signs, and spaces before a space, as in the authors' released scripts. Its tokens have at
-most four words, and no colon before a space: prompts often end in such a colon.
+and then without a split at spaces. The second stage splits at :data:`STAGE_TWO`, as the authors' released scripts do.
+Its tokens have at most four words, and no colon before a space: prompts often end in such a colon.
 
 BoundlessBPE (Schmidt et al. 2025, *Boundless Byte Pair Encoding*, arXiv:2504.00178) merges two neighbouring chunks of
 the split if each is one token by then. Both must consist of letters with their marks, spaces, underscores and
@@ -27,7 +26,7 @@ _LETTER: Final = regex.compile(r"\p{L}")
 
 
 def may_cross(token: bytes, most_words: int = MOST_WORDS) -> bool:
-    """Return True if the second stage of SuperBPE may make a token; spaces and line breaks separate its words.
+    """Return True if the second stage of SuperBPE may make a token.
 
     >>> [may_cross(token) for token in (b" by the way", b" a b c d", b" a b c d e", b"Answer:", b"Answer: ")]
     [True, True, False, True, False]

@@ -20,7 +20,7 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
 
 
 def size_of_stage_one(stage_one: float, vocab_size: int) -> int:
-    """Return the number of ids with which stage one ends; ``stage_one`` is a number of ids or, below 1, a share.
+    """Return where stage one ends; ``stage_one`` is a number of ids or, below 1, a share.
 
     >>> size_of_stage_one(0.8, 10_000), size_of_stage_one(9000, 10_000), size_of_stage_one(0.1, 300)
     (8000, 9000, 256)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import resource
 import sys
 
@@ -46,10 +45,14 @@ def rewrite(path, *, signed=True, **changes):
     path.write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("pattern", [None, PATTERNS["o200k"], r"\w+|é"])
-@pytest.mark.parametrize("merges", [[], MERGES])
-@pytest.mark.parametrize("special", [NO_SPECIAL, SPECIAL])
-@pytest.mark.parametrize("training", [TrainingRecord(), TRAINING, TrainingRecord(300, "first", None)])
+@pytest.mark.parametrize(
+    ("pattern", "merges", "special", "training"),
+    [
+        (None, [], NO_SPECIAL, TrainingRecord()),
+        (PATTERNS["o200k"], MERGES, SPECIAL, TRAINING),
+        (r"\w+|é", MERGES, NO_SPECIAL, TrainingRecord(300, "first", None)),
+    ],
+)
 def test_round_trip(tmp_path, pattern, merges, special, training):
     path = tmp_path / "x.bpe.json"
     write_artefact(path, merges, pattern, special, training)
@@ -86,49 +89,13 @@ def test_the_digest_tells_corpora_apart(documents, other):
     assert list(CorpusDigest(["\ud800"])) == ["\ud800"]
 
 
-def test_the_format_comes_first_and_the_bytes_are_always_the_same(path, tmp_path):
+def test_the_bytes_are_always_the_same_and_may_be_reformatted(path, tmp_path):
     assert path.read_text().startswith('{"format":"tokbench-bpe/2","tokbench":"')
     again = tmp_path / "y.bpe.json"
     write_artefact(again, MERGES, PATTERNS["gpt4"])
     assert again.read_bytes() == path.read_bytes()
-
-
-def test_reformatting_is_no_damage(path):
     path.write_text(json.dumps(json.loads(path.read_text()), indent=2))
     assert read_artefact(path, "regex_bpe").merges == MERGES
-
-
-def test_writing_replaces_and_leaves_nothing_beside(path, tmp_path):
-    write_artefact(path, [], None)
-    assert read_artefact(path, "naive_bpe") == Artefact([], None)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_the_old_file(path, tmp_path, monkeypatch):
-    before = path.read_bytes()
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        write_artefact(path, [], None)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_missing(tmp_path):
-    refused(tmp_path / "none.bpe.json", "No such file")
-    refused(tmp_path, "directory")
-
-
-@given(cut=st.data())
-def test_no_cut_file_is_read(tmp_path_factory, cut):
-    path = tmp_path_factory.mktemp("cut") / "x.bpe.json"
-    write_artefact(path, MERGES, PATTERNS["gpt4"])
-    whole = path.read_bytes().rstrip()
-    path.write_bytes(whole[: cut.draw(st.integers(0, len(whole) - 1))])
-    refused(path, "not JSON")
 
 
 @given(data=st.data())
@@ -150,50 +117,32 @@ def test_no_changed_byte_is_read_differently(tmp_path_factory, data):
     [
         (b"", ":1:1: not JSON"),
         (b"\xff\xfe", ":1:1: not UTF-8"),
-        (b"{", ":1:2: not JSON"),
         (b"[" * 100_000, ":1:101: nested deeper than 100 levels"),
-        (b"hello", ":1:1: not JSON"),
+        (b"[]", "not a file saved by tokbench's BPE"),
+        (b'{"version": 1}', "not a file saved by tokbench's BPE"),
     ],
 )
-def test_not_json(path, content, reason):
+def test_other_content(path, content, reason):
     path.write_bytes(content)
     refused(path, reason)
-
-
-@pytest.mark.parametrize("content", ["[]", "null", "{}", '"tokbench-bpe/2"', '{"version": 1}'])
-def test_other_json(path, content):
-    path.write_text(content)
-    refused(path, "not a file saved by tokbench's BPE")
+    path.unlink()
+    refused(path, "No such file")
 
 
 def test_wrong_version(path):
     rewrite(path, format="tokbench-bpe/1")
-    refused(path, "'tokbench-bpe/1' is of an older tokbench, this one reads 'tokbench-bpe/2'; train again")
+    refused(path, "'tokbench-bpe/1' is of an older tokbench")
     rewrite(path, format="tokbench-bpe/10")
-    refused(path, "'tokbench-bpe/10' is of a newer tokbench, .*pip install --upgrade tokbench")
-    for foreign in (
-        "bpe/2",
-        "tokbench-bpe/x",
-        "tokbench-bpe/²",
-        "tokbench-bpe/02",
-        "tokbench-bpe/2/2",
-        2,
-        None,
-        [],
-        ["tokbench-bpe", "2"],
-    ):
-        rewrite(path, format=foreign)
+    refused(path, "'tokbench-bpe/10' is of a newer tokbench")
+    for other in ("tokbench-bpe/x", "tokbench-bpe/02", 2):
+        rewrite(path, format=other)
         refused(path, "not a file saved by tokbench's BPE")
 
 
-def test_digest_mismatch(path):
+def test_digest_mismatch_and_unknown_keys(path):
     rewrite(path, signed=False, merges=[[104, 105]])
     refused(path, "does not match its sha256")
-
-
-@pytest.mark.parametrize("extra", [{"comment": "mine"}, {"Merges": []}])
-def test_unknown_keys(path, extra):
-    rewrite(path, **extra)
+    rewrite(path, comment="mine")
     refused(path, "its keys are")
 
 
@@ -202,14 +151,9 @@ def test_unknown_keys(path, extra):
     [
         ([[104, 105], [258, 33]], "merge 1 makes id 257 from .258, 33."),
         ([[256, 1]], "only ids below 256"),
-        ([[-1, 1]], "merge 0"),
         ([[1, 2], [1, 2]], "merge 1 repeats merge 0"),
-        ([[1, 2, 3]], "not two ids"),
         ([[1, 2.0]], "not two ids"),
-        ([[True, 1]], "not two ids"),
-        (["ab"], "not two ids"),
         ({}, "not a list"),
-        (None, "not a list"),
     ],
 )
 def test_impossible_merges(path, merges, reason):
@@ -237,17 +181,10 @@ def test_kind_and_pattern(path):
         ({"options": None}, "its options are None, not pattern, tie, vocab_size"),
         (options(cache=True), "its options are"),
         (options(tie="last"), "tie is 'last', not first or smallest"),
-        (options(tie=[]), "tie is"),
-        (options(vocab_size="1000"), "vocab_size is '1000', not a number of ids"),
         (options(vocab_size=-1), "vocab_size is -1"),
-        (options(vocab_size=True), "vocab_size is True"),
-        ({"corpus": "mine"}, "its corpus is 'mine', not sha256, documents and bytes"),
         ({"corpus": {"sha256": "0" * 63, "documents": 1, "bytes": 1}}, "its corpus is"),
-        ({"corpus": {"sha256": "0" * 64, "documents": 1.0, "bytes": 1}}, "its corpus is"),
         ({"corpus": {"sha256": "0" * 64, "documents": 1, "bytes": 1, "name": "x"}}, "its corpus is"),
-        ({"special_tokens": []}, "its special tokens are .., not names and ids"),
         ({"special_tokens": {"<a>": "300"}}, "not names and ids"),
-        ({"special_tokens": {"<a>": True}}, "not names and ids"),
         ({"special_tokens": {"<a>": 256}}, "special token '<a>' has id 256, which is that of b'hi'"),
         ({"special_tokens": {"<a>": 300, "<b>": 300}}, "special token '<b>' has the id of '<a>': 300"),
     ],
@@ -266,22 +203,6 @@ WRITERS = [
     lambda path: write_listing(path, PARTS),
 ]
 """Everything that writes a file."""
-
-
-@pytest.mark.parametrize("write", WRITERS)
-def test_unwritable_targets(write, tmp_path):
-    for target, reason in [
-        (tmp_path / "none" / "x", "No such file or directory"),
-        (tmp_path, "Is a directory|Directory not empty|Device or resource busy"),
-        (tmp_path / "file" / "x", "Not a directory"),
-    ]:
-        (tmp_path / "file").write_text("kept")
-        with pytest.raises(OSError, match=reason):
-            write(target)
-        (tmp_path / "vocab.bpe").unlink(missing_ok=True)
-        (tmp_path.parent / "vocab.bpe").unlink(missing_ok=True)
-        assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert (tmp_path / "file").read_text() == "kept"
 
 
 @pytest.mark.parametrize("write", WRITERS)

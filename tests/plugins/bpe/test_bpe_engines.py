@@ -3,7 +3,6 @@
 import platform
 import subprocess
 import sys
-from importlib.metadata import version
 
 import pytest
 from hypothesis import given, settings
@@ -14,45 +13,20 @@ from tokbench.foundation import jit
 from tokbench.foundation.jit import has_numba
 from tokbench_plugins.bpe import BPETokenizer, engines
 from tokbench_plugins.bpe.engines import train
-from tokbench_plugins.bpe.literal import train_literally
-from tokbench_plugins.bpe.patterns import Splitter
 
-ENGINES = ["python", "literal", pytest.param("numba", marks=pytest.mark.skipif(not has_numba(), reason="no numba"))]
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab", max_size=60), st.text(max_size=30)), max_size=6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("tie", ["first", "smallest"])
-@pytest.mark.parametrize("pattern", [None, "gpt4", r"[^b]+"])
-@settings(deadline=None, max_examples=40)
-@given(documents=DOCUMENTS)
-def test_engines_equal_the_literal_loop(engine, tie, pattern, documents):
-    split = Splitter(pattern)
-    chunks = [chunk.encode() for document in documents for chunk in split(document)]
-    assert train(iter(documents), 290, pattern, tie=tie, engine=engine) == train_literally(chunks, 290, tie)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_wrong_arguments(engine):
+def test_wrong_arguments():
     with pytest.raises(ValueError, match="256 bytes alone"):
-        train(["text"], 255, None, engine=engine)
+        train(["text"], 255, None, engine="literal")
     with pytest.raises(ValueError, match="did you mean 'gpt4'"):
-        train(["text"], 300, "gpt-4", engine=engine)
+        train(["text"], 300, "gpt-4", engine="python")
 
 
 def test_a_short_text_is_trained_in_python(monkeypatch):
     monkeypatch.setattr(engines, "has_numba", lambda: pytest.fail("asked for numba"))
     assert train(["abab"] * 100, 257, None) == [(97, 98)]
-
-
-@pytest.mark.skipif(not has_numba(), reason="no numba")
-def test_a_long_text_is_trained_by_numba(monkeypatch):
-    monkeypatch.setattr(engines, "_LONG_SPLIT", 10)
-    monkeypatch.setattr(engines, "train_merges", lambda *_: pytest.fail("trained in Python"))
-    taken = []
-    assert train((taken.append(n) or "ab ab" for n in range(5)), 258, "gpt4") == [(97, 98), (32, 256)]
-    assert taken == [0, 1, 2, 3, 4]
 
 
 def test_without_numba(monkeypatch):
@@ -72,7 +46,7 @@ def test_a_numba_that_cannot_be_imported_costs_speed_only(monkeypatch, caplog):
     monkeypatch.setattr(jit, "find_spec", lambda name: name)
     try:
         assert not has_numba()
-        assert "speed is lost" in caplog.text
+        assert "needs an older NumPy" in caplog.text
     finally:
         has_numba.cache_clear()
 
@@ -86,7 +60,7 @@ SHOWN = [
 ]
 
 
-def test_the_literal_engine_shows_each_merge_and_tells_its_progress(caplog):
+def test_the_literal_engine_shows_each_merge(caplog):
     caplog.set_level("INFO", "tokbench")
     done = []
     merges = train([LOW], 260, "gpt4", lambda *step: done.append(step), engine="literal")
@@ -95,22 +69,21 @@ def test_the_literal_engine_shows_each_merge_and_tells_its_progress(caplog):
     assert done == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-@pytest.mark.parametrize("pattern", [None, "gpt4"])
-@settings(deadline=None, max_examples=40)
-@given(documents=DOCUMENTS)
+@settings(deadline=None, max_examples=20)
+@given(pattern=st.sampled_from([None, "gpt4"]), documents=DOCUMENTS)
 def test_the_literal_engine_gives_the_same_ids(pattern, documents):
-    merges = train(documents, 300, pattern)
+    merges = train(documents, 280, pattern)
     literal, python = (BPETokenizer(merges, pattern, engine=engine) for engine in ("literal", "python"))
     assert literal.encode_batch(documents).ids.tolist() == python.encode_batch(documents).ids.tolist()
     assert [*map(literal.encode, documents)] == [*map(python.encode, documents)]
-    assert literal.encode("ab" * 3000) == python.encode("ab" * 3000)
 
 
 @pytest.mark.slow
-def test_a_run_with_the_literal_engine_shows_its_merges_and_says_so(tmp_path):
+def test_a_run_with_the_literal_engine_shows_its_merges(tmp_path):
     """From YAML, in the worker that trains, to the standard error of the user; and in the notes of the results."""
     (tmp_path / "low.txt").write_text(LOW, encoding="utf-8")
-    lines = (f"  {e}: {{backend: regex_bpe, engine: {e}, train: {{corpus: c, vocab_size: 260}}}}" for e in ENGINES[:2])
+    names = ("python", "literal")
+    lines = (f"  {e}: {{backend: regex_bpe, engine: {e}, train: {{corpus: c, vocab_size: 260}}}}" for e in names)
     (tmp_path / "run.yaml").write_text(
         "schema: tokbench/1\nname: test\ncorpora:\n  c: {source: text, path: low.txt, document: line}\ntokenizers:\n"
         + "\n".join(lines)
@@ -123,9 +96,6 @@ def test_a_run_with_the_literal_engine_shows_its_merges_and_says_so(tmp_path):
     results = tokbench.Results.read(tmp_path / "out" / "results.json")
     tokens = {c.tokenizer: c.value for c in results.cells if c.metric == "tokens" and c.group == "*"}
     assert tokens == {"python": 6, "literal": 6}
-    python = f"(CPython {platform.python_version()})"
     engines_of = {name: each.engine for name, each in results.tokenizers.items()}
-    assert engines_of == {"python": f"python {python}", "literal": f"literal {python}"}
-    assert results.environment.packages["numba"] == (version("numba") if has_numba() else "not installed")
-    assert "gigatoken" in results.environment.packages
-    assert (tmp_path / "out" / "results.json").read_text(encoding="utf-8").count("textbook loop") == 1
+    assert engines_of == {name: f"{name} (CPython {platform.python_version()})" for name in names}
+    assert sum("textbook loop" in note for each in results.tokenizers.values() for note in each.notes) == 1

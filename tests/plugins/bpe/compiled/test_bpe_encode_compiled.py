@@ -32,12 +32,12 @@ TEXTS = st.lists(TEXT, max_size=5)
 
 @pytest.fixture(scope="module")
 def words():
-    """A vocabulary of 2,000 ids, and the text it was trained on."""
+    """A vocabulary of 1,000 ids, and the text it was trained on."""
     rng = random.Random(5)
     syllables = ["ka", "to", "mi", "shi", "en", "or", "ß", "é", "да", "не", "語"]
-    lexicon = ["".join(rng.choices(syllables, k=rng.randrange(1, 7))) for _ in range(3000)]
-    text = " ".join(rng.choices(lexicon, k=20_000))
-    return train([text], 2000, "gpt4"), text
+    lexicon = ["".join(rng.choices(syllables, k=rng.randrange(1, 7))) for _ in range(1000)]
+    text = " ".join(rng.choices(lexicon, k=10_000))
+    return train([text], 1000, "gpt4"), text
 
 
 def check(vocabulary, pattern, texts):
@@ -63,21 +63,13 @@ def made_by_hand(draw):
     return merges
 
 
-@pytest.mark.parametrize("pattern", SPLITS)
 @settings(deadline=None, max_examples=60)
-@given(documents=TEXTS, texts=TEXTS)
+@given(pattern=st.sampled_from(SPLITS), documents=TEXTS, texts=TEXTS)
 def test_trained_merges(pattern, documents, texts):
     check(Vocabulary.trained(train([*documents, *texts[:1]], 330, pattern)), pattern, texts)
 
 
-@settings(deadline=None, max_examples=60)
-@given(merges=made_by_hand(), texts=st.lists(st.text(alphabet="ab ", max_size=40), max_size=4))
-def test_any_merges(merges, texts):
-    check(Vocabulary.trained(merges), "gpt2", texts)
-    check(Vocabulary.trained(merges), None, texts)
-
-
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), documents=TEXTS, texts=TEXTS, whole=st.lists(st.text(min_size=2), max_size=3))
 def test_any_ranks(seed, documents, texts, whole):
     """Bytes shuffled, gaps between the ids, tokens that no merge builds."""
@@ -98,57 +90,14 @@ def test_merges_out_of_the_order_of_ids():
     check(Vocabulary(tokens, tuple(range(256)), merges), "gpt2", texts)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(merges=made_by_hand(), order=st.randoms(), texts=st.lists(st.text(alphabet="ab ", max_size=40), max_size=4))
-def test_merges_in_any_order(merges, order, texts):
+def test_any_merges_in_any_order(merges, order, texts):
     """A merge may come before those that make its halves, and chunks of two bytes have the right id all the same."""
     trained = Vocabulary.trained(merges)
+    check(trained, None, texts)
     shuffled = tuple(order.sample(trained.merges, len(merges)))
     check(Vocabulary(trained.tokens, trained.byte_ids, shuffled), "gpt2", texts)
-
-
-def test_lone_surrogates_and_empty_batches():
-    encoder = CompiledEncoder(Vocabulary.trained([]), "gpt4")
-    assert encoder.encode_batch(["a\ud800b", ""]).ids.tolist() == list("a\ufffdb".encode())
-    assert encoder.encode_batch([]).offsets.tolist() == [0]
-    assert encoder.encode_batch(["", ""]).offsets.tolist() == [0, 0, 0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("length", [*range(7, 18), *range(118, 123), 31, 32, 33, *range(221, 226), 300, 1000])
-def test_lengths_at_which_something_changes(words, length):
-    """8 and 15 bytes fill words of a key, 120 are remembered, 223 are searched without a heap."""
-    assert {LONGEST_CACHED, LONGEST_SCANNED} == {120, 223}
-    merges, text = words
-    data = text.replace(" ", "").encode()[: 4 * length]
-    texts = [data[start : start + length].decode("utf-8", "ignore") for start in range(0, 3 * length, 7)]
-    check(Vocabulary.trained(merges), None, texts)
-    check(Vocabulary.trained(merges), "gpt4", texts)
-
-
-@pytest.mark.parametrize("length", [LONGEST_CACHED + 1, 250])
-def test_a_long_chunk_does_not_get_the_ids_of_a_chunk_before_it(length):
-    """Chunks are looked up 64 at a time, and a long one has no key of its own that could take the place of an older one."""
-    vocabulary = Vocabulary.trained([(32, 97), (256, 98)])
-    for before in range(62, 67):
-        check(vocabulary, "gpt2", [" ab" * before + " " + "x" * length + " ab" * 70])
-
-
-def test_slabs_and_documents_across_them(words, monkeypatch):
-    merges, text = words
-    monkeypatch.setattr(encode_compiled, "_SLAB", 1000)
-    texts = [text[start : start + 37 * (start % 50)] for start in range(0, 50_000, 400)]
-    check(Vocabulary.trained(merges), "gpt4", texts)
-
-
-@pytest.mark.parametrize("small", ["_LEARNED", "_SPANS", "_KEYS"])
-def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
-    monkeypatch.setattr(encode_compiled, small, 64)
-    merges, text = words
-    letters = random.Random(1).choices("abcdefghé語", k=60_000)
-    check(
-        Vocabulary.trained(merges), "gpt4", [text, " ".join("".join(letters[i : i + 9]) for i in range(0, 60_000, 9))]
-    )
 
 
 @settings(deadline=None, max_examples=25)
@@ -166,10 +115,54 @@ def test_first_merges_that_are_certain(seed, letters, size):
         merges.append(pair)
         known.append(made)
     vocabulary = Vocabulary.trained(merges)
-    texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(60)]
+    texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(30)]
     ids, offsets = CompiledEncoder(vocabulary, None).encode_batch(texts)
     for text, (start, end) in zip(texts, itertools.pairwise(offsets), strict=True):
         assert ids[start:end].tolist() == encode_literally(text.encode(), merges)
+
+
+def test_lone_surrogates_and_empty_batches():
+    encoder = CompiledEncoder(Vocabulary.trained([]), "gpt4")
+    assert encoder.encode_batch(["a\ud800b", ""]).ids.tolist() == list("a\ufffdb".encode())
+    assert encoder.encode_batch([]).offsets.tolist() == [0]
+    assert encoder.encode_batch(["", ""]).offsets.tolist() == [0, 0, 0]
+
+
+def test_lengths_at_which_something_changes(words):
+    """8 and 15 bytes fill words of a key, 120 are remembered, 223 are searched without a heap."""
+    assert {LONGEST_CACHED, LONGEST_SCANNED} == {120, 223}
+    merges, text = words
+    data = text.replace(" ", "").encode()
+    texts = [
+        data[start : start + length].decode("utf-8", "ignore")
+        for length in (*range(7, 18), *range(118, 123), *range(221, 226), 1000)
+        for start in range(0, 3 * length, length // 3)
+    ]
+    check(Vocabulary.trained(merges), None, texts)
+
+
+@pytest.mark.parametrize("length", [LONGEST_CACHED + 1, 250])
+def test_a_long_chunk_between_chunks_of_a_block(length):
+    """Chunks are looked up 64 at a time, and a long one has no key of its own that could take the place of an older one."""
+    vocabulary = Vocabulary.trained([(32, 97), (256, 98)])
+    for before in (62, 63, 64, 65):
+        check(vocabulary, "gpt2", [" ab" * before + " " + "x" * length + " ab" * 70])
+
+
+def test_slabs_and_documents_across_them(words, monkeypatch):
+    merges, text = words
+    monkeypatch.setattr(encode_compiled, "_SLAB", 1000)
+    texts = [text[start : start + 37 * (start % 50)] for start in range(0, 20_000, 410)]
+    check(Vocabulary.trained(merges), "gpt4", texts)
+
+
+@pytest.mark.parametrize("small", ["_LEARNED", "_SPANS", "_KEYS"])
+def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
+    monkeypatch.setattr(encode_compiled, small, 64)
+    merges, text = words
+    letters = random.Random(1).choices("abcdefghé語", k=27_000)
+    unseen = " ".join("".join(letters[i : i + 9]) for i in range(0, 27_000, 9))
+    check(Vocabulary.trained(merges), "gpt4", [text, unseen])
 
 
 def test_new_chunks_more_than_once_within_a_block(words):
@@ -179,34 +172,25 @@ def test_new_chunks_more_than_once_within_a_block(words):
     check(Vocabulary.trained(merges), "gpt4", [" ".join([*new, *new[::-1], text[:500]]), " ".join(new[::2] * 3)])
 
 
-def test_the_literal_loop_is_what_all_this_equals(words):
-    merges, text = words
-    compiled = CompiledEncoder(Vocabulary.trained(merges), None)
-    for start in range(0, 2000, 130):
-        chunk = text[start : start + 130]
-        assert compiled.encode_batch([chunk]).ids.tolist() == encode_literally(chunk.encode(), merges)
-
-
 def test_threads_share_one_cache(words):
     merges, text = words
     compiled = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
-    texts = [text[start : start + 3000] for start in range(0, 90_000, 3000)]
+    texts = [text[start : start + 3000] for start in range(0, 30_000, 3000)]
     expected = [compiled.encode_batch([part]).ids.tolist() for part in texts]
     again = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
     with ThreadPoolExecutor(4) as pool:
-        assert [
-            encoded.ids.tolist() for encoded in pool.map(again.encode_batch, [[part] for part in texts])
-        ] == expected
+        found = pool.map(again.encode_batch, [[part] for part in texts])
+        assert [encoded.ids.tolist() for encoded in found] == expected
 
 
-def test_ids_too_high_to_be_merged_are_refused_and_left_to_python(caplog):
+def test_ids_too_high_to_be_merged_are_left_to_python(caplog):
     """Twenty-one bits hold an id; beyond, ids would be taken for others."""
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 1 << 21}
     vocabulary = vocabulary_of_ranks(ranks)
-    with pytest.raises(tokbench.BackendError, match="engine 'numba': id 2097152 is above 2097150"):
+    with pytest.raises(tokbench.BackendError, match="id 2097152"):
         bulk_encoder("numba", vocabulary, None)
     assert bulk_encoder("auto", vocabulary, None) is None
-    assert "encoding without numba: id 2097152" in caplog.text
+    assert "id 2097152" in caplog.text
 
 
 def test_pairs_whose_hashes_agree_in_many_bits():

@@ -38,15 +38,10 @@ from tokbench_plugins.bpe.compiled.scan import (
     scanner,
 )
 
-THOROUGH = settings.get_current_profile_name() == "thorough"
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-ASSIGNED = [char for char in CHARACTERS if unicodedata.category(char) not in {"Cn", "Co"}]
 # At least one character of every class, some of two, three and four bytes.
 SAMPLES = "xsSlLvVreEtſAǅʰ中\u0301١3²'/.🙂 \t\u00a0\u2003\n\r"
-CONTEXTS = [
-    "{}", "a{}b", "A{}", " {}x", "'{}", "'{}e", "'l{}", "a'{}", "a'v{}", "{}'s", "Ab{}C'{}", " {}", "  {}", "\u2003{}",
-    "{}\n", "\n{}a", "1{}2", "!{}", "!{}a", "/{}/\n", "{}{}A", "中A{}",
-]  # fmt: skip
+CONTEXTS = ["a{}b", " {}x", "'l{}", "a'v{}", "Ab{}C'{}", "  {}", "{}\n", "1{}2", "!{}a", "中A{}"]
 
 
 def wanted(name, documents):
@@ -67,7 +62,7 @@ def check(name, documents):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(text=st.one_of(st.text(alphabet=SAMPLES, max_size=30), st.text(max_size=30)))
 def test_equal_to_regex(name, text):
     check(name, [text])
@@ -77,21 +72,21 @@ def test_equal_to_regex(name, text):
 def test_short_strings_and_sampled_longer_ones(name):
     check(name, ["".join(letters) for size in range(4) for letters in itertools.product(SAMPLES, repeat=size)])
     rng = random.Random(name)
-    check(name, ["".join(rng.choices(SAMPLES, k=rng.randrange(4, 16))) for _ in range(20_000)])
+    check(name, ["".join(rng.choices(SAMPLES, k=rng.randrange(4, 16))) for _ in range(10_000)])
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_ascii_within_a_window_of_64_bytes(name):
-    """All short strings, at all places of a window, where the bits and not the automaton find the chunks."""
+    """Short strings, at all places of a window, where the bits and not the automaton find the chunks."""
     strings = ["".join(letters) for letters in itertools.product("xsSlL1'/. \t\n\r", repeat=3)]
     check(name, [f"some words (in front) {string} and behind, 12 more of them, it's" for string in strings])
-    check(name, ["words in front of " + "".join(pair) for pair in itertools.product(strings[::7], strings[::31])])
+    check(name, ["words in front of " + "".join(pair) for pair in itertools.product(strings[::17], strings[::31])])
     mixed = "".join(strings[::5])
     check(name, [mixed[start : start + 200] for start in range(400)])
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     runs=st.lists(
         st.tuples(st.sampled_from("abSLTlvre019 \t\r\n\n'.(/é\x1c語"), st.sampled_from([1, 1, 1, 2, 3, 4, 30, 63, 70]))
@@ -104,62 +99,30 @@ def test_runs_across_windows(name, runs, before):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
-def test_all_strings_of_four_and_five(name):
-    check(name, ["".join(letters) for letters in itertools.product("xsSlAʰ\u03011'/. \t\n", repeat=5)])
-    check(name, ["".join(letters) for letters in itertools.product(SAMPLES, repeat=4)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PATTERNS)
-@pytest.mark.parametrize("context", ["{}", "Ab{}C'{}", *(["a'{}", " {}x", "1{}2"] if THOROUGH else [])])
-def test_every_character(name, context):
-    """Two contexts show the class of every character; the next test has the borders of the classes in all contexts.
-
-    Characters that are not assigned or are for private use are in one class, as the last test of this file shows.
-    """
-    check(name, [context.replace("{}", character) for character in (CHARACTERS if THOROUGH else ASSIGNED)])
-
-
-@pytest.mark.slow
-def test_borders_of_classes_in_many_places():
+def test_borders_of_classes_in_many_places(name):
     """The first and the last character of every run of one category and one way of folding case."""
     kind = [(unicodedata.category(char), char.isspace(), char.casefold() != char) for char in CHARACTERS]
     borders = {k for k in range(1, len(kind)) if kind[k] != kind[k - 1]}
     near = [CHARACTERS[k] for k in sorted(borders | {k - 1 for k in borders})]
     assert len(near) > 5000
-    documents = [context.replace("{}", character) for context in CONTEXTS for character in near]
-    for name in PATTERNS:
-        check(name, documents)
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_hostile_sample(name):
-    lines = files("tokbench.sources.sample").joinpath("hostile.jsonl").read_text("utf-8").splitlines()
-    check(name, [str(value) for line in lines for value in json.loads(line).values()])
+    check(name, [context.replace("{}", character) for context in CONTEXTS for character in near])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
-def test_languages(name, data):
-    check(name, [path.read_text("utf-8") for path in sorted((data / "ntrex").glob("*.txt"))])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PATTERNS)
-def test_standard_library(name):
-    paths = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*/*.py"))[::3]
-    check(name, [path.read_text("utf-8", errors="replace") for path in paths])
+def test_real_texts(name, data):
+    library = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*/*.py"))[::15]
+    hostile = files("tokbench.sources.sample").joinpath("hostile.jsonl").read_text("utf-8").splitlines()
+    texts = [path.read_text("utf-8", errors="replace") for path in library]
+    texts += [path.read_text("utf-8")[:100_000] for path in sorted((data / "ntrex").glob("*.txt"))]
+    check(name, texts + [str(value) for line in hostile for value in json.loads(line).values()])
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_no_chunk_crosses_documents(name):
     documents = ["", "ab", "cd", "", " ", " ", "'", "s", "12", "34", "!", "\n", "Ab", "", "C'", "", "ll", ""]
     assert scanned(name, documents).tolist() == wanted(name, documents).tolist()
-
-
-def test_no_text_no_chunks():
-    assert scanned("gpt4", []).tolist() == scanned("gpt4", [""]).tolist() == []
-    assert scanner("gpt4").ends(np.empty(0, np.uint8)).dtype == np.int64
+    assert scanned(name, []).tolist() == scanned(name, [""]).tolist() == []
 
 
 def test_by_name_by_expression_and_any_other():
@@ -187,16 +150,3 @@ def test_classes_are_those_of_regex():
         assert "".join(regex.findall(expression, text)) == "".join(
             character for character, number in zip(CHARACTERS, found, strict=True) if number in classes
         )
-
-
-def test_tables_from_the_store_are_those_that_are_made(tmp_path, monkeypatch):
-    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
-    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
-    made = class_tables()
-    for _ in range(2):
-        class_tables.cache_clear()
-        kept = class_tables()
-        for one, other in zip(made, kept, strict=True):
-            assert one.tobytes() == other.tobytes()
-            assert (one.dtype, one.flags.writeable) == (other.dtype, other.flags.writeable)  # or it is compiled again
-    assert len(list(tmp_path.glob("classes/??/*"))) == 1

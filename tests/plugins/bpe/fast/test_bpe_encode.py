@@ -1,7 +1,5 @@
 """The encoder against the literal loop and against tiktoken: the same ids, whatever the text."""
 
-import random
-
 import pytest
 import tiktoken
 from hypothesis import given, settings
@@ -32,13 +30,14 @@ def made_by_hand(draw):
     return merges
 
 
-@pytest.mark.parametrize("pattern", SPLITS)
 @settings(deadline=None)
-@given(documents=st.lists(TEXT, max_size=4), text=TEXT)
+@given(pattern=st.sampled_from(SPLITS), documents=st.lists(TEXT, max_size=4), text=TEXT)
 def test_trained_merges_encode_as_the_literal_loop(pattern, documents, text):
     merges = train(documents, 330, pattern)
     expected = [token for chunk in Splitter(pattern)(text) for token in encode_literally(chunk.encode(), merges)]
-    assert Encoder(merges, pattern)(text) == expected
+    tokenizer = BPETokenizer(merges, pattern)
+    assert tokenizer.encode(text) == expected
+    assert tokenizer.decode(expected) == text
 
 
 @settings(deadline=None)
@@ -47,7 +46,7 @@ def test_any_merges_encode_as_the_literal_loop(merges, text):
     assert Encoder(merges)(text) == encode_literally(text.encode(), merges)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(text=LONG, merges=made_by_hand())
 def test_long_chunks_encode_as_the_literal_loop(text, merges):
     """A chunk of more than 256 ids is merged through a heap."""
@@ -67,9 +66,8 @@ def test_the_length_at_which_the_heap_begins(length, monkeypatch):
 
 
 # The same cuts in the dialect of tiktoken's engine; '(?s:.+)' is the whole document.
-@pytest.mark.parametrize("pattern", [None, *PATTERNS])
 @settings(deadline=None)
-@given(documents=st.lists(TEXT, max_size=4), text=TEXT)
+@given(pattern=st.sampled_from([None, *PATTERNS]), documents=st.lists(TEXT, max_size=4), text=TEXT)
 def test_tiktoken_gives_the_same_ids_with_trained_ranks(pattern, documents, text):
     merges = train([*documents, text[: len(text) // 2]], 330, pattern)
     ranks = {token: rank for rank, token in enumerate(token_bytes_of(merges))}
@@ -77,23 +75,6 @@ def test_tiktoken_gives_the_same_ids_with_trained_ranks(pattern, documents, text
     peer = tiktoken.Encoding("trained", pat_str=split, mergeable_ranks=ranks, special_tokens={})
     ascii_only = text.encode("ascii", "ignore").decode()  # the two engines know different versions of Unicode
     assert Encoder(merges, pattern)(ascii_only) == peer.encode_ordinary(ascii_only)
-
-
-@pytest.mark.parametrize("pattern", SPLITS)
-@settings(deadline=None)
-@given(text=TEXT)
-def test_round_trip(pattern, text):
-    tokenizer = BPETokenizer(train([text[::2], text], 300, pattern), pattern)
-    assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
-@pytest.mark.slow
-def test_a_long_chunk_takes_no_quadratic_time():
-    letters = "".join(random.Random(1).choices("abc", k=60_000))
-    merges = train([letters[:2000]], 600, None)
-    ids = Encoder(merges)(letters)
-    assert len(ids) < 21_000
-    assert b"".join(token_bytes_of(merges)[token] for token in ids) == letters.encode()
 
 
 @settings(deadline=None)

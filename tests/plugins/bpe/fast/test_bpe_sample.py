@@ -10,14 +10,14 @@ from math import sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import tokbench
-from tokbench.foundation.errors import BackendError, InputError
-from tokbench_plugins.bpe import BPETokenizer, token_bytes_of, train
-from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench.foundation.errors import BackendError
+from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.fast.sample import Sampler, Sampling, drop_merges, split_tokens
 from tokbench_plugins.bpe.literal import drop_literally
-from tokbench_plugins.bpe.sampled import SampledBPE
+from tokbench_plugins.bpe.sampled import SampledBPE, SamplingOptions
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 MERGES = train(["low lower lowest slow slower banana bandana aaaa aaaaaaa"] * 2, 300, "gpt4")
@@ -41,14 +41,6 @@ def test_dropout_equals_the_literal_loop_with_the_same_draws(word, dropout, seed
     assert b"".join(VOCABULARY.tokens[each] for each in ids) == word.encode()
 
 
-@settings(deadline=None)
-@given(word=WORDS)
-def test_without_dropout_the_ids_are_those_of_bpe_and_with_all_the_bytes(word):
-    never, always = (drop_merges(list(word.encode()), RANK_OF, MADE, p, random.Random(0).random) for p in (0.0, 1.0))
-    assert never == merge_ids(list(word.encode()), RANK_OF, MADE)
-    assert always == list(word.encode())
-
-
 def outcomes(ids, dropout):
     """Return the probability of each encoding: every possible merge, in order, is done if all before it were dropped."""
     possible = sorted((RANK_OF[pair], k) for k, pair in enumerate(pairwise(ids)) if pair in RANK_OF)
@@ -60,8 +52,7 @@ def outcomes(ids, dropout):
     return found
 
 
-@pytest.mark.parametrize("word", ["low", "banana", "lower"])
-@pytest.mark.parametrize("dropout", [0.1, 0.5])
+@pytest.mark.parametrize(("word", "dropout"), [("lower", 0.1), ("banana", 0.5)])
 def test_dropout_has_the_distribution_of_exact_enumeration(word, dropout):
     expected = outcomes(list(word.encode()), dropout)
     assert sum(expected.values()) == pytest.approx(1.0)
@@ -100,21 +91,6 @@ def test_stochastok_has_the_distribution_of_exact_enumeration():
         assert abs(seen[found] / n - p) <= 4.5 * sqrt(p * (1 - p) / n) + 1 / n, (found, p)
 
 
-def test_splits_are_all_pairs_of_tokens_with_the_bytes():
-    tokens = token_bytes_of(MERGES)
-    sampler = Sampler(VOCABULARY, "gpt4", Sampling())
-    for token_id, token in enumerate(tokens):
-        by_search = {
-            (left, right)
-            for left, first in enumerate(tokens)
-            if token.startswith(first) and len(first) < len(token)
-            for right, second in enumerate(tokens)
-            if first + second == token
-        }
-        assert set(sampler.splits_of(token_id)) == by_search
-        assert bool(by_search) == (token_id > 255)
-
-
 SAMPLED = [
     SampledBPE(VOCABULARY, "gpt4", sampling=Sampling(dropout, stochastok, 3))
     for dropout in (0.0, 0.3)
@@ -137,16 +113,11 @@ def test_text_comes_back_and_has_the_same_ids_again(text, number):
         assert ids == PLAIN.encode(text)
 
 
-def test_another_seed_and_another_text_give_other_draws():
+def test_another_seed_gives_other_draws():
     text = "lower banana bandana slow " * 8
-    ids = {
-        seed: SampledBPE(VOCABULARY, "gpt4", sampling=Sampling(0.3, seed=seed)).encode(text)
-        for seed in (0, 1, 2**63 - 1)
-    }
-    assert len({tuple(each) for each in ids.values()}) == 3
-    first = ids[0]
-    longer = SampledBPE(VOCABULARY, "gpt4", sampling=Sampling(0.3)).encode(text + "!")
-    assert longer[: len(first) - 20] != first[:-20]
+    samplings = [Sampling(0.3, seed=seed) for seed in (0, 1, 2**63 - 1)]
+    ids = [SampledBPE(VOCABULARY, "gpt4", sampling=sampling).encode(text) for sampling in samplings]
+    assert len(set(map(tuple, ids))) == 3
 
 
 def test_a_known_sample_stays_the_same():
@@ -167,7 +138,7 @@ def test_published_vocabularies_sample_too():
     assert not hasattr(sampled, "merges")
 
 
-def test_sampling_is_saved_and_can_be_given_anew(tmp_path):
+def test_sampling_is_saved_and_can_be_changed(tmp_path):
     texts, path = ["low lower lowest slow " * 5], tmp_path / "s.bpe.json"
     tokenizer = tokbench.train("regex_bpe", texts, 280, dropout=0.2, seed=9, store=False)
     tokenizer.save(path)
@@ -175,40 +146,16 @@ def test_sampling_is_saved_and_can_be_given_anew(tmp_path):
     copy = tokbench.load("regex_bpe", path=path)
     assert copy.encode(texts[0]) == tokenizer.encode(texts[0])
     assert tokbench.load("regex_bpe", path=path, stochastok=0.5).sampling == Sampling(0.0, 0.5, 0)
-    content = json.loads(path.read_text())
-    content["options"]["sampling"]["dropout"] = 2
-    path.write_text(json.dumps(content))
-    with pytest.raises(BackendError, match="sha256"):
-        tokbench.load("regex_bpe", path=path)
 
 
-@pytest.mark.parametrize("name", ["tiktoken", "huggingface", "gpt2", "listing"])
-def test_formats_of_others_cannot_hold_sampling(tmp_path, name):
+def test_formats_of_others_cannot_hold_sampling(tmp_path):
     tokenizer = SampledBPE(VOCABULARY, "gpt4", sampling=Sampling(0.1))
-    with pytest.raises(BackendError, match=r"cannot hold sampling \(dropout 0.1, seed 0\); export the same tokenizer"):
-        tokenizer.export(name, tmp_path / "out")
+    with pytest.raises(BackendError, match=r"cannot hold sampling \(dropout 0.1, seed 0\)"):
+        tokenizer.export("tiktoken", tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("options", [{"dropout": 1.5}, {"stochastok": -0.1}, {"seed": -1}])
 def test_options_out_of_range_are_refused(options):
-    with pytest.raises(InputError):
-        tokbench.train("regex_bpe", ["low"], 257, store=False, **options)
-
-
-def test_a_run_says_that_ids_are_sampled_and_loses_nothing(tmp_path):
-    config = {
-        "schema": "tokbench/1",
-        "name": "sampled",
-        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en", "hi"]}},
-        "tokenizers": {
-            "d": {"backend": "regex_bpe", "dropout": 0.1, "seed": 4, "train": {"corpus": "c", "vocab_size": 300}}
-        },
-        "metrics": ["compression", "roundtrip"],
-        "report": {"formats": ["csv"]},
-    }
-    results = tokbench.run(config, output=tmp_path / "0", workers=0, store=False)
-    [tokenizer] = results.tokenizers.values()
-    assert any("samples its ids (dropout 0.1, seed 4)" in note for note in tokenizer.notes)
-    frame = results.frame.query("metric == 'roundtrip_exact'")
-    assert frame.value.eq(1.0).all()
+    with pytest.raises(ValidationError):
+        SamplingOptions(**options)

@@ -19,32 +19,14 @@ def test_known_expressions_are_shared(pattern):
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        r"\p{N}{1,3}+",
-        r"a{2}?",
-        "a$",
-        "^a",
-        r"\bx",
-        r"[\w']+",
-        r"(?s:.)",
-        r"(?m)a",
-        "[[a]b]",
-        "[a&&b]",
-        r"(a)\1",
-        r"\x85",
-        "[]a]",
-        r"\X",
-    ],
+    "pattern", [r"\p{N}{1,3}+", "a{2}?", "a$", r"[\w']+", "(?m)a", "[a&&b]", r"(a)\1", r"\x85", r"\X"]
 )
 def test_doubtful_expressions_are_refused(pattern):
-    with pytest.raises(ValueError, match="Hugging Face's engine may read the pattern differently from character"):
+    with pytest.raises(ValueError, match="differently from character"):
         check_shared_dialect(pattern)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["a*", "a?|b", "(?:a|)", "(?=a)", r"a|(?!\S)\s*", "(?:(?=a)b?)+", "(?:(?<=a(?=b)){2}){3}"]
-)
+@pytest.mark.parametrize("pattern", ["a*", "(?:a|)", "(?=a)", r"a|(?!\S)\s*", "(?:(?<=a(?=b)){2}){3}"])
 def test_expressions_that_match_nothing_are_refused(pattern):
     with pytest.raises(ValueError, match="can match nothing at all"):
         check_shared_dialect(pattern)
@@ -56,25 +38,7 @@ def test_case_folding_to_several_characters_is_refused():
 
 
 ATOMS = st.sampled_from(
-    [
-        r"\p{L}",
-        r"\p{N}",
-        r"\s",
-        r"\S",
-        ".",
-        "a",
-        " ",
-        "'",
-        "(?:ab|a)",
-        "(?>a|ab)",
-        r"[^\s\p{L}]",
-        "[a-z0]",
-        r"\d",
-        r"\n",
-        "(?i:re)",
-        r"[\r\n/]",
-        "[^a]",
-    ]
+    r"\p{L} \p{N} \s \S . a \x20 ' (?:ab|a) (?>a|ab) [^\s\p{L}] [a-z0] \d \n (?i:re) [\r\n/] [^a]".split(" ")
 )
 QUANTIFIERS = st.sampled_from(
     ["", "", "+", "*", "?", "++", "?+", "*+", "+?", "*?", "??", "{1,3}", "{2}", "{2,}", "{1,2}?"]
@@ -86,7 +50,7 @@ EXPRESSIONS = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(
     expression=st.tuples(EXPRESSIONS, ENDS).map("(?:{0[0]}){0[1]}".format),
     texts=st.lists(st.text("abAR' \n\r1²éß中", max_size=12), max_size=8),

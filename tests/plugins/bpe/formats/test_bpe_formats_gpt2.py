@@ -1,17 +1,14 @@
 """``encoder.json`` and ``vocab.bpe``: the original files come back byte for byte, and give tiktoken's ids."""
 
-import json
-
 import pytest
 import tiktoken
 from difficult_texts import TEXTS, hostile, pud
-from formats_data import PATTERNS, engine, same, trained
+from formats_data import engine, same, trained
 from hypothesis import given
 from hypothesis import strategies as st
-from tiktoken.load import data_gym_to_mergeable_bpe_ranks
 
 import tokbench
-from tokbench_plugins.bpe.formats import Parts, ranks_of, read_gpt2_files, write_gpt2_files
+from tokbench_plugins.bpe.formats import Parts, read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name, name_of_bytes
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
@@ -50,51 +47,23 @@ def test_the_alphabet_is_that_of_tokenizers():
 
 
 @pytest.mark.slow
-def test_original_files_give_tiktokens_ids(published, data):
+def test_original_files_give_tiktokens_ids(published, data, paths):
     parts = read_gpt2_files(*published)
     assert parts.special.ids == {"<|endoftext|>": 50256}
     oracle, ours = tiktoken.get_encoding("gpt2"), engine(parts)
-    for text in [*TEXTS, *hostile(), *pud(data)]:
+    for text in [*TEXTS, *hostile(), *pud(data)[::20]]:
         assert ours.encode(text) == oracle.encode_ordinary(text), text
     assert ours.encode_with_special("a<|endoftext|>", allowed_special="all") == [64, 50256]
     assert parts.vocabulary == vocabulary_of_ranks(oracle._mergeable_ranks)
-
-
-def test_original_files_come_back_byte_for_byte(published, paths):
-    write_gpt2_files(*paths, read_gpt2_files(*published))
+    write_gpt2_files(*paths, parts)
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in published]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", [None, "o200k"])
 def test_round_trip(pattern, paths):
     parts = trained(pattern)
     write_gpt2_files(*paths, parts)
     same(read_gpt2_files(*paths, pattern), parts)
-
-
-def test_tiktoken_reads_what_is_written(paths):
-    """tiktoken numbers the bytes its own way; the order of the merged tokens is the same."""
-    vocabulary = trained("gpt2").vocabulary
-    write_gpt2_files(*paths, Parts(vocabulary, "gpt2"))
-    content = json.loads(paths[0].read_text())
-    in_gpts_order = sorted(BYTE_TO_CHARACTER) + [name_of_bytes(token) for token in vocabulary.tokens[256:]]
-    paths[0].write_text(json.dumps({name: i for i, name in enumerate(in_gpts_order)}))
-    ranks = data_gym_to_mergeable_bpe_ranks(vocab_bpe_file=str(paths[1]), encoder_json_file=str(paths[0]))
-    assert {token: rank for token, rank in ranks.items() if len(token) > 1} == {
-        token: rank for token, rank in ranks_of(vocabulary).items() if len(token) > 1
-    }
-    assert len(content) == len(in_gpts_order)
-
-
-def test_tokenizers_reads_what_is_written(paths, data):
-    tokenizers = pytest.importorskip("tokenizers")
-    parts = trained("gpt2")
-    write_gpt2_files(*paths, parts)
-    model = tokenizers.models.BPE.from_file(str(paths[0]), str(paths[1]))
-    oracle = tokenizers.Tokenizer(model)
-    oracle.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    for text in [*TEXTS, *hostile(), *pud(data)[::20]]:
-        assert oracle.encode(text).ids == engine(parts).encode(text)
 
 
 def test_ids_need_not_follow_ranks(paths):
@@ -109,22 +78,20 @@ def test_ids_need_not_follow_ranks(paths):
 @pytest.mark.parametrize(
     ("merges", "place", "reason"),
     [
-        ("", 1, "'' is not two tokens; is it a vocab.bpe or merges.txt?"),
-        ("ab\na b\n", 1, "'ab' is not two tokens"),
+        ("", 1, "'' is not two tokens"),
         ("#version: 0.2\na b\nab\n", 3, "'ab' is not two tokens"),
-        ("#version: 0.2\na b\n\nab c\n", 3, "'' is not two tokens"),
         ("#version: 0.2\na  b\n", 2, "'a  b' is not two tokens"),
     ],
 )
 def test_damaged_merges_are_refused_with_their_line(merges, place, reason, paths):
     write_gpt2_files(*paths, trained("gpt2"))
     paths[1].write_text(merges)
-    with pytest.raises(tokbench.BackendError, match=reason.replace("?", r"\?")) as caught:
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
         read_gpt2_files(*paths)
     assert str(caught.value).startswith(f"{paths[1]}:{place}: ")
 
 
-@pytest.mark.parametrize("header", ["", "#version: 0.1\n", "#version: 0.2 - Trained by tokenizers\n"])
+@pytest.mark.parametrize("header", ["", "#version: 0.2 - Trained by tokenizers\n"])
 def test_any_header_or_none_is_read(header, paths):
     tokenizers = pytest.importorskip("tokenizers")
     parts = trained("gpt2")
@@ -143,12 +110,8 @@ def test_files_that_do_not_belong_together(paths):
     with pytest.raises(tokbench.BackendError, match=r"vocab.bpe:3 merges 'z' and 'q', but no token is 'zq'") as caught:
         read_gpt2_files(*paths)
     assert str(caught.value).startswith(f"{paths[0]}: ")
-    assert "do the two files belong together?" in str(caught.value)
     paths[1].write_bytes(b"#version: 0.2\n\xff b\n")
     with pytest.raises(tokbench.BackendError, match=r"vocab.bpe:2:1: not UTF-8"):
-        read_gpt2_files(*paths)
-    paths[1].unlink()
-    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe: No such file"):
         read_gpt2_files(*paths)
 
 

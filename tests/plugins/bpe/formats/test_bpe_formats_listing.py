@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from formats_data import PATTERNS, same, trained
+from formats_data import same, trained
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +36,7 @@ def test_what_it_looks_like(path):
     ]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", [None, "o200k"])
 def test_round_trip(pattern, tmp_path):
     parts = trained(pattern)
     path = tmp_path / "x.txt"
@@ -69,7 +69,6 @@ def test_quoting(token):
         (" naïve", '" naïve"'),
         ("\u202e", r'"\xe2\x80\xae"'),  # writes what follows from right to left
         ("\u0301a\u0301", '"\\xcc\\x81a\u0301"'),
-        ("\u00ad\u200b\u00a0", r'"\xc2\xad\xe2\x80\x8b\xc2\xa0"'),
         ("\\x41", r'"\x5cx41"'),
         ("日本", '"日本"'),
     ],
@@ -81,16 +80,14 @@ def test_what_is_shown(token, shown):
 @pytest.mark.parametrize(
     ("old", "new", "place", "reason"),
     [
-        ("listing 1", "listing 2", ":1", "does not begin a listing of version 1; write it anew"),
+        ("listing 1", "listing 2", ":1", "does not begin a listing of version 1"),
         ("merge 256 = 104 105 ", "merge 256 = 104 ", ":258", "is not a line of a listing"),
         ('"hi!"', '"hi"', "", "merge 1 of .256, 33. does not give the bytes of id 257"),
         ("byte  104 ", "byte  103 ", ":106", "id 103 is also that of b'g'"),
         ('byte  255                    "\\xff"\n', "", "", "255 byte ids instead of 256"),
         ("special 258 ", "special 257 ", ":260", "id 257 is also that of b'hi!'"),
-        ('"gpt4"', '"gpt"x"', "", "write the listing anew"),
         ('special 258                  "<a>\\x0a"\n', "", ":1", "says '.*259 ids.*', but what follows is '.*258 ids"),
-        ('"<a>\\x0a"\n', '"<a>', ":1", "what follows is"),
-        ('"gpt4"', '"gpt5"', "", "write the listing anew"),
+        ('"gpt4"', '"gpt5"', "", "did you mean 'gpt4'"),
     ],
 )
 def test_damage_is_refused_with_its_place(path, old, new, place, reason):

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 from difficult_texts import TEXTS, hostile
-from formats_data import PATTERNS, engine, same, sentences, trained
+from formats_data import engine, same, sentences, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +20,6 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 tokenizers = pytest.importorskip("tokenizers")
 
-# Unicode 14, as of Python 3.11: what was assigned later, Hugging Face's engine need not know.
-KNOWN = st.characters(exclude_categories=["Cs", "Cn"]).filter(lambda c: unicodedata.category(c) != "Cn")
-
 
 def written(tmp_path, parts):
     path = tmp_path / "tokenizer.json"
@@ -34,13 +31,13 @@ def ordinary(tokenizer, text):
     return tokenizer.encode(text, add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", [None, "gpt2", r"\p{L}+|\p{N}{1,2}| ?[^\p{L}\p{N}]"])
 def test_tokenizers_gives_the_same_ids(pattern, tmp_path, data):
     parts = trained(pattern)
     path = written(tmp_path, parts)
     oracle, ours = tokenizers.Tokenizer.from_file(str(path)), engine(parts)
     oracle.encode_special_tokens = True  # which is to say: as ordinary text
-    for text in TEXTS + hostile() + sentences(data):
+    for text in TEXTS + hostile() + sentences(data, 100):
         assert ordinary(oracle, text) == ours.encode(text), text
         assert oracle.decode(ours.encode(text), skip_special_tokens=False) == text
     assert oracle.get_vocab_size() == ours.vocab_size
@@ -48,26 +45,12 @@ def test_tokenizers_gives_the_same_ids(pattern, tmp_path, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_any_text(pattern):
-    parts = trained(pattern)
-    oracle, ours = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(parts))), engine(parts)
-
-    @settings(deadline=None, max_examples=300)
-    @given(text=st.text(KNOWN))
-    def check(text):
-        assert ordinary(oracle, text) == ours.encode(text)
-
-    check()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", NAMED)
+@pytest.mark.parametrize("pattern", ["gpt4", "o200k"])
 def test_named_patterns_split_alike_around_every_character(pattern):
     """But for characters that one of the two engines' versions of Unicode does not know."""
     oracle = tokenizers.pre_tokenizers.Split(tokenizers.Regex(NAMED[pattern]), "isolated")
     ours = Splitter(pattern)
-    for code in range(0x20000):
+    for code in range(0, 0x20000, 3):
         character = chr(code)
         if unicodedata.category(character) in {"Cn", "Cs"}:
             continue
@@ -107,15 +90,14 @@ def test_a_vocabulary_with_gaps_and_whole_chunks(tmp_path):
 
 
 @pytest.mark.slow
-def test_published_encodings(data, tmp_path):
+def test_a_published_encoding(data, tmp_path):
     tiktoken = pytest.importorskip("tiktoken")
-    for name, pattern in (("gpt2", "gpt2"), ("cl100k_base", "gpt4")):
-        encoding = tiktoken.get_encoding(name)
-        special = SpecialTokens(encoding._special_tokens)
-        path = written(tmp_path, Parts(vocabulary_of_ranks(encoding._mergeable_ranks), pattern, special))
-        oracle = tokenizers.Tokenizer.from_file(str(path))
-        for text in [*hostile(), *sentences(data, 40), "<|endoftext|> a<|fim_prefix|>"]:
-            assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text
+    encoding = tiktoken.get_encoding("cl100k_base")
+    special = SpecialTokens(encoding._special_tokens)
+    path = written(tmp_path, Parts(vocabulary_of_ranks(encoding._mergeable_ranks), "gpt4", special))
+    oracle = tokenizers.Tokenizer.from_file(str(path))
+    for text in [*hostile(), *sentences(data, 40), "<|endoftext|> a<|fim_prefix|>"]:
+        assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text
 
 
 @pytest.mark.slow
@@ -124,7 +106,7 @@ def test_roberta(data, tmp_path):
     path = data / "hf" / "roberta-base.tokenizer.json"
     parts = read_tokenizer_json(path)
     oracle, ours = tokenizers.Tokenizer.from_file(str(path)), engine(parts)
-    for text in TEXTS[:-1] + sentences(data):  # the last has '</s>' in it
+    for text in TEXTS[:-1] + sentences(data, 50):  # the last has '</s>' in it
         assert ordinary(oracle, text) == ours.encode(text), text
     assert parts.special.ids == {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": 50264}
     assert parts.notes == (
@@ -133,29 +115,14 @@ def test_roberta(data, tmp_path):
     )
     again = written(tmp_path, parts)
     same(read_tokenizer_json(again), parts)
-    rewritten = tokenizers.Tokenizer.from_file(str(again))
-    assert all(ordinary(rewritten, text) == ours.encode(text) for text in sentences(data, 50))
 
 
-def test_gpt_neox_is_refused_for_three_reasons(data, tmp_path):
-    source = data / "hf" / "gpt-neox-20b.tokenizer.json"
-    with pytest.raises(tokbench.BackendError, match=r"gpt-neox-20b.tokenizer.json: normalizer 'NFC' changes the text"):
-        read_tokenizer_json(source)
-    content = json.loads(source.read_text(encoding="utf-8"))
-    content["normalizer"] = None
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(tokbench.BackendError, match=r"added_tokens\[2\], ' {24}', is cut out of ordinary text"):
-        read_tokenizer_json(path)
-    content["added_tokens"] = content["added_tokens"][:2]
-    path.write_text(json.dumps(content))
-    with pytest.raises(tokbench.BackendError, match="no token for the byte 0xc0"):  # which no UTF-8 text has
-        read_tokenizer_json(path)
-
-
-def test_other_models_are_refused(data):
-    with pytest.raises(tokbench.BackendError, match="its model is of an unnamed kind without merges"):
-        read_tokenizer_json(data / "hf" / "t5-small.tokenizer.json")
+@pytest.mark.parametrize(
+    ("name", "reason"), [("t5-small", "its model is of an unnamed kind without merges"), ("gpt-neox-20b", "'NFC'")]
+)
+def test_other_models_are_refused(data, name, reason):
+    with pytest.raises(tokbench.BackendError, match=reason):
+        read_tokenizer_json(data / "hf" / f"{name}.tokenizer.json")
 
 
 def changed(*path, to):
@@ -180,31 +147,23 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (changed("model", to=None), "not a tokenizer.json: it has no 'model'"),
         (changed("model", "type", to="WordPiece"), "its model is WordPiece"),
         (changed("model", "dropout", to=0.1), "model.dropout makes its ids random; set it to null"),
-        (changed("model", "end_of_word_suffix", to="</w>"), "model.end_of_word_suffix is '</w>'"),
         (changed("model", "vocab", to=[]), "model.vocab is not an object"),
         (changed("model", "vocab", "a", to="97"), r"model.vocab\['a'\] is '97', not an id"),
         (changed("model", "vocab", "a", to=-1), "the id of 'a' is -1"),
-        (changed("model", "vocab", "a", to=10**12), "the id of 'a' is 1000000000000"),
         (changed("model", "vocab", "a", to=98), "have the same id, 98"),
         (changed("model", "vocab", "a b", to=5000), "'a b' is not spelled in GPT-2's byte alphabet: it has ' '"),
         (lambda c: c["model"]["vocab"].pop("Ġ"), "no token for the byte 0x20"),
-        (changed("model", "merges", to={}), "model.merges is not a list"),
         (changed("model", "merges", 3, to="a"), r"model.merges\[3\] is 'a', not two tokens"),
-        (changed("model", "merges", 3, to=["a", 1]), r"model.merges\[3\] is \['a', 1\], not two tokens"),
         (changed("model", "merges", 3, to=["a", "ĠĠĠa"]), r"model.merges\[3\] merges 'a' and 'ĠĠĠa', but no token is"),
         (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), r"repeats model.merges\[0\]"),
         (changed("normalizer", to={"type": "NFKC"}), "normalizer 'NFKC' changes the text"),
         (changed("decoder", to={"type": "Metaspace"}), "decoder 'Metaspace'"),
-        (changed("pre_tokenizer", to=None), "pre_tokenizer is nothing"),
         (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace"),
         (lambda c: c["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "Digits"}), "is Digits, Split, ByteLevel"),
         (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),
         (changed(*BYTE_LEVEL, "use_regex", to=True), "pre_tokenizer splits twice"),
         (changed(*SPLIT, "behavior", to="Removed"), "behavior 'Removed', invert False"),
-        (changed(*SPLIT, "invert", to=True), "behavior 'Isolated', invert True"),
-        (changed(*SPLIT, "pattern", to={"String": " "}), "is not a regular expression"),
         (changed(*SPLIT, "pattern", to={"Regex": r"\w+"}), r"differently from character 0 on: '\\\\w\+'"),
-        (changed(*SPLIT, "pattern", to={"Regex": r"a|("}), "not a regular expression: missing"),
         (changed("added_tokens", 0, "id", to="5"), r"added_tokens\[0\] is \{.*not a token and its id"),
         (changed("added_tokens", 0, "special", to=False), r"added_tokens\[0\], '<\|im_start\|>', is cut out"),
         (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, which is that of b'a'"),
@@ -226,7 +185,6 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     [
         ('{"a": 1,\n "b": }', ":2:7: not JSON: Expecting value"),
         ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
-        ("[" * 100_000, ":1:101: nested deeper than 100 levels"),
         ("[]", "not a JSON object but list"),
         ("\udcff", ":1:1: not UTF-8"),
     ],

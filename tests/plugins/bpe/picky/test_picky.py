@@ -14,51 +14,35 @@ import tokbench
 from tokbench import plugin
 from tokbench.foundation.errors import ContractError
 from tokbench.tokenizers.merges import merge_order
+from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
 from tokbench_plugins.bpe.fast.train import count_chunks
-from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.picky.literal_picky import Event, encode_picky_literally, replay, train_picky_literally
 from tokbench_plugins.bpe.picky.picky_tokenizer import PickyEvents, PickyTokenizer
 from tokbench_plugins.bpe.picky.train_picky import train_picky
 from tokbench_plugins.regex_bpe import SPEC
 
-texts = st.lists(st.text(alphabet="abc d", max_size=40), min_size=1, max_size=5)
+texts = st.lists(st.text(alphabet="abc d", max_size=40), min_size=1, max_size=4)
 thresholds = st.sampled_from([0.5, 0.6, 0.75, 0.9, 1.0])
 ties = st.sampled_from(["first", "smallest"])
 
-WORDS = (
-    resources.files("tokbench")
-    .joinpath("foundation", "errors.py")
-    .read_text(encoding="utf-8")
-    .splitlines(keepends=True)
-)
+WORDS = resources.files("tokbench").joinpath("foundation", "errors.py").read_text("utf-8").splitlines(keepends=True)
 
 
-def chunks_of(documents, pattern="gpt4"):
-    return [chunk.encode() for text in documents for chunk in Splitter(pattern)(text)]
+def chunks_of(documents):
+    return [chunk.encode() for text in documents for chunk in Splitter("gpt4")(text)]
 
 
-@given(texts, thresholds, ties, st.integers(256, 276))
-def test_training_is_the_loop(documents, threshold, tie, size):
+@given(texts, texts, thresholds, ties, st.integers(256, 276))
+def test_training_and_encoding_are_the_loops(documents, others, threshold, tie, size):
     events = train_picky(count_chunks(documents, "gpt4"), size, threshold, tie)
     assert events == train_picky_literally(chunks_of(documents), size, threshold, tie)
-
-
-@given(texts, texts, thresholds, ties)
-def test_encoding_is_the_loop(documents, others, threshold, tie):
-    learned = PickyEvents(train_picky(count_chunks(documents, "gpt4"), 276, threshold, tie), threshold)
+    learned = PickyEvents(events, threshold)
     fast, literal = (PickyTokenizer(learned, "gpt4", engine=engine) for engine in ("auto", "literal"))
     assert fast.vocab_size == len(set(fast.vocabulary.tokens)) <= 276
     for text in (*documents, *others):
         assert fast.encode(text) == literal.encode(text)
         assert fast.decode(fast.encode(text)) == text
-
-
-@given(texts, ties)
-def test_without_a_removal_it_is_plain_bpe(documents, tie):
-    """No share is above 1. A pair of equal halves takes two of each, so that it never reaches 1 either."""
-    events = train_picky(count_chunks(documents, "gpt4"), 266, 1.01, tie)
-    assert [event.before for event in events] == train_literally(chunks_of(documents), 266, tie)
 
 
 @given(texts, st.sampled_from([0.0, 0.01, 0.2]) | st.floats(0.5, 1.0), ties)
@@ -82,15 +66,8 @@ def test_training_ends_at_every_threshold(documents, threshold, tie):
     assert all(len(each) == 1 for each in sequences)
 
 
-def test_a_long_chunk_is_encoded_in_near_linear_time():
-    """A loop that searches all of it for each event would not come to an end."""
-    text = "documentation" * 2_000
-    tokenizer = trained(picky=0.9)
-    assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
 def test_a_removal_by_hand():
-    """``ab`` stands three times, and two of them go into ``abc``: two thirds."""
+    """``ab`` occurs three times, and two of them go into ``abc``: two thirds."""
     chunks = [b"abc", b"abc", b"ab"]
     merges = [Event((97, 98), (256,)), Event((256, 99), (257,))]
     assert train_picky_literally(chunks, 258, 0.7) == merges
@@ -124,10 +101,9 @@ def test_scaffold_tokens_are_gone_at_equal_size():
         return set(range(256, 400)) - used
 
     assert len(unused(picky)) < len(unused(plain)) / 2
-    assert sum(map(len, map(picky.encode, WORDS))) <= sum(map(len, map(plain.encode, WORDS)))
 
 
-def test_saved_and_loaded(tmp_path):
+def test_saved_loaded_and_what_it_cannot(tmp_path):
     tokenizer = trained(picky=0.9, special_tokens=["end_of_text"])
     path = tmp_path / "x.bpe.json"
     tokenizer.save(path)
@@ -138,48 +114,31 @@ def test_saved_and_loaded(tmp_path):
     assert loaded.encode(WORDS[0]) == copy.encode(WORDS[0]) == tokenizer.encode(WORDS[0])
     loaded.save(tmp_path / "again.bpe.json")
     assert (tmp_path / "again.bpe.json").read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("event", "message"),
-    [
-        ([[97, 700], [256]], "event 0 is .* not a merge or a removal of ids that exist"),
-        ([[97], []], "event 0"),
-        ([["a", "b"], [256]], "event 0"),
-    ],
-)
-def test_events_that_cannot_be_are_refused(tmp_path, event, message):
-    from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
-
-    path = tmp_path / "x.bpe.json"
-    rule = {"name": "picky", "threshold": 0.9, "events": [event]}
-    write_artefact(path, [], "gpt4", training=TrainingRecord(rule=rule))
-    with pytest.raises(tokbench.BackendError, match=message):
-        load(path)
-
-
-def test_a_rule_of_a_newer_version_is_named(tmp_path):
-    from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
-
-    path = tmp_path / "x.bpe.json"
-    write_artefact(path, [], "gpt4", training=TrainingRecord(rule={"name": "choosy"}))
-    assert json.loads(path.read_text())["format"] == "tokbench-bpe/3"
-    with pytest.raises(tokbench.BackendError, match="its rule 'choosy' is not known"):
-        load(path)
-
-
-def test_it_cannot_be_cut_exported_or_adapted(tmp_path):
-    tokenizer = trained(picky=0.9)
-    with pytest.raises(ContractError, match="tokens were removed while it was trained"):
+    with pytest.raises(ContractError, match="tokens were removed"):
         merge_order(tokenizer)
-    for name in tokenizer.exports:
-        with pytest.raises(tokbench.BackendError, match=f"PickyBPE cannot be written as {name}: its ids come from"):
-            tokenizer.export(name, tmp_path / "x")
+    with pytest.raises(tokbench.BackendError, match="PickyBPE cannot be written as huggingface"):
+        tokenizer.export("huggingface", tmp_path / "x")
     with pytest.raises(tokbench.BackendError, match="cannot be adapted"):
         tokenizer.adapt(WORDS, add=1, remove=0)
 
 
-@pytest.mark.parametrize("threshold", [0.4, 1.1, "much"])
-def test_thresholds_that_are_none(threshold):
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"name": "picky", "threshold": 0.9, "events": [[[97, 700], [256]]]}, "event 0"),
+        ({"name": "picky", "threshold": 0.9, "events": [[[97], []]]}, "event 0"),
+        ({"name": "choosy"}, "its rule 'choosy' is not known"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(tmp_path, rule, message):
+    path = tmp_path / "x.bpe.json"
+    write_artefact(path, [], "gpt4", training=TrainingRecord(rule=rule))
+    assert json.loads(path.read_text())["format"] == "tokbench-bpe/3"
+    with pytest.raises(tokbench.BackendError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("threshold", [0.4, 1.1])
+def test_thresholds_out_of_range(threshold):
     with pytest.raises(ValidationError, match="picky"):
         trained(picky=threshold)

@@ -8,26 +8,22 @@ import tiktoken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tokbench.foundation.jit import has_numba
 from tokbench.foundation.store import open_store
 from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, token_bytes_of, train
-from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.formats import ranks_of
 from tokbench_plugins.bpe.recovery import canonical
 from tokbench_plugins.bpe.recovery import recover as recovery
-from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.recovery.order import merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import recover, vocabulary_of_ranks
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
-from tokbench_plugins.bpe.recovery.stored import KIND, recovered_once
+from tokbench_plugins.bpe.recovery.stored import recovered_once
 from tokbench_plugins.engines.vocabulary import ranks_of_encoding
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
 
-@pytest.mark.parametrize("seed", range(6))
 @settings(deadline=None)
-@given(texts=st.lists(st.text(alphabet="abé ", max_size=80), max_size=5))
+@given(seed=st.integers(0, 10**6), texts=st.lists(st.text(alphabet="abé ", max_size=80), max_size=5))
 def test_trained_merges_come_back_whatever_the_ids(seed, texts):
     """Bytes shuffled and gaps between ids: the order is all that counts."""
     merges = train(texts, 340, None)
@@ -56,31 +52,6 @@ def test_huge_tokens():
     assert canonical.not_merged(vocabulary) == {300, 301}
     assert ranks_of(vocabulary) == HUGE
     assert merges_of_vocabulary(vocabulary)[:18] == tuple((left, right) for left, right, _ in vocabulary.merges[:18])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
-@settings(deadline=None, max_examples=25)
-@given(
-    texts=st.lists(st.text(alphabet="ab", max_size=60), max_size=4),
-    long=st.lists(st.sampled_from(["a", "b", "ab", "aab"]), min_size=300, max_size=700).map("".join),
-)
-def test_long_tokens_are_encoded_alone_as_python_does_it(texts, long):
-    """Above 256 units a heap merges; the tokens are merges of the text, and two long ones."""
-    from tokbench_plugins.bpe.compiled.encode import encoded_alone
-
-    tokens = [*token_bytes_of(train([*texts, long], 330, None)), long.encode(), (long + long).encode()]
-    ranks = {token: number for number, token in reversed(list(enumerate(tokens)))}
-    vocabulary = vocabulary_of_ranks(ranks)
-    used = [token_id for token_id, token in enumerate(vocabulary.tokens) if token]
-    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
-    alone = [merge_ids(list(vocabulary.tokens[i]), rank_of, [made for _, _, made in vocabulary.merges]) for i in used]
-    assert encoded_alone(vocabulary, used) == [ids[0] if len(ids) == 1 else -1 for ids in alone]
-
-
-def test_bytes_may_have_the_highest_ids():
-    ranks = {token: 1000 + byte for token, byte in BYTES.items()} | {b"ab": 0, b"abab": 1}
-    assert recover(ranks) == ([(1097, 1098, 0), (0, 0, 1)], [])
 
 
 def test_tokens_that_no_merge_builds():
@@ -120,9 +91,7 @@ def test_ranks_that_are_no_vocabulary(ranks, reason):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "count"), [("gpt2", 50_000), ("p50k_base", 50_024), ("cl100k_base", 100_000), ("o200k_base", 199_742)]
-)
+@pytest.mark.parametrize(("name", "count"), [("gpt2", 50_000), ("cl100k_base", 100_000)])
 @pytest.mark.usefixtures("tiktoken_files")
 def test_published_vocabularies(data, name, count):
     ranks = tiktoken.get_encoding(name)._mergeable_ranks
@@ -135,7 +104,6 @@ def test_published_vocabularies(data, name, count):
     token_of = {token_id: token for token, token_id in ranks.items()}
     assert all(token_of[left] + token_of[right] == token_of[token_id] for left, right, token_id in merges)
     assert len({(left, right) for left, right, _ in merges}) == count
-    assert is_canonical(vocabulary_of_ranks(ranks))
 
 
 SOME = Recovered(
@@ -143,7 +111,7 @@ SOME = Recovered(
 )
 
 
-def test_merges_are_recovered_once_for_the_same_candidates(tmp_path, monkeypatch, caplog):
+def test_merges_are_recovered_once_for_the_same_candidates(tmp_path, monkeypatch):
     monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
     made = []
@@ -153,38 +121,25 @@ def test_merges_are_recovered_once_for_the_same_candidates(tmp_path, monkeypatch
 
     candidates = [Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (3, 2))]
     longer = [Candidate(3, [0, 1, 0]), Candidate(4, [1, 2], (3, 2))]
-    others = [candidates[:1], longer, [candidates[0], Candidate(4, [0, 1, 2])]]
     assert [recovered(candidates) for _ in range(3)] == [SOME] * 3
     assert recovered([Candidate(3, b"\0\1"), Candidate(4, b"\0\1\2", (3, 2))]) == SOME  # units in another form
     assert made == [False]
-    for other in others:  # another candidate, other units, another pair
+    for other in (candidates[:1], longer, [candidates[0], Candidate(4, [0, 1, 2])]):
         recovered(other)
     recovered(candidates, late=True)
     assert made == [False] * 4 + [True]
 
-    # Numbers that cannot be merges are not believed, and what is damaged is recovered again.
-    [key] = [each.key for each in open_store().entries() if each.key["late"]]
-    open_store().put(KIND, key, b"no pickle")
-    assert recovered(candidates, late=True) == SOME
-    assert made[-2:] == [True, True]
-    [path] = [each.path for each in open_store().entries() if each.key["late"]]
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    assert recovered(candidates, late=True) == SOME
-    assert made[-3:] == [True, True, True]
-    assert "is damaged" in caplog.text
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cl100k_base", "llama3"])
-def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, monkeypatch, name):
+def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, monkeypatch):
     """In Llama 3 some tokens are made of halves that come later."""
     monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
     pytest.importorskip("splintr")
-    ranks = ranks_of_encoding(name)  # out of a package: tiktoken would need the network
+    ranks = ranks_of_encoding("llama3")  # out of a package: tiktoken would need the network
     recovered, vocabulary = recover(ranks), vocabulary_of_ranks(ranks)
     assert len(list(open_store().entries())) == 1
     monkeypatch.setattr(recovery, "recover", None)
     assert vocabulary_of_ranks(ranks) == vocabulary
-    assert len(vocabulary.merges) - len(recovered.merges) == {"cl100k_base": 0, "llama3": 997}[name]
+    assert len(vocabulary.merges) - len(recovered.merges) == 997
     assert replace(vocabulary) == vocabulary  # which checks it

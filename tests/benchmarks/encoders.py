@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
@@ -14,9 +13,11 @@ import corpora
 import numpy as np
 
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
-from tokbench_plugins.bpe.gigatoken import _load
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.engines.fastokens_backend import _native as fastokens_native
+from tokbench_plugins.engines.gigatoken_backend import _native as gigatoken_native
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
 __all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "tiktoken_encoding", "verify"]
@@ -40,30 +41,19 @@ def _vocabulary(name: str) -> Vocabulary:
     return vocabulary_of_ranks(_ranks(name))
 
 
-def _ours(name: str, engine: Any) -> BPETokenizer:
-    tokenizer = BPETokenizer(_vocabulary(name), SPLITS[name], engine=engine)
+def _ours(name: str) -> BPETokenizer:
+    tokenizer = BPETokenizer(_vocabulary(name), SPLITS[name], engine="numba")
     tokenizer.warm_up()
     return tokenizer
 
 
-def _numba(name: str) -> Encode:
-    return _ours(name, "numba").encode_batch
-
-
-def _through_gigatoken(name: str) -> Encode:
-    return _ours(name, "gigatoken").encode_batch
-
-
 def _gigatoken(name: str) -> Encode:
-    engine = _load(_vocabulary(name), SPLITS[name])
+    engine = gigatoken_native(EngineVocabulary(SPLITS[name], {}, _ranks(name)))
     return lambda texts: engine.encode_batch(texts, parallel=False)
 
 
 def _fastokens(name: str) -> Encode:
-    from tokbench_plugins.engines.fastokens_backend import _native as native
-    from tokbench_plugins.engines.vocabulary import EngineVocabulary
-
-    engine = native(EngineVocabulary(SPLITS[name], {}, _ranks(name)))
+    engine = fastokens_native(EngineVocabulary(SPLITS[name], {}, _ranks(name)))
 
     def encode(texts: list[str]) -> tuple[Any, Any]:
         ids, offsets = engine.encode_batch_flat(texts, split_special_tokens=True)
@@ -97,24 +87,12 @@ def _splintr(name: str) -> Encode:
     return lambda texts: list(map(encode, texts))
 
 
-def _tokenizers(name: str) -> Encode:
-    from tokenizers import Tokenizer
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "tokenizer.json")
-        _ours(name, "numba").export("huggingface", path)
-        tokenizer = Tokenizer.from_file(str(path))
-    return lambda texts: [each.ids for each in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-
-
 ENCODERS: dict[str, Callable[[str], Encode]] = {
-    "tokbench": _numba,
-    "tokbench (engine: gigatoken)": _through_gigatoken,
+    "tokbench": lambda name: _ours(name).encode_batch,
     "fastokens": _fastokens,
     "gigatoken": _gigatoken,
     "tiktoken": _tiktoken,
     "splintr": _splintr,
-    "tokenizers": _tokenizers,
 }
 
 

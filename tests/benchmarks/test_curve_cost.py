@@ -36,7 +36,7 @@ def test_curve_beside_one_encoding(benchmark):
         pytest.skip("it compares seconds; run with --benchmark-enable")
     documents = (Document(text, "python", str(k), str(k)) for k, text in enumerate(corpora.sources(50_000_000)))
     parts = list(shards("sources", documents, by_key=False))
-    tokenizer = encoders._ours("cl100k_base", "numba")
+    tokenizer = encoders._ours("cl100k_base")
     order, metric, taken = merge_order(tokenizer), SPEC.text(Options()), []
     encode_batch(tokenizer, parts[0].texts)
     benchmark.pedantic(lambda: taken.append(curve_of(tokenizer, order, parts, metric)), rounds=3)

@@ -6,7 +6,6 @@ Every turn has a new encoder, whose caches are empty, and text of its own.
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 
 import encoders
 import pytest
@@ -41,14 +40,8 @@ def measure(benchmark, name, folder, size, document):
 @pytest.mark.slow
 @pytest.mark.parametrize("document", [100, 1_000, 10_000, 100_000, 1_000_000])
 @pytest.mark.parametrize("name", encoders.SPLITS)
-def test_sources(benchmark, name, document):
-    benchmark.extra_info["title"] = f"encoding, {name}, Python sources in documents of {document:,} bytes"
-    measure(benchmark, name, None, 4_000_000, document)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("document", [100, 1_000, 10_000, 100_000, 1_000_000])
-@pytest.mark.parametrize("name", encoders.SPLITS)
-def test_languages(benchmark, data: Path, name, document):
-    benchmark.extra_info["title"] = f"encoding, {name}, 23 languages (PUD, NTREX) in documents of {document:,} bytes"
-    measure(benchmark, name, data, 4_000_000, document)
+@pytest.mark.parametrize("text", ["Python sources", "23 languages (PUD, NTREX)"])
+def test_encoding(benchmark, request, text, name, document):
+    benchmark.extra_info["title"] = f"encoding, {name}, {text} in documents of {document:,} bytes"
+    folder = None if text == "Python sources" else request.getfixturevalue("data")
+    measure(benchmark, name, folder, 4_000_000, document)

@@ -9,27 +9,13 @@ from functools import cache
 
 import corpora
 
-from tokbench_plugins.bpe import PATTERNS, Splitter, train
-from tokbench_plugins.bpe.literal import train_literally
+from tokbench_plugins.bpe import PATTERNS, train
 
 __all__ = ["TRAINERS", "peak_mib", "seconds"]
 
 
 def _tokbench(texts: list[str], vocab_size: int, cores: int) -> int:
     return 256 + len(train(texts, vocab_size, "gpt4", engine="numba", processes=cores))
-
-
-def _without_split(texts: list[str], vocab_size: int, cores: int) -> int:
-    return 256 + len(train(texts, vocab_size, None, engine="numba", processes=cores))
-
-
-def _without_numba(texts: list[str], vocab_size: int, _cores: int) -> int:
-    return 256 + len(train(texts, vocab_size, "gpt4", engine="python"))
-
-
-def _literally(texts: list[str], vocab_size: int, _cores: int) -> int:
-    split = Splitter("gpt4")
-    return 256 + len(train_literally([chunk.encode() for text in texts for chunk in split(text)], vocab_size))
 
 
 def _rustbpe(texts: list[str], vocab_size: int, _cores: int) -> int:
@@ -62,42 +48,18 @@ def _gigatoken(texts: list[str], vocab_size: int, _cores: int) -> int:
     return len(vocabulary)
 
 
-def _sentencepiece(texts: list[str], vocab_size: int, cores: int) -> int:
-    import io
-
-    import sentencepiece
-
-    model = io.BytesIO()
-    lines = (line for text in texts for line in text.splitlines())
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=lines,
-        model_writer=model,
-        model_type="bpe",
-        vocab_size=vocab_size,
-        byte_fallback=True,
-        num_threads=cores,
-        minloglevel=2,
-    )
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue()).vocab_size()
-
-
 TRAINERS: dict[str, Callable[[list[str], int, int], int]] = {
     "tokbench": _tokbench,
-    "tokbench without split": _without_split,
-    "tokbench without numba": _without_numba,
-    "literal loop": _literally,
     "rustbpe": _rustbpe,
     "tokenizers": _tokenizers,
     "gigatoken": _gigatoken,
-    "sentencepiece": _sentencepiece,
 }
 
 
 @cache
 def _warm(name: str, cores: int) -> None:
     """Whatever happens once in a process: imports, compiled code read from its cache, threads."""
-    size, vocab_size = (300_000, 1_000) if name == "sentencepiece" else (20_000, 257)
-    TRAINERS[name](corpora.sources(size), vocab_size, cores)
+    TRAINERS[name](corpora.sources(20_000), 257, cores)
 
 
 def seconds(name: str, size: int, vocab_size: int, cores: int) -> float:

@@ -86,12 +86,11 @@ def test_what_is_refused_and_the_ways_out():
 
 def test_misspelled_names_are_refused():
     special = NO_SPECIAL.with_more(SPECIAL_SETS["chat"], 300)
-    with pytest.raises(ValueError, match=r"no special token '<\|im_strat\|>'; did you mean '<\|im_start\|>'"):
+    with pytest.raises(ValueError, match=r"did you mean '<\|im_start\|>'"):
         special.encode("", str.encode, allowed_special={"<|im_strat|>"})
     # A single string is a collection of letters: tiktoken takes it for that.
-    for option in ("allowed_special", "disallowed_special"):
-        with pytest.raises(ValueError, match=f"{option} is '<.im_end.>'; give 'all' or a set"):
-            special.encode("", str.encode, **{option: "<|im_end|>"})
+    with pytest.raises(ValueError, match="give 'all' or a set"):
+        special.encode("", str.encode, allowed_special="<|im_end|>")
 
 
 def test_surrogates_cannot_smuggle_a_name_past_the_check():

@@ -1,7 +1,5 @@
 """The parts of a vocabulary, and the vocabularies that are refused."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,15 +11,6 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 IDS = tuple(range(256))
-
-
-def test_trained():
-    vocabulary = Vocabulary.trained([(97, 98), (256, 99)])
-    assert vocabulary.tokens == (*BYTES, b"ab", b"abc")
-    assert vocabulary.byte_ids == IDS
-    assert vocabulary.merges == ((97, 98, 256), (256, 99, 257))
-    assert vocabulary.is_trained
-    assert vocabulary.ranks[b"abc"] == 257
 
 
 @settings(deadline=None)
@@ -57,19 +46,6 @@ def test_shuffled_bytes_and_gaps():
 def test_impossible_vocabularies(tokens, byte_ids, merges, whole, reason):
     with pytest.raises(ValueError, match=reason):
         Vocabulary(tokens, byte_ids, merges, frozenset(whole))
-
-
-def test_impossible_merges():
-    with pytest.raises(ValueError, match="only ids below 257"):
-        Vocabulary.trained([(97, 98), (258, 33)])
-
-
-def test_pickle_and_equality():
-    vocabulary = Vocabulary.trained([(97, 98)])
-    copy = pickle.loads(pickle.dumps(vocabulary))
-    assert copy == vocabulary
-    assert hash(copy) == hash(vocabulary)
-    assert copy != Vocabulary.trained([(97, 99)])
 
 
 @pytest.mark.parametrize("size", [256, 280])

@@ -40,7 +40,6 @@ def test_naive_bpe(examples, name):
     assert len(text.encode()) == case["n_bytes"]
     assert len(tokenizer.encode(text)) == case["n_tokens"]
     assert case["n_bytes"] / case["n_tokens"] == case["compression_ratio"]
-    assert tokenizer.decode(tokenizer.encode(text)) == text
     for example, ids in case.get("encode", {}).items():
         assert tokenizer.encode(example) == ids
 

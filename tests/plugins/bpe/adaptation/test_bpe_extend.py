@@ -35,16 +35,6 @@ def test_equal_to_the_loop(before, documents, pattern, tie):
     assert found.vocabulary.tokens[: len(base.tokens)] == base.tokens
 
 
-@given(texts)
-def test_training_that_goes_on_is_training_in_one_go(documents):
-    """The same text, first 4 merges and then 4 more, is 8 merges."""
-    chunks = [chunk.encode() for text in documents for chunk in Splitter("gpt4")(text)]
-    whole = train_literally(chunks, 264)
-    base = Vocabulary.trained(whole[:4])
-    found = extend(base, count_chunks(documents, "gpt4"), 4, len(base.tokens)) if len(whole) >= 4 else None
-    assert found is None or found.vocabulary == Vocabulary.trained(whole)
-
-
 def test_a_token_that_was_added_by_hand_is_not_made_again():
     tokens = (*Vocabulary.trained([(97, 98)]).tokens, b"abc")
     base = Vocabulary(tokens, tuple(range(256)), ((97, 98, 256),), frozenset({257}))

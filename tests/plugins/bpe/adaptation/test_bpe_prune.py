@@ -45,14 +45,6 @@ def test_equal_to_the_loop(before, text, n_fewer):
     assert tuple(prune(vocabulary, chunks, n_fewer)) == by_the_loop(vocabulary, chunks, n_fewer)
 
 
-def test_unused_tokens_cost_nothing_and_all_others_stay():
-    vocabulary = Vocabulary.trained([(97, 98), (256, 99), (98, 98), (257, 257), (258, 258)])  # ab abc bb abcabc bbbb
-    pruned = prune(vocabulary, {"abc": 2})
-    assert set(pruned.tokens) == {pruned.tokens[0]}
-    assert Encoder(pruned.vocabulary, None)("abc") == Encoder(vocabulary, None)("abc")
-    assert [token for token in pruned.vocabulary.tokens[256:] if token] == [b"ab", b"abc"]
-
-
 def test_a_token_that_no_merge_makes_is_removed_like_any_other():
     tokens = (*Vocabulary.trained([(97, 98)]).tokens, b"abc", b"xyz")
     vocabulary = Vocabulary(tokens, tuple(range(256)), ((97, 98, 256),), frozenset({257, 258}))

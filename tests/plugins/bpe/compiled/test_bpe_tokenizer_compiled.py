@@ -1,8 +1,6 @@
 """The engine ``numba`` behind a tokenizer: batches, long texts, decoding, and when ``auto`` takes it."""
 
 import pickle
-import subprocess
-import sys
 from importlib.metadata import version
 
 import numpy as np
@@ -75,18 +73,3 @@ def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
     wrong = tokbench.plugin.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
     with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
         tokenizer.decode_batch(wrong)
-
-
-_AUTO = """
-import sys
-from tokbench_plugins.bpe import BPETokenizer
-tokenizer = BPETokenizer([(97, 98)], "gpt2")
-tokenizer.encode_batch(["ab code = 1\\n" * 700_000])
-print(tokenizer._bulk is not None)
-"""
-
-
-@pytest.mark.slow
-def test_eight_million_characters_are_worth_numba():
-    done = subprocess.run([sys.executable, "-c", _AUTO], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"

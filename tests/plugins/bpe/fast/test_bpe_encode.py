@@ -1,6 +1,5 @@
 """The encoder against the literal loop and against tiktoken: the same ids, whatever the text."""
 
-import pytest
 import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,12 +56,6 @@ def test_long_chunks_encode_as_the_literal_loop(text, merges):
         assert Encoder(each)(text) == expected
         ranks, made = {pair: rank for rank, pair in enumerate(each)}, range(256, 256 + len(each))
         assert encode._merge_short(list(text.encode()), ranks, made) == expected
-
-
-@pytest.mark.parametrize("length", [255, 256, 257])
-def test_the_length_at_which_the_heap_begins(length, monkeypatch):
-    monkeypatch.setattr(encode, "_merge_long" if length < 257 else "_merge_short", None)
-    assert len(Encoder([(97, 97)])("a" * length)) == -(-length // 2)
 
 
 # The same cuts in the dialect of tiktoken's engine; '(?s:.+)' is the whole document.

@@ -127,17 +127,6 @@ def test_a_known_sample_stays_the_same():
     assert "|".join(pieces) == "s|lowe|r| lowes|t| banana"
 
 
-@pytest.mark.slow
-def test_published_vocabularies_sample_too():
-    sampled = tokbench.load("tokbench_bpe", encoding="gpt2", dropout=0.1, stochastok=0.1, seed=1)
-    text = "The strawberries were incomprehensibly expensive. " * 4
-    ids = sampled.encode(text)
-    assert sampled.decode(ids) == text
-    assert len(ids) > len(BPETokenizer(sampled.vocabulary, "gpt2").encode(text))
-    assert sampled.encode_with_special(f"{text}<|endoftext|>", allowed_special="all") == [*ids, 50256]
-    assert not hasattr(sampled, "merges")
-
-
 def test_sampling_is_saved_and_can_be_changed(tmp_path):
     texts, path = ["low lower lowest slow " * 5], tmp_path / "s.bpe.json"
     tokenizer = tokbench.train("regex_bpe", texts, 280, dropout=0.2, seed=9, store=False)

@@ -63,9 +63,7 @@ def test_documents_are_gone_through_once():
 
 
 def test_training_stops_when_no_pair_is_left():
-    merges = train(["abcd"], 10_000, None)
-    assert token_bytes_of(merges)[-1] == b"abcd"
-    assert len(merges) == 3
+    assert train(["abcd"], 10_000, None) == [(97, 98), (256, 99), (257, 100)]
     assert train([], 10_000, "gpt4") == train([""], 10_000, None) == train(["a"], 10_000, "gpt2") == []
 
 
@@ -87,7 +85,3 @@ def test_progress_rises_and_ends_complete():
     calls = []
     train(["abcdefgh" * 3], 260, None, lambda done, total: calls.append((done, total)))
     assert calls == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4), (4, 4)]
-
-    calls.clear()
-    train(["abc"], 100_000, None, lambda done, total: calls.append((done, total)))
-    assert calls == [(0, 99_744), (2, 2)]

@@ -14,7 +14,6 @@ from tokbench_plugins.bpe import PATTERNS as NAMED
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.formats import Parts, read_tokenizer_json, write_tokenizer_json
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
-from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -90,17 +89,6 @@ def test_a_vocabulary_with_gaps_and_whole_chunks(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_published_encoding(data, tmp_path):
-    tiktoken = pytest.importorskip("tiktoken")
-    encoding = tiktoken.get_encoding("cl100k_base")
-    special = SpecialTokens(encoding._special_tokens)
-    path = written(tmp_path, Parts(vocabulary_of_ranks(encoding._mergeable_ranks), "gpt4", special))
-    oracle = tokenizers.Tokenizer.from_file(str(path))
-    for text in [*hostile(), *sentences(data, 40), "<|endoftext|> a<|fim_prefix|>"]:
-        assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text
-
-
-@pytest.mark.slow
 def test_roberta(data, tmp_path):
     """The old format: no type of the model, merges as strings, ids that do not follow ranks."""
     path = data / "hf" / "roberta-base.tokenizer.json"
@@ -147,9 +135,7 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (changed("model", to=None), "not a tokenizer.json: it has no 'model'"),
         (changed("model", "type", to="WordPiece"), "its model is WordPiece"),
         (changed("model", "dropout", to=0.1), "model.dropout makes its ids random; set it to null"),
-        (changed("model", "vocab", to=[]), "model.vocab is not an object"),
         (changed("model", "vocab", "a", to="97"), r"model.vocab\['a'\] is '97', not an id"),
-        (changed("model", "vocab", "a", to=-1), "the id of 'a' is -1"),
         (changed("model", "vocab", "a", to=98), "have the same id, 98"),
         (changed("model", "vocab", "a b", to=5000), "'a b' is not spelled in GPT-2's byte alphabet: it has ' '"),
         (lambda c: c["model"]["vocab"].pop("Ġ"), "no token for the byte 0x20"),
@@ -157,9 +143,7 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (changed("model", "merges", 3, to=["a", "ĠĠĠa"]), r"model.merges\[3\] merges 'a' and 'ĠĠĠa', but no token is"),
         (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), r"repeats model.merges\[0\]"),
         (changed("normalizer", to={"type": "NFKC"}), "normalizer 'NFKC' changes the text"),
-        (changed("decoder", to={"type": "Metaspace"}), "decoder 'Metaspace'"),
         (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace"),
-        (lambda c: c["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "Digits"}), "is Digits, Split, ByteLevel"),
         (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),
         (changed(*BYTE_LEVEL, "use_regex", to=True), "pre_tokenizer splits twice"),
         (changed(*SPLIT, "behavior", to="Removed"), "behavior 'Removed', invert False"),
@@ -185,7 +169,6 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     [
         ('{"a": 1,\n "b": }', ":2:7: not JSON: Expecting value"),
         ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
-        ("[]", "not a JSON object but list"),
         ("\udcff", ":1:1: not UTF-8"),
     ],
 )

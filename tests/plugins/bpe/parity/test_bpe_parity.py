@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.foundation.errors import BackendError, BackendUnavailable
-from tokbench.plugin import GroupedText
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import engines
 from tokbench_plugins.bpe.artefact import read_artefact
@@ -169,8 +168,3 @@ def test_groups_reach_the_trainer_through_a_run(tmp_path):
     alone = train_with_parity(documents, 300, "gpt4", ParityTraining("documents"))
     [artefact] = (tmp_path / "run" / "artefacts").glob("*.bpe.json")
     assert list(tokbench.load("regex_bpe", path=artefact).merges) == alone
-
-
-def test_grouped_text_is_gone_through_once_where_its_documents_are():
-    assert GroupedText(iter([("en", "a")])).once
-    assert not GroupedText.of({"en": ["a"]}).once

@@ -91,19 +91,15 @@ def test_ranks_that_are_no_vocabulary(ranks, reason):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "count"), [("gpt2", 50_000), ("cl100k_base", 100_000)])
 @pytest.mark.usefixtures("tiktoken_files")
-def test_published_vocabularies(data, name, count):
-    ranks = tiktoken.get_encoding(name)._mergeable_ranks
+def test_a_published_vocabulary(data):
+    ranks = tiktoken.get_encoding("cl100k_base")._mergeable_ranks
     merges, whole = recover(ranks)
-    assert (len(merges), whole) == (count, [])
-    assert len(ranks) == count + FIRST_MERGE
-    made = [token_id for _, _, token_id in merges]
-    assert made == sorted(made)
-    assert all(max(left, right) < token_id for left, right, token_id in merges)
+    assert (len(merges), whole) == (100_000, [])
     token_of = {token_id: token for token, token_id in ranks.items()}
     assert all(token_of[left] + token_of[right] == token_of[token_id] for left, right, token_id in merges)
-    assert len({(left, right) for left, right, _ in merges}) == count
+    assert all(max(left, right) < token_id for left, right, token_id in merges)
+    assert len({(left, right) for left, right, _ in merges}) == 100_000
 
 
 SOME = Recovered(

@@ -20,9 +20,8 @@ from tokbench_plugins.bpe.superword.literal_superwords import (
     encode_boundless_literally,
     train_superbpe_literally,
 )
-from tokbench_plugins.bpe.superword.rules import STAGE_TWO, may_cross
+from tokbench_plugins.bpe.superword.rules import STAGE_TWO
 from tokbench_plugins.bpe.superword.superbpe import SuperBPERule, train_superbpe
-from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.regex_bpe import SPEC
 
 texts = st.lists(st.text(alphabet="ab  c'_.:1é", max_size=40), min_size=1, max_size=4)
@@ -62,14 +61,6 @@ def test_boundless_by_hand():
     """The pair (in, a) occurs twice, like (32, 97), and waits until both are tokens."""
     learned = train_boundless(["in a", "in a", "in b"], 259, "gpt4")
     assert learned == BoundlessMerges([(105, 110), (32, 97), (256, 257)], [2])
-
-
-@pytest.mark.parametrize("most_words", [1, 4])
-def test_no_token_of_stage_two_breaks_a_rule(most_words):
-    merges = train_superbpe(TALK, 360, SuperBPERule("gpt4", 264, most_words))
-    made = Vocabulary.trained(merges).tokens[264:]
-    assert all(may_cross(token, most_words) for token in made)
-    assert max(len(token.split()) for token in made) == most_words
 
 
 def trained(**options):

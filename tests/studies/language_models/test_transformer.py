@@ -4,7 +4,6 @@ import argparse
 import inspect
 import json
 import math
-import platform
 from pydoc_data import topics
 from types import SimpleNamespace
 
@@ -29,7 +28,7 @@ import jax.numpy as jnp
 from tokbench.studies.language_models import learning_rate, transformer_model
 from tokbench.studies.language_models.body import PRESETS, Body
 from tokbench.studies.language_models.learning_rate import sweep
-from tokbench.studies.language_models.transformer_model import initial, train_curve, training_memory
+from tokbench.studies.language_models.transformer_model import initial, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)
@@ -41,8 +40,8 @@ def encoded(documents):
     return Encoded(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-def part(documents, bytes_a_token=1):
-    return EncodedPart(encoded(documents), np.array([bytes_a_token * len(each) for each in documents]))
+def part(documents):
+    return EncodedPart(encoded(documents), np.array([len(each) for each in documents]))
 
 
 def predicted(windows, documents, n_ids):
@@ -148,25 +147,6 @@ def test_every_step_and_every_scored_batch_is_a_sign_of_life():
     assert {total for _, total in calls} == {windows}
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)
     assert len(calls) == windows + batches
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library keeps memory in its own way")
-def test_the_memory_of_a_step_is_kept_for_the_next_step():
-    """A step of this size takes more than 32 MB, which are 8,192 pages."""
-    import resource  # only POSIX has it
-
-    ids = np.random.default_rng(0).integers(0, 16_384, (8, 2048)).tolist()
-    body, pages = Body(width=64, layers=2, heads=2, context_bytes=250, step_bytes=1000), []
-
-    def count(step, done, total):
-        pages.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
-
-    training, scored = part(ids, bytes_a_token=2), part([[1, 2, 3]])
-    with training_memory():
-        train_curve(training, scored, 16_384, body, learning_rate=0.01, seed=0, shares=[1.0], progress=count)
-    assert len(pages) >= 32
-    assert np.median(np.diff(pages)) < 1000
 
 
 def test_the_same_seed_gives_the_same_number_and_another_seed_another():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import jax
 import numpy as np
 
 from tokbench.plugin import InputError, Progress, silent
 from tokbench.studies.language_models.body import LEARNING_RATES, SHARES, Body, Point
 from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
-from tokbench.studies.language_models.transformer_model import train_curve, training_memory
+from tokbench.studies.language_models.transformer_model import train_curve
 from tokbench.studies.language_models.windows import documents
 
 _SWEEP_SHARE: Final = 10
@@ -65,15 +66,15 @@ def train_seeds(
         )
 
     tried: dict[float, float] = {}
-    with training_memory():
-        if len(rates) > 1:
-            search = shown("trying learning rates")
-            tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
-        rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
-        curves = [
-            trained(seed, rate, f"training transformers, seed {number} of {len(seeds)}")
-            for number, seed in enumerate(seeds, 1)
-        ]
+    if len(rates) > 1:
+        search = shown("trying learning rates")
+        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+    rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
+    curves = [
+        trained(seed, rate, f"training transformers, seed {number} of {len(seeds)}")
+        for number, seed in enumerate(seeds, 1)
+    ]
+    jax.clear_caches()
     return SeedCurves(rate, tried, curves)
 
 

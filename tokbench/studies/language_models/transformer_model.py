@@ -14,14 +14,12 @@ same machine.
 
 from __future__ import annotations
 
-import ctypes
 import io
 import logging
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -52,9 +50,6 @@ _WARM_UP: Final = 0.125
 _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
 """Makes seeds agree: they differ by .11 bits per byte, and by .34 without it (300 kB, Unigram of 1,024 ids)."""
-
-_M_TRIM_THRESHOLD: Final = -1
-_M_MMAP_THRESHOLD: Final = -3  # both of mallopt(3)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -379,21 +374,3 @@ def _packed(values: Mapping[str, Any]) -> bytes:
 def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     with io.BytesIO(data) as file, np.load(file) as arrays:
         return dict(arrays)
-
-
-@contextmanager
-def training_memory() -> Iterator[None]:
-    """Keep the memory of a step for the next step, a quarter faster, and free all of it after the trainings."""
-    with suppress(OSError, AttributeError, TypeError):  # only the C library of Linux can be asked
-        libc = ctypes.CDLL(None)
-        libc.mallopt(_M_MMAP_THRESHOLD, 1 << 30)
-        libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
-    try:
-        yield
-    finally:
-        jax.clear_caches()
-        with suppress(OSError, AttributeError, TypeError):
-            libc = ctypes.CDLL(None)
-            libc.mallopt(_M_MMAP_THRESHOLD, 1 << 25)  # the highest that the C library would choose
-            libc.mallopt(_M_TRIM_THRESHOLD, 1 << 26)
-            libc.malloc_trim(0)

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from backend_checks import check_batch, check_bytes, specs_of, train_sentencepiece
 from merges_data import cut_model
 
 import tokbench
@@ -13,7 +12,6 @@ from tokbench.config.validate import Part, validate
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.cut.backend import SPEC, CutOptions, CutTokenizer
-from tokbench_plugins.huggingface import backend as huggingface
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 TEXTS = ["the other brother bathes there, then they gather another feather", "a th  ath é 🙂 <|endoftext|>", "", "abab"]
@@ -25,11 +23,19 @@ def byte_level():
 
 def sentencepiece():
     options = {"model_type": "bpe", "byte_fallback": True, "hard_vocab_limit": False}
-    return train_sentencepiece(TEXTS * 3, 330, user_defined_symbols=["ther"], control_symbols=["<end>"], **options)
+    return tokbench.train(
+        "sentencepiece",
+        TEXTS * 3,
+        330,
+        store=False,
+        user_defined_symbols=["ther"],
+        control_symbols=["<end>"],
+        **options,
+    )
 
 
 def unknown_characters():
-    return train_sentencepiece(TEXTS[:1] * 3, 40, model_type="bpe", hard_vocab_limit=False)
+    return tokbench.train("sentencepiece", TEXTS[:1] * 3, 40, store=False, model_type="bpe", hard_vocab_limit=False)
 
 
 def tokens_at(whole, sizes):
@@ -51,8 +57,10 @@ def test_tokens_equal_the_curve_at_every_size(make):
         assert cut.vocab_size == size
     assert cut.encode(TEXTS[0]) == [cut._new[i] for i in whole.encode(TEXTS[0])]
     smaller = CutTokenizer(whole, next(iter(expected)) + 5)
-    check_batch(smaller, TEXTS)
-    assert check_bytes(smaller, TEXTS) == [whole.decode(whole.encode(text)) for text in TEXTS]
+    assert smaller.encode_batch(TEXTS).ids.tolist() == [i for text in TEXTS for i in smaller.encode(text)]
+    assert [smaller.decode(smaller.encode(text)) for text in TEXTS] == [
+        whole.decode(whole.encode(text)) for text in TEXTS
+    ]
     assert pickle.loads(pickle.dumps(smaller)).encode(TEXTS[0]) == smaller.encode(TEXTS[0])
     assert merge_order(smaller).made.tolist() == [smaller._new[i] for i in merge_order(whole).made[:5]]
 
@@ -77,9 +85,8 @@ def test_cl100k_equals_tiktoken_with_fewer_ranks(size):
 
 
 def test_what_has_no_merges_is_refused(tmp_path):
-    spec = specs_of(huggingface)["huggingface"]
-    train = spec.train_options(model="unigram")
-    spec.train(TEXTS * 9, 60, train, lambda done, total: None).save(tmp_path / "tokenizer.json")
+    unigram = tokbench.train("huggingface", TEXTS * 9, 60, model="unigram", store=False)
+    unigram.save(tmp_path / "tokenizer.json")
     options = CutOptions(of={"backend": "huggingface", "path": str(tmp_path / "tokenizer.json")}, size=50)
     for given in (options, CutOptions(of="utf8_bytes", size=256)):
         with pytest.raises(tokbench.BackendError, match="not built by merges"):

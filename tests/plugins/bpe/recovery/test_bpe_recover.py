@@ -37,21 +37,19 @@ def test_trained_merges_come_back_whatever_the_ids(seed, texts):
     assert recover(ranks) == (expected, [])
 
 
-POWERS = BYTES | {b"a" * 2**k: 255 + k for k in range(1, 19)}
-HUGE = POWERS | {b"ab" * 100_000: 300, b"xyz" * 50_000: 301, b"ab": 302}
+POWERS = BYTES | {b"a" * 2**k: 255 + k for k in range(1, 17)}
+HUGE = POWERS | {b"ab" * 20_000: 300, b"xyz" * 10_000: 301, b"ab": 302}
 
 
 @pytest.mark.slow
 def test_huge_tokens():
-    """Half a million bytes in tokens of one letter, and more: recovered, checked and written."""
+    """Hundred thousand bytes in tokens of one letter, and more: recovered, checked and written."""
     vocabulary = vocabulary_of_ranks(HUGE)
-    assert [vocabulary.merges[k] for k in (0, 1, 17, 18)] == [
-        (97, 97, 256), (256, 256, 257), (272, 272, 273), (97, 98, 302),
-    ]  # fmt: skip
+    assert [vocabulary.merges[k] for k in (0, 15, 16)] == [(97, 97, 256), (270, 270, 271), (97, 98, 302)]
     assert vocabulary.whole_chunks == {300, 301}
     assert canonical.not_merged(vocabulary) == {300, 301}
     assert ranks_of(vocabulary) == HUGE
-    assert merges_of_vocabulary(vocabulary)[:18] == tuple((left, right) for left, right, _ in vocabulary.merges[:18])
+    assert merges_of_vocabulary(vocabulary)[:16] == tuple((left, right) for left, right, _ in vocabulary.merges[:16])
 
 
 def test_tokens_that_no_merge_builds():
@@ -133,9 +131,9 @@ def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, 
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
     pytest.importorskip("splintr")
     ranks = ranks_of_encoding("llama3")  # out of a package: tiktoken would need the network
-    recovered, vocabulary = recover(ranks), vocabulary_of_ranks(ranks)
+    vocabulary = vocabulary_of_ranks(ranks)
     assert len(list(open_store().entries())) == 1
     monkeypatch.setattr(recovery, "recover", None)
     assert vocabulary_of_ranks(ranks) == vocabulary
-    assert len(vocabulary.merges) - len(recovered.merges) == 997
+    assert len(vocabulary.merges) == 128_046  # 997 of them are ways to the same tokens
     assert replace(vocabulary) == vocabulary  # which checks it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -38,16 +38,15 @@ def list_(kind: str | None, *, as_json: bool) -> None:
     """
     from tokbench.registry.plugins import load_registry
 
-    registry = load_registry()
-    facts = {listed: _facts(registry, listed) for listed in ([kind] if kind else _KINDS)}
+    registry, kinds = load_registry(), [kind] if kind else list(_KINDS)
     if as_json:
-        print_json(facts)
+        print_json({listed: _facts(registry, listed) for listed in kinds})
         return
     from rich.console import Console
 
     console = Console()
-    for listed, entries in facts.items():
-        _show(console, listed, entries)
+    for listed in kinds:
+        _table(console, listed, _listed(registry, listed))
 
 
 class _Listed(NamedTuple):
@@ -60,9 +59,19 @@ class _Listed(NamedTuple):
 
 
 def _listed(registry: Registry, kind: str) -> list[_Listed]:
+    from tokbench.config.suites import shipped_suites
     from tokbench.registry.plugins import missing
     from tokbench.registry.tokenizer_names import catalogue, unverified
 
+    if kind == "suites":
+        needs = " (needs test data: TOKBENCH_TEST_DATA)"
+        suites = shipped_suites().values()
+        return [_Listed(suite.name, "", suite.summary + needs * suite.needs_data) for suite in suites]
+    if kind == "plugins":
+        return [
+            _Listed(plugin.name, f"{plugin.distribution} {plugin.version}".strip(), "usable", plugin.reason)
+            for plugin in registry.plugins
+        ]
     if kind == "published":
         entries = registry.backends.entries
         listed, unproved = [], unverified(registry)
@@ -84,7 +93,7 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
     ]
 
 
-def _facts(registry: Registry, kind: str) -> list[dict[str, Any]]:
+def _facts(registry: Registry, kind: str) -> list[dict[str, object]]:
     from tokbench.config.suites import shipped_suites
 
     if kind == "suites":
@@ -98,33 +107,24 @@ def _facts(registry: Registry, kind: str) -> list[dict[str, Any]]:
     return [entry._asdict() for entry in _listed(registry, kind)]
 
 
-def _show(console: Console, kind: str, entries: Sequence[dict[str, Any]]) -> None:
-    if kind == "suites":
-        needs = " (needs test data: TOKBENCH_TEST_DATA)"
-        columns: tuple[str, ...] = ("what it shows; run it with 'tokbench run SUITE'",)
-        rows = [(entry["name"], entry["summary"] + needs * entry["needs_data"]) for entry in entries]
-    elif kind == "plugins":
-        columns = ("from", "state")
-        rows = [
-            (entry["name"], f"{entry['distribution']} {entry['version']}".strip(), entry["reason"] or "usable")
-            for entry in entries
-        ]
-    else:
-        columns = ("from", "what loads it: the first that needs no network" if kind == "published" else "what it is")
-        rows = [(entry["name"], entry["origin"], entry["reason"] or entry["summary"]) for entry in entries]
-    _table(console, kind, (_KINDS[kind], *columns), rows)
+_HEADS = {
+    "suites": ("what it shows; run it with 'tokbench run SUITE'",),
+    "plugins": ("from", "state"),
+    "published": ("from", "what loads it: the first that needs no network"),
+}
 
 
-def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def _table(console: Console, kind: str, entries: Sequence[_Listed]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from tokbench.report.escaping import plain
 
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+    table = Table(title=kind, title_justify="left", box=None, pad_edge=False)
+    for head in (_KINDS[kind], *_HEADS.get(kind, ("from", "what it is"))):
+        table.add_column(head, overflow="fold")
+    for entry in entries:
+        cells = [entry.name, *([entry.origin] if kind != "suites" else []), entry.reason or entry.summary]
+        table.add_row(*(Text(plain(cell)) for cell in cells))
     console.print(table)
     console.print()

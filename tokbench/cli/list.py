@@ -64,9 +64,9 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
     from tokbench.registry.tokenizer_names import catalogue, unverified
 
     if kind == "suites":
-        needs = " (needs test data: TOKBENCH_TEST_DATA)"
+        needed = " (needs test data: TOKBENCH_TEST_DATA)"
         suites = shipped_suites().values()
-        return [_Listed(suite.name, "", suite.summary + needs * suite.needs_data) for suite in suites]
+        return [_Listed(suite.name, "", suite.summary + needed * suite.needs_data) for suite in suites]
     if kind == "plugins":
         return [
             _Listed(plugin.name, f"{plugin.distribution} {plugin.version}".strip(), "usable", plugin.reason)

@@ -57,7 +57,8 @@ ELSEWHERE = {"run", "serve", "tokbench cost texts/mine.txt"}
 
 def small(line):
     """Return an example with a small vocabulary in the place of the large ones."""
-    return re.sub(r"(gpt-4o|qwen-3|llama-3|splintr:qwen3|tokbench_bpe:cl100k_base)(?! -O)", "tokenizer.json", line)
+    line = line.replace("splintr:qwen3", "utf8_bytes")
+    return re.sub(r"(gpt-4o|qwen-3|llama-3|tokbench_bpe:cl100k_base)(?! -O)", "tokenizer.json", line)
 
 
 RUN = {small(line): line for line in EXAMPLES if line.split()[1] not in ELSEWHERE and line not in ELSEWHERE}

@@ -12,16 +12,6 @@ from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
 
 from tokbench_plugins.bpe import PATTERNS
 
-_HAN = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"
-_ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-_KIMI = "|".join(
-    [
-        r"\p{Han}+",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_HAN[0]}*{_HAN[1]}+{_ENDING}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_HAN[0]}+{_HAN[1]}*{_ENDING}",
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]
-)
 _DEEPSEEK_WORDS = (
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
     r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -29,7 +19,6 @@ _DEEPSEEK_WORDS = (
 _DEEPSEEK = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", _DEEPSEEK_WORDS)
 SPLITS = {
     "deepseek_v3": _DEEPSEEK,
-    "kimi_k2": (_KIMI,),
     "llama3": (PATTERNS["gpt4"],),
 }
 """By vocabulary of splintr, the expressions that its makers split text with, one after the other."""

@@ -12,7 +12,6 @@ from tokbench.tokenizers import contract
 
 
 def _members(protocol: type) -> dict[str, str]:
-    """Return the first source line of every method and attribute, by name."""
     lines = {}
     for base in reversed(protocol.__mro__):
         for name, member in vars(base).items() if getattr(base, "_is_protocol", False) else ():

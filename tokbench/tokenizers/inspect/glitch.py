@@ -3,8 +3,7 @@
 A model hardly trains a token that its training text never has (Rumbelow and Watkins 2023, "SolidGoldMagikarp"; Land and
 Bartolo 2024, "Fishing for Magikarp"). Weights show them best. Without weights, candidates are ordered by surprise: the
 merge came shortly after the merge of a part, or before the merge of a token that contains it, as for strings in
-boilerplate. In language a part is far more frequent than each word with it. Single bytes, fragments of UTF-8, special
-and unreachable tokens are listed separately, as by Land and Bartolo.
+boilerplate. In language a part is far more frequent than each word with it.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ The indicator of an id that is never input nor target is small:
 - Untied: the norm of its input row, which only weight decay changes.
 - Tied: the cosine distance to the mean row of unused ids, as each step moves all their rows the same way.
 
-The threshold comes from ids that are known to be unused; with too few, the lowest 2 % are candidates. Unlike the
-authors, this does not ask the model to repeat candidates.
+The threshold comes from ids that are known to be unused; with too few, the lowest 2 % are candidates.
 """
 
 from __future__ import annotations

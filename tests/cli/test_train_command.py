@@ -171,7 +171,6 @@ def test_lost_text_is_marked_beside_its_compression(tmp_path):
     (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
     options = ("--backend", "huggingface", "-O", "model=bpe", "-O", "limit_alphabet=12", "--vocab-size", 200)
     given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "out")
-    [found] = json.loads(invoke(*given, "--json").stdout)["tokenizers"]
-    assert found["held_out_round_trip"] == "lossy"
-    assert found["held_out_characters_lost"] > 0.05
-    assert f"{found['held_out_bytes_per_token']:.3f}‡" in invoke(*given).output
+    [compression, lost] = re.findall(r"(\S+) +(\S+)%\n", invoke(*given).output)[0]
+    assert compression.endswith("‡")
+    assert float(lost) > 5

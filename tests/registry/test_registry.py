@@ -75,7 +75,7 @@ def test_the_good_plugin_works_and_reports_name_the_others(write_config, tmp_pat
         ("acme_chunk", "did you mean 'acme_chunks'? (plugins that did not load: "),
     ],
 )
-def test_an_unknown_backend_is_told_with_what_did_not_load(write_config, name, said):
+def test_an_unknown_backend_says_what_did_not_load(write_config, name, said):
     [line] = problems(write_config(tokenizers=f"  c: {{backend: {name}}}"))
     assert line.startswith("run.yaml:6:16: ")
     assert said in line

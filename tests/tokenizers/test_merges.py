@@ -184,9 +184,3 @@ def test_vocabularies_of_splintr(pud, name):
 def test_tekken(pud):
     name = "tekken_240911"
     equals_cut(tokbench.load("mistral", vocabulary=name), cut_tekken(vocabularies()[name]), pud, SIZES)
-
-
-@pytest.mark.slow
-def test_engines_tell_the_same():
-    merges = tokbench.load("tokbench_bpe", encoding="cl100k_base").merges
-    assert merges == tokbench.load("splintr", vocabulary="cl100k_base").merges

@@ -15,9 +15,9 @@ def test_the_sizes_for_python_at_two_budgets():
     config = {
         "schema": "tokbench/1",
         "name": "journey",
-        "corpora": {"code": {"source": "python", "packages": ["asyncio", "email", "json", "http"], "holdout": 0.2}},
+        "corpora": {"code": {"source": "python", "packages": ["email", "json"], "holdout": 0.2}},
         "tokenizers": {
-            "own": {"backend": "regex_bpe", "pattern": "o200k", "train": {"corpus": "code", "vocab_size": 9000}}
+            "own": {"backend": "regex_bpe", "pattern": "o200k", "train": {"corpus": "code", "vocab_size": 5000}}
         },
         "metrics": ["compression"],
     }

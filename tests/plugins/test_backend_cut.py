@@ -1,14 +1,16 @@
-"""A vocabulary cut to its first merges gives what the vocabulary curve, tiktoken and SentencePiece give at its size."""
+"""A vocabulary cut to its first merges gives what the vocabulary curve and tiktoken give at its size."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from merges_data import cut_model
 
 import tokbench
 from tokbench.config.strict_yaml import Located
 from tokbench.config.validate import Part, validate
+from tokbench.registry.plugins import PluginStatus, Registry
+from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.cut.backend import SPEC, CutOptions, CutTokenizer
@@ -55,22 +57,23 @@ def test_tokens_equal_the_curve_at_every_size(make):
         cut = CutTokenizer(whole, size)
         assert len(cut.encode_batch(TEXTS).ids) == tokens
         assert cut.vocab_size == size
-    assert cut.encode(TEXTS[0]) == [cut._new[i] for i in whole.encode(TEXTS[0])]
+    assert [*map(cut.token_bytes, cut.encode(TEXTS[0]))] == [*map(whole.token_bytes, whole.encode(TEXTS[0]))]
     smaller = CutTokenizer(whole, next(iter(expected)) + 5)
     assert smaller.encode_batch(TEXTS).ids.tolist() == [i for text in TEXTS for i in smaller.encode(text)]
     assert [smaller.decode(smaller.encode(text)) for text in TEXTS] == [
         whole.decode(whole.encode(text)) for text in TEXTS
     ]
     assert pickle.loads(pickle.dumps(smaller)).encode(TEXTS[0]) == smaller.encode(TEXTS[0])
-    assert merge_order(smaller).made.tolist() == [smaller._new[i] for i in merge_order(whole).made[:5]]
+    made = [[*map(each.token_bytes, merge_order(each).made[:5])] for each in (smaller, whole)]
+    assert (made[0], len(merge_order(smaller))) == (made[1], 5)
 
 
-def test_sentencepiece_itself_gives_as_many(tmp_path):
-    whole, path = sentencepiece(), tmp_path / "whole.model"
-    whole.save(path)
-    order = merge_order(whole)
-    counted = cut_model(path)({*order.made[9:].tolist()}, TEXTS)
-    assert len(CutTokenizer(whole, order.base + 9).encode_batch(TEXTS).ids) == counted
+def test_it_is_isolated_where_a_third_party_has_backends():
+    registry, ours = Registry(), PluginStatus("ours", "tokbench", "1", "", "ours.module")
+    registry.backends.add([SPEC], ours)
+    assert not registry.is_foreign(SPEC)
+    registry.backends.add([BackendSpec(name="acme", summary="")], replace(ours, distribution="acme"))
+    assert registry.is_foreign(SPEC)
 
 
 @pytest.mark.slow

@@ -26,10 +26,8 @@ _PATH: Final = TypeAdapter[Path](plugin.LocalPath)
 def _located(of: Any, info: ValidationInfo) -> Any:
     """Replace relative paths of files by whole ones, as they start in the folder of the configuration."""
     if isinstance(of, dict):
-        if "train" in of:
-            raise ValueError("a trained tokenizer has its sizes under train: vocab_size: [4096, 8192]")
-        if "backend" not in of:
-            raise ValueError("a mapping needs the key 'backend'")
+        if "backend" not in of or "train" in of:
+            raise ValueError("give 'backend' and its options; what is trained has sizes: vocab_size: [4096, 8192]")
         return {key: _located(value, info) for key, value in of.items()}
     if not isinstance(of, str):
         return of

@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from full_disk import NO_BYTECODE
 
 from tokbench.foundation.files import remove_unfinished, unfinished_prefix, write_atomically
 
-SIZE = 1 << 20
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
@@ -21,18 +19,6 @@ try:
 except OSError as error:
     print(error.filename)
 """
-WRITES_ALWAYS = f"""
-import sys
-from pathlib import Path
-from tokbench.foundation.files import write_atomically
-while True:
-    for letter in b"ab":
-        write_atomically(Path(sys.argv[1]), bytes([letter]) * {SIZE})
-"""
-
-
-def is_whole(data):
-    return len(data) == SIZE and len(set(data)) == 1
 
 
 def test_a_file_is_replaced(tmp_path):
@@ -69,18 +55,3 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
     assert done.stdout == f"{path}\n"
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.slow
-def test_readers_and_a_killed_writer_see_whole_files(tmp_path):
-    path = tmp_path / "f"
-    path.write_bytes(b"b" * SIZE)
-    with subprocess.Popen([sys.executable, "-c", WRITES_ALWAYS, str(path)]) as writer:
-        before = path.stat().st_ino
-        while path.stat().st_ino == before:
-            assert writer.poll() is None
-            time.sleep(0.01)
-        for _ in range(20):
-            assert is_whole(path.read_bytes())
-        writer.kill()
-    assert is_whole(path.read_bytes())

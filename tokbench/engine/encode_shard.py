@@ -252,7 +252,7 @@ class FindDocument(Job):
     name: str
     died: WorkerDied
     families: tuple[str, ...]
-    """The metric families that are no longer measured."""
+    """The metric families that end."""
     seconds: float
     """When to give up."""
 

@@ -252,7 +252,7 @@ class _Finisher:
         seen: float | None,
         share: float | None = None,
     ) -> Iterator[Cell]:
-        """Yield cells; ``seen`` is the share of documents trained on, ``share`` that of the measured ones."""
+        """Yield cells; ``seen`` is the share of documents trained on, ``share`` the measured share."""
         if isinstance(values, Failure):
             self.failures.append(values)
         else:

@@ -40,7 +40,7 @@ class Untimed(NamedTuple):
 class LoadAlone(Job):
     """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
 
-    Its limit is that of a training, because the one of an answer may be too short.
+    It has the limit of a training, because the one of an answer may be too short.
     """
 
     name: str

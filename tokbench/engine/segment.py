@@ -95,7 +95,7 @@ def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]
     """
     tokenizer, shard = loaded.tokenizer, encoded_texts(loaded, texts)
     ends, aligned = shard.token_ends
-    last = np.cumsum(np.where(aligned, shard.tokens, 0))  # the ends are only those of aligned texts
+    last = np.cumsum(np.where(aligned, shard.tokens, 0))  # aligned texts alone have ends
     hexes = {token: own_bytes(tokenizer, token).hex() for token in np.unique(shard.ids).tolist()}
     segmentations = []
     for k in range(len(texts)):
@@ -261,7 +261,7 @@ def _names_of(path: Path) -> frozenset[str]:
     """Return the names of the tokenizers of a configuration, and of the entries that make several."""
     config = read_config(path)
     variants = (variant.name for name, entry in config.tokenizers.items() for variant in expand(name, entry))
-    written = config.located.data.get("tokenizers")  # those of malformed entries, too, which have problems of their own
+    written = config.located.data.get("tokenizers")  # with malformed entries, which have problems of their own
     return frozenset([*variants, *(written if isinstance(written, dict) else ())])
 
 

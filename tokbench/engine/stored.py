@@ -58,7 +58,7 @@ def training_key(
 ) -> KeyAndStamps:
     """Return all that a training is made from: its backend with its options, its size, and its text.
 
-    Errors are those of :class:`Identities`.
+    It raises what :class:`Identities` raises.
     """
     key, stamps = _made_from(identities, registry, spec, options)
     return KeyAndStamps({**key, "vocab_size": vocab_size, **text}, stamps)

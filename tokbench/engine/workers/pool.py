@@ -131,7 +131,7 @@ class InProcessPool(WorkerPool):
     def work(
         self,
         next_job: Callable[[], Job | None],
-        meanwhile: Callable[[], object] = lambda: None,  # noqa: ARG002 - there is no meanwhile in one process
+        meanwhile: Callable[[], object] = lambda: None,  # noqa: ARG002 - one process has no meanwhile
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any]]:
         while (job := next_job()) is not None:

@@ -80,6 +80,6 @@ class WorkerWatch(threading.Thread):
         if before <= OUTPUT_BYTES < before + len(data):
             who = f"tokenizer {name!r}" if name else "a worker process"
             shown += f"\n[{who} has printed {OUTPUT_BYTES:,} bytes; the rest is left out]\n".encode()
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # its reader is gone
             while shown:
                 shown = shown[os.write(to, shown) :]

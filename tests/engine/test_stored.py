@@ -177,18 +177,6 @@ def test_the_text_and_the_size_of_a_training_count(counting, write_config, corpu
     assert counted("trained:mine") == 3 * 15  # of them four line ends
 
 
-def test_files_from_the_future_are_known_by_their_content(counting, write_config, corpus, tmp_path):
-    vocabulary = tmp_path / "vocabulary.txt"
-    vocabulary.write_text("one", encoding="utf-8")
-    os.utime(vocabulary, (2**32, 2**32))
-    path = write_config(corpora=corpus, tokenizers=f"  one: {{backend: counting, name: '{vocabulary}'}}")
-    for text, times in (("one", 4), ("one", 0), ("two", 4)):
-        vocabulary.write_text(text, encoding="utf-8")
-        os.utime(vocabulary, (2**32, 2**32))
-        run(path)
-        assert counted(f"encoded:{vocabulary}") == times
-
-
 def test_a_store_that_cannot_be_written_is_told_once(counting, write_config, corpus, tmp_path, monkeypatch, caplog):
     blocked = tmp_path / "blocked"
     blocked.mkdir()

@@ -3,12 +3,10 @@
 from collections import defaultdict
 
 import pytest
-from click.testing import CliRunner
 from conftest import problems
 from document_tree import chooser, nodes_of
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.engine.reports import report_of
 from tokbench.formats.markdown import SPEC as MARKDOWN
 from tokbench.report.charts.heat import heat_maps
@@ -199,13 +197,6 @@ def test_losses_that_are_not_measured_are_told(write_config):
     path = write_config(corpora=CORPORA, metrics="[compression, {roundtrip: {corpora: [prose]}}]")
     [note] = run(path).notes
     assert note.startswith("roundtrip is not measured on corpus code")
-
-
-def test_check_says_what_is_bound(write_config):
-    path = write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics=METRICS)
-    outcome = CliRunner().invoke(command, ["check", str(path)])
-    assert "tokenizer again (utf8_bytes): loaded (on code only)\n" in outcome.output
-    assert "metrics: compression, fertility (on prose only), utf8 (on code only)" in outcome.output
 
 
 def test_a_plugin_with_an_option_of_that_name_is_told_too(write_config, install):

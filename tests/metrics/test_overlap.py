@@ -11,27 +11,18 @@ import pytest
 from test_metrics import metric, view
 
 import tokbench
-from tokbench.corpus.contract import Document
-from tokbench.corpus.shards import Shard
-from tokbench.formats import html, markdown
 from tokbench.formats.csv import agreement_csv, overlap_csv
-from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.metrics.agreement import (
-    AgreementState,
-    SampledBoundaries,
     TokenTable,
     rank_biased_overlap,
     shared_counts,
-    sketched_jaccard,
 )
-from tokbench.metrics.overlap import jensen_shannon
 from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
 from tokbench.report.sections.matrices import matrix_sections
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
-from tokbench.tokenizers.batch import encode_batch
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 
@@ -133,7 +124,7 @@ def test_a_corpus_of_one_group_has_reasons():
     m, found = states("overlap", {("bytes", tokbench.load("utf8_bytes")): {"a": ["x y"]}})
     outcome = m.finish_corpus(found)
     assert not outcome.matrices
-    assert all("needs two" in each.reason for each in outcome.values["bytes", "a"].values())
+    assert {type(each) for each in outcome.values["bytes", "a"].values()} == {NotApplicable}
 
 
 def boundaries(size, text):
@@ -169,24 +160,6 @@ def test_vocabularies_are_compared_by_bytes():
         shares.append({token: used.count(token) / len(used) for token in set(used)})
     overlap = sum(min(shares[0][token], shares[1][token]) for token in shares[0].keys() & shares[1].keys())
     assert matrix(outcome, "token_overlap", "a").values[1][0] == pytest.approx(overlap)
-
-
-def test_large_vocabularies_are_estimated():
-    rng = np.random.default_rng(1)
-    every = rng.integers(0, 2**63, 60_000).astype(np.uint64)
-    one, other = (np.unique(each) for each in (every[:40_000], every[20_000:]))
-    exact = 20_000 / 60_000
-    assert sketched_jaccard(one[:8192], other[:8192]) == pytest.approx(exact, abs=3 * 0.0055)
-
-
-def test_the_sample_is_drawn_by_hash_and_bounded():
-    m = metric("agreement", sample=200)
-    state = m.map(view(Chunks(2), *texts(1, 50)))
-    assert isinstance(state, AgreementState)
-    assert isinstance(state.boundaries, SampledBoundaries)
-    sizes = state.boundaries.sizes
-    assert 200 <= sizes.sum() < 200 + sizes.max()
-    assert (np.diff(state.boundaries.hashes.astype(object)) > 0).all()
 
 
 def test_ngrams_are_counted_in_the_documents_with_the_first_hashes():
@@ -234,36 +207,25 @@ def test_the_tree_joins_what_is_closest_on_average():
     assert leaves(joints, 12) == clusters[22]
 
 
-@pytest.fixture(scope="module")
-def results():
+def test_reports_and_tables_show_the_pairs(tmp_path):
     config = {
         "schema": "tokbench/1",
         "name": "o",
-        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en", "de", "ru"], "parallel": True}},
+        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en", "de"], "parallel": True}},
         "tokenizers": {"bytes": {"backend": "utf8_bytes"}, "points": {"backend": "utf32_units"}},
         "metrics": ["compression", "roundtrip", "overlap", "agreement"],
     }
-    return tokbench.run(config, workers=0, store=False, limit=10)
-
-
-def test_reports_and_tables_show_the_pairs(results, tmp_path):
-    rows = list(csv.DictReader(io.StringIO(overlap_csv(results))))
+    results = tokbench.run(config, workers=0, store=False, limit=10)
     [row] = [
-        r
-        for r in rows
-        if (r["metric"], r["within"], r["one"], r["other"]) == ("language_divergence", "bytes", "de", "en")
+        row
+        for row in csv.DictReader(io.StringIO(overlap_csv(results)))
+        if (row["metric"], row["within"], row["one"], row["other"]) == ("language_divergence", "bytes", "de", "en")
     ]
-    found = matrix(results, "language_divergence", "bytes")
-    assert float(row["value"]) == full_table(found)[0, 1]
-    assert {r["one"] for r in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
+    assert float(row["value"]) == full_table(matrix(results, "language_divergence", "bytes"))[0, 1]
+    assert {row["one"] for row in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
     groups, tokenizers = matrix_sections(CellTables(results))
     assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "boundary_jaccard"]
-    first = groups.maps[0]
-    assert first.closest.startswith("en and de (0.")
-    page = html.render(results)
-    assert 'id="alike"' in page
-    assert "German (de) and English (en): 0." in page
-    assert "Tokenizers on c" in markdown.render(results)
+    assert groups.maps[0].closest.startswith("en and de (0.")
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
     assert Results.read(path).matrices == results.matrices
@@ -275,7 +237,6 @@ def test_a_map_with_a_gap_has_no_tree():
     full = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[0.0], [0.5, 0.0]])
     drawn = pair_map(full, full.names, "full").__html__()
     assert 'class="tree"' in drawn
-    assert "a and b: 0.500" in drawn
 
 
 def test_the_context_of_a_text_by_hand():
@@ -290,43 +251,6 @@ def test_the_context_of_a_text_by_hand():
     assert found["mattr"].value == pytest.approx(3 / 4)
     assert isinstance(found["trigram_entropy"], NotApplicable)
     assert isinstance(m.finish(m.map(view(tokbench.load("utf8_bytes"), "a")))["mattr"], NotApplicable)
-
-
-def test_divergence_needs_only_shared_ids():
-    p, q = np.array([3.0, 1, 0, 4]), np.array([1.0, 0, 5, 2])
-    both = (p > 0) & (q > 0)
-    found = jensen_shannon(p[both], q[both], np.asarray(p.sum()), np.asarray(q.sum()))
-    assert found == pytest.approx(divergence_of(p, q))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [60, 300])
-def test_intervals_hold_the_divergence_that_so_much_text_has(data, size, capsys):
-    """Samples of NTREX in German and English: intervals against the mean over all samples of the same size."""
-    tokenizer = LoadedTokenizer("t", tokbench.load("splintr", vocabulary="o200k_base"))
-    read = {group: (data / "ntrex" / f"{group}.txt").read_text(encoding="utf-8") for group in ("deu", "eng")}
-    lines = {group: text.split("\n") for group, text in read.items()}
-    m, rng, found = metric("overlap"), np.random.default_rng(1), []
-    for number in range(60):
-        drawn = rng.integers(0, 1997, size)
-        known = {}
-        for group, texts_ in lines.items():
-            documents = [Document(texts_[at], group, f"{number} {k}", "") for k, at in enumerate(drawn)]
-            shard = Shard("c", group, 0, documents, by_key=True)
-            known["t", group] = m.map(EncodedShard(tokenizer, shard, encode_batch(tokenizer.tokenizer, shard.texts)))
-        sizes = dict.fromkeys(lines, size)
-        outcome = m.finish_corpus(CorpusStates("c", True, "eng", sizes, ["t"], known))
-        pair = matrix(outcome, "language_divergence", "t")
-        found.append((pair.values[1][0], pair.ci_low[1][0], pair.ci_high[1][0]))
-    mean = np.mean([value for value, _, _ in found])
-    known = [(low, high) for _, low, high in found if low is not None]
-    hold = np.mean([low <= mean <= high for low, high in known])
-    with capsys.disabled():
-        print(  # noqa: T201 - for the README of the metrics
-            f"\n{size} sentences: {mean:.3f} bits; {len(known)} of 60 samples have an interval, {hold:.0%} hold it"
-        )
-    assert len(known) >= 45
-    assert hold >= 0.88
 
 
 def by_depth(one, other, p, depths):

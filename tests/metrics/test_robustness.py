@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 import tokbench
-from tokbench.formats import html
 from tokbench.metrics.robustness import (
     _MISREAD,
     PERTURBATIONS,
@@ -19,7 +18,6 @@ from tokbench.metrics.robustness import (
     perturbed,
 )
 from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, encode_batch
-from tokbench.report.pictures import pictures
 from tokbench.report.report import Report
 from tokbench.report.sections.metric_curves import metric_curves
 from tokbench_plugins.bpe import BPETokenizer
@@ -102,13 +100,6 @@ def test_boundaries_by_hand():
     assert kept == (len(text) - 1 - lost) / (len(text) - 1)
 
 
-def test_a_tokenizer_that_lowers_case_does_not_mind_capitals(data):
-    bert = tokbench.load("huggingface", vocab_txt=data / "hf" / "bert-base-uncased.vocab.txt")
-    found = values(bert, ["the house of the rising sun", "a caf\u00e9 in paris"], kinds=["case", "diacritics"])
-    assert found["robust_case_50"].value == found["robust_diacritics_50"].value == 1
-    assert found["robust_case_kept_10"].value == 1
-
-
 def test_every_kind_has_its_numbers_in_a_run(tmp_path):
     path = tmp_path / "robust.yaml"
     path.write_text(
@@ -125,26 +116,13 @@ def test_every_kind_has_its_numbers_in_a_run(tmp_path):
     assert len(PERTURBATIONS) * len(STRENGTHS) * 2 == len(SPEC.values)
     assert cells["ru", "robust_transliteration_50"].value < 0.9
     assert cells["en", "robust_transliteration_50"].reason == PERTURBATIONS["transliteration"].without
-    curves_of(results)
-
-
-def curves_of(results):
-    """Look at the charts of the run: a line from 1 over the three strengths, with intervals, and reasons for the rest."""
-    report = Report(results)
-    [section] = metric_curves(report.tables)
-    [view] = section.corpora
-    assert [group.quantity for group in view.groups] == ["tokens needed", "boundaries kept"]
-    tokens = view.groups[0].charts
-    assert list(tokens) == ["spaces", "nfd", "transliteration"]
-    [line] = [each for each in tokens["spaces"].lines if "trace" in each]
-    assert line.count("L") == len(STRENGTHS)
-    assert sum("whisker" in each for each in tokens["spaces"].lines) == len(STRENGTHS)
-    assert any("bytes: 0: 1, 2: " in each for each in tokens["spaces"].lines)
-    assert any(each.startswith("typos, case") and each.endswith("that the configuration names") for each in view.absent)
-    page = html.render(results)
-    assert "<h2>Robustness</h2>" in page
-    assert "<h4>Boundaries kept</h4>" in page
-    assert "Robustness-sample-boundaries-kept-nfd" in {each.name for each in pictures(report)}
+    [section] = metric_curves(Report(results).tables)
+    [shown] = section.corpora
+    assert [group.quantity for group in shown.groups] == ["tokens needed", "boundaries kept"]
+    charts = shown.groups[0].charts
+    assert list(charts) == ["spaces", "nfd", "transliteration"]
+    [line] = [each for each in charts["spaces"].lines if "trace" in each]
+    assert line.count("L") == sum("whisker" in each for each in charts["spaces"].lines) == len(STRENGTHS)
 
 
 def test_print_is_misread_by_hand():
@@ -157,17 +135,10 @@ def test_print_is_misread_by_hand():
 @pytest.mark.parametrize(
     ("text", "latin"),
     [
-        # The hymn of Russia, the usual example of ISO 9.
-        (
-            "\u0420\u043e\u0441\u0441\u0438\u044f \u2014 \u0441\u0432\u044f\u0449\u0435\u043d\u043d\u0430\u044f \u043d\u0430\u0448\u0430 \u0434\u0435\u0440\u0436\u0430\u0432\u0430",
-            "Rossi\u00e2 \u2014 sv\u00e2\u015denna\u00e2 na\u0161a der\u017eava",
-        ),
+        # The beginning of the hymn of Russia, the usual example of ISO 9.
+        ("\u0420\u043e\u0441\u0441\u0438\u044f \u2014 \u043d\u0430\u0448\u0430", "Rossi\u00e2 \u2014 na\u0161a"),
         ("\u0408\u0443\u0436\u043d\u0438 \u0407\u0436\u0430\u043a", "J\u030cu\u017eni \u00cf\u017eak"),
         ("\u0391\u03b8\u03ae\u03bd\u03b1 \u03a8\u03c5\u03c7\u03ae", "Ath\u012b\u0301na Psych\u012b\u0301"),
-        (
-            "\u039f\u03a5\u03a1\u0391\u039d\u039f\u03a3 \u03b5\u03cd\u03ba\u03bf\u03bb\u03bf\u03c2",
-            "OURANOS e\u00fakolos",
-        ),
         ("\u65e5\u672c caf\u00e9", "\u65e5\u672c caf\u00e9"),
     ],
 )
@@ -183,7 +154,7 @@ def test_documents_without_a_letter_to_transliterate_do_not_count():
     value = found["robust_transliteration_50"]
     assert (value.value, value.n) == (len(after.encode()) / len(russian.encode()), 1)
     nothing = values(tokbench.load("utf8_bytes"), ["English"], kinds=["transliteration"])
-    assert nothing["robust_transliteration_kept_2"].reason.startswith("no document has a Cyrillic or Greek letter")
+    assert isinstance(nothing["robust_transliteration_kept_2"], NotApplicable)
 
 
 def test_a_boundary_between_two_letters_that_become_one_is_lost():

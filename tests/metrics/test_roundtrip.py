@@ -7,12 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
-import tokbench
 from tokbench.measuring.metric import LossSummary, NotApplicable
 from tokbench.metrics.roundtrip.roundtrip import LOSSES
-from tokbench.sources.sample import SampleOptions, SampleSource
-
-LANGUAGES = ("ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh")
 
 NONE = LossSummary(0, None, [])  # nothing is lost
 
@@ -147,55 +143,3 @@ def test_counts_add_up(documents):
     assert lost == loss.documents == sum(each.documents for each in loss.causes)
     assert lost == round(len(documents) * (1 - found["roundtrip_exact"].value))
     assert all(each.documents <= each.taking_part <= lost for each in loss.causes)
-
-
-@pytest.mark.parametrize("name", ["utf8_bytes", "utf16_units"])
-def test_the_hostile_sample_comes_back_from_units(name):
-    documents = list(SampleSource(SampleOptions(part="hostile")).documents())
-    assert {document.group for document in documents} >= {"hostile-markers", "hostile-controls", "hostile-spaces"}
-    assert (
-        metric("roundtrip").loss(metric("roundtrip").map(view(tokbench.load(name), *(d.text for d in documents))))
-        is None
-    )
-
-
-class Bert:
-    """The uncased English BERT: lower case, accents stripped, WordPiece."""
-
-    def __init__(self, vocabulary) -> None:
-        tokenizers = pytest.importorskip("tokenizers")
-        self.engine = tokenizers.BertWordPieceTokenizer(str(vocabulary), lowercase=True)
-        self.vocab_size = self.engine.get_vocab_size()
-        self.unk_id = self.engine.token_to_id("[UNK]")
-
-    def encode(self, text, /):
-        return self.engine.encode(text, add_special_tokens=False).ids
-
-    def decode(self, ids, /):
-        return self.engine.decode(list(ids), skip_special_tokens=False)
-
-
-def by_cause(tokenizer, texts):
-    m = metric("roundtrip")
-    state = m.map(view(tokenizer, *texts))
-    loss = m.loss(state) or NONE
-    exact = m.finish(state)["roundtrip_exact"].value
-    counts = {each.cause: each.documents for each in loss.causes if each.documents}
-    assert sum(counts.values()) == loss.documents == round(len(texts) * (1 - exact))
-    return counts, {each.cause: each.taking_part for each in loss.causes}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_losses_of_real_vocabularies_on_pud_add_up(data, language):
-    texts = (data / "pud" / f"{language}.txt").read_text(encoding="utf-8").splitlines()[:300]
-    t5, _ = by_cause(tokbench.load("sentencepiece", path=data / "spm" / "t5_base.model"), texts)
-    assert set(t5) <= {"unknown", "nfkc", "nfc", "whitespace"}
-    if language in {"ar", "ko", "ru", "th", "zh"}:
-        assert t5 == {"unknown": 300}
-    bert, taking_part = by_cause(Bert(data / "hf" / "bert-base-uncased.vocab.txt"), texts)
-    assert set(bert) <= {"unknown", "nfd", "whitespace", "accents", "casing"}
-    most = {"ar": "accents", "ko": "nfd", "th": "unknown", "zh": "unknown"}
-    assert max(bert, key=bert.__getitem__) == most.get(language, "casing")
-    # One Korean sentence: its jamo beside an unknown token can be laid in more than one way.
-    assert taking_part.get("other", 0) <= (language == "ko")

@@ -172,14 +172,12 @@ def test_marks_that_were_decomposed_among_other_changes():
     ("back", "causes"),
     [
         (lambda text: text.replace("m", "M"), {Cause.CASING}),
-        (lambda text: text[:-1], {Cause.OTHER}),
         (lambda text: "[UNK]", {Cause.UNKNOWN}),
         (lambda text: text.upper()[:1000] + text[1000:] + "\ufffd", {Cause.CASING, Cause.INVALID_BYTES}),
-        (lambda text: text.replace("abcdefghijklm", "abcdefghijkl"), {Cause.OTHER}),
     ],
 )
-def test_a_megabyte_without_a_place_to_split(back, causes):
-    text = "abcdefghijklmnopqrstuvwxyz" * 40_000
+def test_a_long_text_without_a_place_to_split(back, causes):
+    text = "abcdefghijklmnopqrstuvwxyz" * 10_000
     assert compare(text, back(text), LossContext(unknown="[UNK]")).causes == causes
     assert 0 < edits(text, back(text)) <= len(text)
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.measuring.metric import TimedText
-from tokbench.metrics.speed.appending import Appending, grown
+from tokbench.metrics.speed.appending import Appending
 from tokbench.metrics.speed.counting import Counting
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.speed.slices import MAX_PIECE, slices_of
+from tokbench.metrics.speed.slices import slices_of
 from tokbench.metrics.speed.timing import median_interval, median_spread
 from tokbench.plugin import CountsAlone, from_lists
 
@@ -47,14 +47,6 @@ def test_slices_are_disjoint_and_complete(documents, count):
     assert all(piece and any(piece in document for document in documents) for piece in pieces)
     assert all(part.n_bytes == sum(len(text.encode()) for text in part.texts) for part in parts)
     assert len(parts) == min(count, len(pieces))
-
-
-def test_long_documents_are_cut_at_line_ends():
-    document = "x" * 99 + "\n"
-    parts = slices_of(TimedText("c", True, 10**5, [document * 1000]), 5, 10**9, seed=1)
-    pieces = [text for part in parts for text in part.texts]
-    assert all(len(piece) <= MAX_PIECE and piece.endswith("\n") for piece in pieces)
-    assert sum(map(len, pieces)) == 10**5
 
 
 def test_every_round_sees_text_for_the_first_time():
@@ -168,16 +160,6 @@ def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
     assert any(note.endswith(": lists, counts") for note in outcome.notes), "their counts are the same"
     speed, _ = measured({"lists": Lists(), "counts": Counts()})
     assert speed["counts", "encode_mb_per_s"].status.value == "not_applicable"
-
-
-@given(st.text(max_size=60))
-def test_a_text_grows_to_the_whole_in_steps_of_equal_size(text):
-    steps = grown(text)
-    assert len(steps) == min(16, len(text))
-    assert all(text.startswith(step) for step in steps)
-    assert steps[-1:] == ([text] if text else [])
-    sizes = [len(after) - len(before) for before, after in zip(["", *steps], steps, strict=False)]
-    assert not sizes or max(sizes) - min(sizes) <= 1
 
 
 def test_appends_are_the_texts_that_an_engine_encodes_while_each_grows():

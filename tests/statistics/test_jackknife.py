@@ -110,13 +110,6 @@ def test_strata_by_the_formula_of_a_stratified_mean():
     assert its_spread.freedom <= 58
 
 
-def test_strata_of_one_document_are_one_sample():
-    values = np.random.default_rng(4).normal(10, 1, 40)
-    units, places = SampleUnits.of(np.concatenate([unit_keys(np.array([7]), group) for group in range(40)]))
-    alone = spread(leave_out(values[np.argsort(places)], np.ones(40)), units)
-    assert alone.error == pytest.approx(spread(leave_out(values, np.ones(40))).error, rel=0.02)
-
-
 def test_a_single_document_beside_a_large_stratum_keeps_its_deviation():
     values = np.random.default_rng(4).normal(10, 1, 21)
     keys = np.concatenate([unit_keys(np.arange(20), 0), unit_keys(np.array([7]), 1)])
@@ -165,21 +158,3 @@ def test_a_ratio_of_nothing_or_of_all_is_as_the_plain_way_has_it(below, part):
     value = part if whole.any() else 0.0
     plain = interval(value, leave_out(whole * part, whole), SampleUnits.numbered(len(whole)))
     assert jackknife(whole * part, whole, SampleUnits.numbered(len(whole))) == plain
-
-
-def test_sums_over_the_same_units_are_added_and_paired_as_those_over_others():
-    """The short way, where the units are the same, gives what the long way does."""
-    keys = unit_keys(np.arange(40) * 7919 % 2**32, 5)
-    one = Sums.by_key(keys, tokens=np.arange(40), bytes=np.full(40, 9))
-    two = Sums.by_key(keys, tokens=np.arange(40)[::-1], bytes=np.full(40, 9))
-    long = Sums.by_key(np.concatenate([keys, keys]), tokens=np.concatenate([np.arange(40), np.arange(40)[::-1]]))
-    added = one + two
-    assert added.columns["tokens"].tolist() == long.columns["tokens"].tolist()
-    assert added.units.documents.tolist() == long.units.documents.tolist()
-    assert added.documents == 80
-    pair = one.paired(two)
-    assert (pair.one.columns["tokens"].tolist(), pair.other.columns["tokens"].tolist()) == (
-        one.columns["tokens"].tolist(),
-        two.columns["tokens"].tolist(),
-    )
-    assert pair.units.documents.tolist() == [1] * 40

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _WINDOW: Final = 2048
 _STEP: Final = 4096
 _EXACT: Final = 1 << 32
-"""The distance is exact up to this product of the lengths, which takes a tenth of a second."""
+"""The distance is exact up to this product of the lengths."""
 
 
 class Hunk(NamedTuple):
@@ -35,8 +35,8 @@ class LostText(NamedTuple):
 def lost_text(text: str, back: str) -> LostText:
     r"""Return what is lost of a text, with both sides in NFC.
 
-    Texts of more than 2,048 characters are compared window by window: the numbers are never too small, and too large
-    only where a text repeats itself.
+    Longer texts are compared by windows of 2,048 characters: never too small, and too large only where a text repeats
+    itself.
 
     >>> lost_text("a▁b", "a b"), lost_text("cafe\u0301", "café")
     (LostText(edits=1, characters=1, bytes=3), LostText(edits=0, characters=0, bytes=0))
@@ -118,7 +118,7 @@ def _widened(text: str, hunk: Hunk, limit: int) -> Hunk:
 
 
 def _raw(text: str, back: str) -> Iterator[Hunk]:
-    """Yield the changed stretches. A stretch that crosses the end of a window comes in parts that touch."""
+    """A stretch that crosses the end of a window comes in parts that touch."""
     at, back_at = 0, 0
     while at < len(text) or back_at < len(back):
         same = first_difference(text, back, at, back_at)

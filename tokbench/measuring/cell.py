@@ -28,21 +28,17 @@ def make_cell(
     seen: float | None = None,
     share: float | None = None,
 ) -> Cell:
-    """Make the cell of a value, or of the reason why there is none.
+    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
 
-    ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
-    that is unknown; ``share`` is that on which the values rest, ``None`` for all.
+    ``seen`` is the share of the documents on which the tokenizer was trained, ``share`` that of those that count;
+    ``None`` for unknown, and for all.
     """
     known = values if isinstance(values, Failure) else plain_values(values)
     return cell_of(tokenizer, (corpus, group), metric, known, seen, share)
 
 
 def plain_values(values: object) -> PlainValues:
-    """Return the values of a metric family as plain ones; a failure for each that has no plain form.
-
-    Raises:
-        ContractError: they are not values by metric.
-    """
+    """Return the values of a metric family as plain ones or failures; a ContractError if they are not by metric."""
     return {
         name: attempt(partial(plain, value, Measured | NotApplicable, f"the value of {name}"))
         for name, value in plain(values, dict[str, object], "finish").items()
@@ -80,11 +76,7 @@ def cell_of(
 
 
 def plain_cells(cells: object, member: str) -> list[Cell]:
-    """Return the cells of a plugin as plain ones; one that is ok and has no value is failed.
-
-    Raises:
-        ContractError: they are not plain values.
-    """
+    """Return plain cells, or raise a ContractError; one that is ok and has no value is failed."""
     made: list[Cell] = plain(cells, list[Cell], member)
     return [
         replace(cell, status=Status.FAILED, reason=_NO_VALUE.reason)
@@ -95,11 +87,7 @@ def plain_cells(cells: object, member: str) -> list[Cell]:
 
 
 def plain_outcome(outcome: object, member: str) -> TimedOutcome:
-    """Return the outcome of a timed or isolated metric as plain values.
-
-    Raises:
-        ContractError: it is none.
-    """
+    """Return the outcome of a timed or isolated metric as plain values, or raise a ContractError."""
     made: TimedOutcome = plain(outcome, TimedOutcome, member)
     return made._replace(cells=plain_cells(made.cells, member))
 

@@ -1,7 +1,6 @@
 """Chat templates of common models: a message with the control tokens that a model expects around it.
 
-A template is a function from messages to :class:`PromptPart`. A control part is the name of a special token. Text of a
-message is never a control part, whatever it spells. The forms are those that the makers of the models document:
+Text of a message is never a control part, whatever it spells. The forms are those that the makers document:
 
 - ChatML: OpenAI's *Chat Markup Language* (2023), and Qwen's model cards.
 - DeepSeek V3: the template in the model's ``tokenizer_config.json`` (2024).
@@ -16,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
@@ -24,27 +24,21 @@ from tokbench.tokenizers.contract import HasSpecialTokens, Tokenizer
 
 
 class Message(NamedTuple):
-    """One message of a conversation.
-
-    Attributes:
-        role: ``system``, ``user`` or ``assistant``.
-        content: the text.
-    """
+    """One message of a conversation."""
 
     role: str
+    """``system``, ``user`` or ``assistant``."""
     content: str
 
 
 class PromptPart(NamedTuple):
-    """A stretch of a prompt.
-
-    Attributes:
-        text: the text.
-        control: it is the name of a special token, whose id is meant.
-    """
+    """A stretch of a prompt; ``control`` means the special token of that name."""
 
     text: str
     control: bool = False
+
+
+_control = partial(PromptPart, control=True)
 
 
 def chatml(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -53,14 +47,15 @@ def chatml(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Promp
     >>> "".join(part.text for part in chatml([Message("user", "Hi")]))
     '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
     """
-    for message in messages:
-        yield PromptPart("<|im_start|>", control=True)
-        yield PromptPart(f"{message.role}\n{message.content}")
-        yield PromptPart("<|im_end|>", control=True)
-        yield PromptPart("\n")
+    for role, content in messages:
+        yield from (
+            _control("<|im_start|>"),
+            PromptPart(f"{role}\n{content}"),
+            _control("<|im_end|>"),
+            PromptPart("\n"),
+        )
     if reply:
-        yield PromptPart("<|im_start|>", control=True)
-        yield PromptPart("assistant\n")
+        yield from (_control("<|im_start|>"), PromptPart("assistant\n"))
 
 
 def llama_3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -69,20 +64,15 @@ def llama_3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     >>> "".join(part.text for part in llama_3([Message("user", "Hi")]))[:75]
     '<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|st'
     """
-    yield PromptPart("<|begin_of_text|>", control=True)
+    yield _control("<|begin_of_text|>")
     for role, content in messages:
-        yield from _llama_3_head(role)
-        yield PromptPart(f"\n\n{content}")
-        yield PromptPart("<|eot_id|>", control=True)
+        yield from (*_llama_3_head(role), PromptPart(f"\n\n{content}"), _control("<|eot_id|>"))
     if reply:
-        yield from _llama_3_head("assistant")
-        yield PromptPart("\n\n")
+        yield from (*_llama_3_head("assistant"), PromptPart("\n\n"))
 
 
-def _llama_3_head(role: str) -> Iterator[PromptPart]:
-    yield PromptPart("<|start_header_id|>", control=True)
-    yield PromptPart(role)
-    yield PromptPart("<|end_header_id|>", control=True)
+def _llama_3_head(role: str) -> tuple[PromptPart, ...]:
+    return _control("<|start_header_id|>"), PromptPart(role), _control("<|end_header_id|>")
 
 
 def llama_2(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:  # noqa: ARG001 - nothing opens a reply
@@ -95,11 +85,9 @@ def llama_2(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     begun = f"<<SYS>>\n{system}\n<</SYS>>\n\n" if system else ""
     for message in rest:
         if message.role == "assistant":
-            yield PromptPart(f" {message.content} ")
-            yield PromptPart("</s>", control=True)
+            yield from (PromptPart(f" {message.content} "), _control("</s>"))
         else:
-            yield PromptPart("<s>", control=True)
-            yield PromptPart(f"[INST] {begun}{message.content} [/INST]")
+            yield from (_control("<s>"), PromptPart(f"[INST] {begun}{message.content} [/INST]"))
             begun = ""
 
 
@@ -113,15 +101,13 @@ def mistral(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     """
     system, rest = _system_and_rest(messages)
     last = max((k for k, message in enumerate(rest) if message.role != "assistant"), default=-1)
-    yield PromptPart("<s>", control=True)
+    yield _control("<s>")
     for k, message in enumerate(rest):
         if message.role == "assistant":
-            yield PromptPart(message.content)
-            yield PromptPart("</s>", control=True)
+            yield from (PromptPart(message.content), _control("</s>"))
         else:
-            yield PromptPart("[INST]", control=True)
-            yield PromptPart(f"{system}\n\n{message.content}" if system and k == last else message.content)
-            yield PromptPart("[/INST]", control=True)
+            content = f"{system}\n\n{message.content}" if system and k == last else message.content
+            yield from (_control("[INST]"), PromptPart(content), _control("[/INST]"))
 
 
 def gemma(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -130,17 +116,15 @@ def gemma(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prompt
     >>> "".join(part.text for part in gemma([Message("user", "Hi")]))
     '<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n'
     """
+    start, end = _control("<start_of_turn>"), _control("<end_of_turn>")
     system, rest = _system_and_rest(messages)
-    yield PromptPart("<bos>", control=True)
+    yield _control("<bos>")
     for k, message in enumerate(rest):
         content = f"{system}\n\n{message.content}" if system and not k else message.content
-        yield PromptPart("<start_of_turn>", control=True)
-        yield PromptPart(f"{'model' if message.role == 'assistant' else 'user'}\n{content}")
-        yield PromptPart("<end_of_turn>", control=True)
-        yield PromptPart("\n")
+        role = "model" if message.role == "assistant" else "user"
+        yield from (start, PromptPart(f"{role}\n{content}"), end, PromptPart("\n"))
     if reply:
-        yield PromptPart("<start_of_turn>", control=True)
-        yield PromptPart("model\n")
+        yield from (start, PromptPart("model\n"))
 
 
 def phi_4(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -149,18 +133,11 @@ def phi_4(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prompt
     >>> "".join(part.text for part in phi_4([Message("user", "Hi")]))
     '<|im_start|>user<|im_sep|>Hi<|im_end|><|im_start|>assistant<|im_sep|>'
     """
+    start, sep = _control("<|im_start|>"), _control("<|im_sep|>")
     for role, content in messages:
-        yield from _phi_4_head(role)
-        yield PromptPart(content)
-        yield PromptPart("<|im_end|>", control=True)
+        yield from (start, PromptPart(role), sep, PromptPart(content), _control("<|im_end|>"))
     if reply:
-        yield from _phi_4_head("assistant")
-
-
-def _phi_4_head(role: str) -> Iterator[PromptPart]:
-    yield PromptPart("<|im_start|>", control=True)
-    yield PromptPart(role)
-    yield PromptPart("<|im_sep|>", control=True)
+        yield from (start, PromptPart("assistant"), sep)
 
 
 def harmony(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -169,15 +146,11 @@ def harmony(messages: Sequence[Message], *, reply: bool = True) -> Iterator[Prom
     >>> "".join(part.text for part in harmony([Message("user", "Hi")]))
     '<|start|>user<|message|>Hi<|end|><|start|>assistant'
     """
-    for message in messages:
-        yield PromptPart("<|start|>", control=True)
-        yield PromptPart(message.role)
-        yield PromptPart("<|message|>", control=True)
-        yield PromptPart(message.content)
-        yield PromptPart("<|end|>", control=True)
+    for role, content in messages:
+        yield from (_control("<|start|>"), PromptPart(role))
+        yield from (_control("<|message|>"), PromptPart(content), _control("<|end|>"))
     if reply:
-        yield PromptPart("<|start|>", control=True)
-        yield PromptPart("assistant")
+        yield from (_control("<|start|>"), PromptPart("assistant"))
 
 
 def deepseek_v3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
@@ -187,20 +160,20 @@ def deepseek_v3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[
     ['Hi']
     """
     system, rest = _system_and_rest(messages)
-    yield PromptPart(_barred("begin▁of▁sentence"), control=True)
+    yield _barred("begin▁of▁sentence")
     if system:
         yield PromptPart(system)
     for message in rest:
-        yield PromptPart(_barred("Assistant") if message.role == "assistant" else _barred("User"), control=True)
-        yield PromptPart(message.content)
         if message.role == "assistant":
-            yield PromptPart(_barred("end▁of▁sentence"), control=True)
+            yield from (_barred("Assistant"), PromptPart(message.content), _barred("end▁of▁sentence"))
+        else:
+            yield from (_barred("User"), PromptPart(message.content))
     if reply:
-        yield PromptPart(_barred("Assistant"), control=True)
+        yield _barred("Assistant")
 
 
-def _barred(name: str) -> str:
-    return f"<\uff5c{name}\uff5c>"
+def _barred(name: str) -> PromptPart:
+    return _control(f"<\uff5c{name}\uff5c>")
 
 
 def _system_and_rest(messages: Sequence[Message]) -> tuple[str, list[Message]]:
@@ -212,21 +185,11 @@ class WritesPrompt(Protocol):
     """A function that writes a conversation as a model expects it."""
 
     def __call__(self, messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
-        """Yield the parts of a conversation.
-
-        Args:
-            messages: the messages.
-            reply: open the reply of the assistant at the end, where the template has a mark for that.
-        """
+        """Yield the parts; ``reply`` opens the reply of the assistant at the end, where the template has a mark."""
 
 
 class ChatTemplate(NamedTuple):
-    """A template.
-
-    Attributes:
-        id: its name in the ids of metrics.
-        write: the function that writes a conversation.
-    """
+    """A template, and its name in the ids of metrics."""
 
     id: str
     write: WritesPrompt
@@ -248,12 +211,7 @@ CHAT_TEMPLATES: Final[Mapping[str, ChatTemplate]] = MappingProxyType(
 
 
 def prompt(template: str, text: str, system: str = "") -> list[PromptPart]:
-    """Return the parts of a prompt: the text alone, or a user's message in a template.
-
-    Args:
-        template: a name of :data:`CHAT_TEMPLATES`; empty for none.
-        text: the text.
-        system: the system message before it; empty for none.
+    """Return the text alone, or as a user's message in a template of :data:`CHAT_TEMPLATES` with a system message.
 
     Raises:
         InputError: no template has that name.
@@ -279,10 +237,7 @@ class Stretch(NamedTuple):
 def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special: bool = False) -> list[Stretch]:
     """Return the special tokens of a prompt, and the text between them: texts side by side are one stretch.
 
-    Args:
-        parts: the prompt. A control part whose name is not known is text.
-        known: the ids of the special tokens by name.
-        special: recognise special tokens in ordinary text, too.
+    A control part that is not in ``known`` (ids by name) is text. ``special`` finds special tokens in text, too.
 
     >>> parts = [PromptPart("<s>", control=True), PromptPart("[INST]", control=True), PromptPart("Hi <s>")]
     >>> stretches(parts, {"<s>": 1})

@@ -16,12 +16,7 @@ _GROUPS: Final = np.uint64(BUCKETS)
 
 @compiled
 def new_ids(ids: Any, lengths: Any) -> Any:
-    """Return uint32[k], each id once whose length is not known yet, in order of appearance.
-
-    Args:
-        ids: uint32[n], each below the length of ``lengths``.
-        lengths: int32[m], the bytes of each id; -1 where they are not known.
-    """
+    """Return uint32[k], the ids (uint32[n]) whose length is -1 in int32[m], each once, in order of appearance."""
     fresh = np.empty(min(len(ids), len(lengths)), np.uint32)
     count = np.uint64(0)
     for k in range(len(ids)):
@@ -37,12 +32,7 @@ def new_ids(ids: Any, lengths: Any) -> Any:
 
 @compiled
 def running_lengths(ids: Any, lengths: Any) -> Any:
-    """Return int64[n + 1], the bytes before each token, and all bytes.
-
-    Args:
-        ids: uint32[n].
-        lengths: int32[m], the bytes of each id.
-    """
+    """Return int64[n + 1], the bytes before each token, and all bytes; ``lengths`` is int32[m], of each id."""
     running = np.empty(len(ids) + 1, np.int64)
     total = np.int64(0)
     running[0] = 0
@@ -53,23 +43,8 @@ def running_lengths(ids: Any, lengths: Any) -> Any:
 
 
 @compiled
-def count_each(ids: Any, most: Any) -> Any:
-    """Return int64[most], how often each id occurs; all ids are below ``most``."""
-    counts = np.zeros(most, np.int64)
-    for k in range(len(ids)):
-        counts[np.uint64(ids[k])] += 1
-    return counts
-
-
-@compiled
 def cut_words(tokens: Any, word_ends: Any, token_ends: Any) -> Any:
-    """Return bool[w], ``True`` for words inside which a token ends.
-
-    Args:
-        tokens: int64[w], the token with the first byte of each word.
-        word_ends: int64[w], where each word ends.
-        token_ends: int64[m], where each token ends.
-    """
+    """Return bool[w], the words inside which a token ends; ``tokens`` are those with the first byte of each word."""
     cut = np.zeros(len(tokens), np.bool_)
     size = np.uint64(len(token_ends))
     for k in range(len(tokens)):
@@ -80,24 +55,11 @@ def cut_words(tokens: Any, word_ends: Any, token_ends: Any) -> Any:
 
 
 @compiled
-def count_chosen(documents: Any, chosen: Any, size: Any) -> Any:
-    """Return int64[size], how often each document is in a list of documents, at the places that bool[w] chooses."""
-    counts = np.zeros(size, np.int64)
-    for k in range(len(documents)):
-        counts[np.uint64(documents[k])] += np.int64(chosen[k])
-    return counts
-
-
-@compiled
 def count_by_group(ids: Any, starts: Any, ends: Any, groups: Any, most: Any) -> Any:
     """Return uint64[k] and int64[k]: ``id * 32 + group`` for each id of each group, and how often it is there.
 
-    Args:
-        ids: uint32[n], each below ``most``.
-        starts: int64[d], the place of the first id of each document.
-        ends: int64[d], the place after its last id.
-        groups: uint64[d], the group of each document, below 32; the documents of a group follow one another.
-        most: the length of a table of all ids, small enough for the processor's cache.
+    The ids of document ``k`` are ``ids[starts[k]:ends[k]]``, each below ``most``; the documents of one of ``groups``
+    (uint64[d], below 32) follow one another.
     """
     keys, counts = np.empty(len(ids), np.uint64), np.empty(len(ids), np.int64)
     of_group = np.zeros(most, np.int32)

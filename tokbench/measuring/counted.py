@@ -88,16 +88,7 @@ def counted(
     basis: Basis | None = None,
     **more: Any,
 ) -> MetricFamily:
-    """Return a family of declared metrics.
-
-    Args:
-        name: of the family.
-        summary: one line for ``tokbench list``.
-        count: counts a shard.
-        *metrics: each with its columns (``Metric.of``).
-        basis: the documents that count; ``None`` for all.
-        **more: further fields of :class:`MetricFamily`.
-    """
+    """Return a family of declared metrics; ``basis`` is for families where not all documents count."""
 
     def make(options: Any) -> Counted:
         return Counted(count, metrics, basis, options)

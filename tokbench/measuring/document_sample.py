@@ -1,7 +1,7 @@
 """The sample of a group's documents, for what would take too much memory of all of them.
 
-Documents are taken in the order of a hash of their text until they have so many bytes. So the same documents are taken
-of the same text whatever the tokenizer, and however the text is cut into shards.
+Documents are taken in the order of a hash of their text until they have so many bytes: the same ones for any tokenizer
+and any shards.
 """
 
 from __future__ import annotations
@@ -35,11 +35,7 @@ def first_by_hash(
 ) -> NDArray[np.int64]:
     """Return the places of the documents that have fewer than ``sample`` bytes before them in the order of hashes.
 
-    Args:
-        hashes: uint64[d], the hash of each document.
-        sizes: int64[d], the bytes of each.
-        sample: how many bytes are to be taken; the last document may go beyond.
-        ties: int64[d], the order of equal documents, where it matters.
+    ``hashes`` and ``sizes`` (in bytes) are those of the documents, ``ties`` is the order of equal ones.
 
     >>> first_by_hash(np.array([30, 10, 20], dtype=np.uint64), np.array([5, 5, 5]), 6).tolist()
     [1, 2]

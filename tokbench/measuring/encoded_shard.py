@@ -38,7 +38,7 @@ DECODING: Final = "decoding"
 
 
 _UNKNOWN: Final = "\U0010ffff"
-"""A character that no text has, which replaces the name of the unknown token."""
+"""It replaces the name of the unknown token."""
 
 _IDS_FOR_EACH: Final = 1000
 """Counting by id is faster than sorting up to about this many possible ids for each token."""
@@ -52,24 +52,16 @@ def differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class TokenEnds(NamedTuple):
-    """The places where tokens end in a shard, in bytes of its documents joined end to end.
-
-    Attributes:
-        ends: int64[m], rising; only of the documents in ``aligned``.
-        aligned: bool[d], ``True`` for documents whose tokens could be aligned with their bytes.
-    """
+    """The places where tokens end in a shard, in bytes of its documents joined end to end."""
 
     ends: NDArray[np.int64]
+    """int64[m], rising; only of the documents in ``aligned``."""
     aligned: NDArray[np.bool_]
+    """bool[d], the documents whose tokens could be aligned with their bytes."""
 
 
 class LoadedTokenizer:
-    """A tokenizer under comparison, with the lengths of its tokens.
-
-    Attributes:
-        name: its name in the run.
-        tokenizer: the tokenizer.
-    """
+    """A tokenizer under comparison, with its name in the run and the lengths of its tokens."""
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
         self.name = name
@@ -84,11 +76,11 @@ class LoadedTokenizer:
             self.tokenizer.warm_up()
 
     def know_lengths(self, lengths: Sequence[int]) -> None:
-        """Take the number of bytes of every id of the vocabulary, so that the tokenizer need not be asked again."""
+        """Take the number of bytes of every id of the vocabulary."""
         self._lengths = np.array(lengths, dtype=np.int32)
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
-        """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a process."""
+        """Return int32[n], the number of bytes of each id; the tokenizer is asked once for each."""
         self._make_room(ids)
         lengths = self._lengths[ids]
         if len(lengths) and lengths.min() < 0:
@@ -97,7 +89,6 @@ class LoadedTokenizer:
         return lengths
 
     def _make_room(self, ids: NDArray[np.uint32]) -> None:
-        """Make the table of lengths so long that it has a place for each id; -1 is the length of a new one."""
         highest = int(ids.max(initial=0))
         if highest >= len(self._lengths):
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
@@ -108,7 +99,7 @@ class LoadedTokenizer:
         self._lengths[distinct] = list(map(len, bytes_of(self.tokenizer, distinct.tolist())))
 
     def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return int64[n + 1], the number of bytes before each id, the ids one after the other, and of all of them."""
+        """Return int64[n + 1], the number of bytes before each id in a row of ids, and of all of them."""
         if not worth_compiling(0):
             running = np.zeros(len(ids) + 1, dtype=np.int64)
             np.cumsum(self.byte_lengths(ids), out=running[1:])
@@ -125,12 +116,9 @@ class LoadedTokenizer:
 class EncodedShard:
     """One shard, encoded by one tokenizer: the input of all text metrics.
 
-    Attributes:
-        loaded: the tokenizer under its name.
-        shard: the documents, with counts of their text.
-        counts: int64[d], the number of tokens of each document, of a tokenizer that gives no ids; else ``None``.
-        decode_seconds: CPU time that decoding has taken so far.
-        undecodable: if decoding has failed since this was emptied, the document at which it fails, in words.
+    ``counts`` is int64[d], the tokens of each document, where a tokenizer gives no ids, else ``None``;
+    ``decode_seconds`` is the CPU time of decoding so far; ``undecodable`` names the document at which decoding failed
+    since it was emptied.
     """
 
     def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded | NDArray[np.int64]) -> None:
@@ -143,7 +131,7 @@ class EncodedShard:
         self.undecodable = ""
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, computed once for all families, as :meth:`Shard.cached` does."""
+        """Return the result of ``make``, computed once for all families."""
         if self.shard.is_long:
             return make()
         if key not in self._cached:
@@ -153,23 +141,18 @@ class EncodedShard:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer itself, for its capabilities."""
         return self.loaded.tokenizer
 
     @property
     def arrays(self) -> Encoded:
-        """The ids of all documents, with their offsets.
-
-        Raises:
-            NoIds: the tokenizer counts tokens alone.
-        """
+        """The ids of all documents, with their offsets; raises NoIds where a tokenizer counts tokens alone."""
         if self._arrays is None:
             raise NoIds(NO_IDS)
         return self._arrays
 
     @property
     def ids(self) -> NDArray[np.uint32]:
-        """uint32[n], the ids of all documents, one after the other."""
+        """uint32[n], the ids of all documents."""
         return self.arrays.ids
 
     @property
@@ -184,7 +167,6 @@ class EncodedShard:
 
     @cached_property
     def decoded(self) -> list[str]:
-        """The documents decoded from their ids, once for all metrics."""
         start = time.process_time()
         try:
             with doing(DECODING):
@@ -200,11 +182,6 @@ class EncodedShard:
         return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
 
     def _decoded(self, arrays: Encoded) -> list[str]:
-        """Return the texts of some documents.
-
-        Raises:
-            ContractError: they are too many or too few.
-        """
         decoded = decode_batch(self.tokenizer, arrays)
         if len(decoded) != len(arrays.offsets) - 1:
             raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(arrays.offsets) - 1} documents")
@@ -222,16 +199,13 @@ class EncodedShard:
 
     @cached_property
     def exact(self) -> NDArray[np.bool_]:
-        """bool[d], ``True`` for documents that are decoded as they were."""
+        """bool[d], the documents that are decoded as they were."""
         same = (back is text for back, text in zip(self.decoded, self.shard.texts, strict=True))
         return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
 
     @cached_property
     def losses(self) -> dict[str, NDArray[np.int64]]:
-        """int64[d] each: exact documents, and of the others the edits, characters and UTF-8 bytes lost beyond NFC.
-
-        They are the columns from which :meth:`tokbench.measuring.round_trip.Loss.of` makes the loss of a corpus.
-        """
+        """int64[d] each: exact documents, and of the others the edits, characters and UTF-8 bytes lost beyond NFC."""
         lost = np.zeros((len(self.shard), len(LostText._fields)), dtype=np.int64)
         unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
         unknown = "" if unk_id is None or self.exact.all() else self.tokenizer.decode([unk_id]).strip()
@@ -246,7 +220,7 @@ class EncodedShard:
 
     @property
     def canonical(self) -> NDArray[np.bool_]:
-        """bool[d], ``True`` for documents that are canonically equivalent to what is decoded, or equal."""
+        """bool[d], the documents that are canonically equivalent to what is decoded."""
         edits = self.losses["edits beyond NFC"]
         return np.equal(edits, 0)
 
@@ -258,12 +232,7 @@ class EncodedShard:
         if most > _IDS_FOR_EACH * (len(ids) + _IDS_FOR_EACH):  # ids up to 2**32, as if all byte strings had one
             distinct, times = np.unique(ids, return_counts=True)
             return distinct.astype(np.int64), times.astype(np.int64, copy=False)
-        if worth_compiling(0):
-            from tokbench.measuring.compiled import count_each
-
-            counts: NDArray[np.int64] = count_each(ids.astype(np.uint32, copy=False), most)
-        else:
-            counts = np.bincount(ids, minlength=most)
+        counts = np.bincount(ids, minlength=most)
         present = np.flatnonzero(counts)
         return present, counts[present]
 
@@ -275,11 +244,7 @@ class EncodedShard:
 
     @cached_property
     def token_ends(self) -> TokenEnds:
-        """The places where tokens end: from the bytes of the ids, or else from the offsets of the tokenizer.
-
-        Bytes are used only for documents with an exact round trip: the bytes of their ids are then the bytes of the
-        document, and the lengths of the tokens say where each token ends.
-        """
+        """The places where tokens end: by their bytes in documents with an exact round trip, else by offsets."""
         documents = len(self.shard)
         ends = np.empty(0, dtype=np.int64)
         aligned = np.zeros(documents, dtype=np.bool_)
@@ -294,11 +259,7 @@ class EncodedShard:
         return TokenEnds(ends, aligned)
 
     def _ends_by_offsets(self, document: int) -> NDArray[np.int64]:
-        """Return int64[m], the places where the tokens of a document end, as the tokenizer gives them.
-
-        Raises:
-            BackendError: it fails; the message names the document.
-        """
+        """Raise a BackendError that names the document if the tokenizer fails."""
         assert isinstance(self.tokenizer, EncodesWithOffsets)
         try:
             return ends_of(self.tokenizer, self.shard.texts[document])

@@ -7,20 +7,17 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class DocumentExample(NamedTuple):
-    """A document of a group that a report shows.
-
-    Attributes:
-        number: how many documents of the group come before it.
-        origin: where a person finds it, such as ``news.txt:12``.
-        tokens, bytes: of the whole document; bytes in UTF-8.
-        excerpt: the document, or a part of it.
-    """
+    """A document of a group that a report shows."""
 
     number: int
+    """How many documents of the group come before it."""
     origin: str
+    """Such as ``news.txt:12``."""
     tokens: int
     bytes: int
+    """In UTF-8; of the whole document, as the tokens."""
     excerpt: str
+    """The document, or a part of it."""
 
     @property
     def tokens_per_byte(self) -> float:

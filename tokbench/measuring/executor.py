@@ -22,9 +22,8 @@ class ExecutorSpec:
     open: Callable[[str, int, Limits, Progress], Any]
     """``open(scheduler, workers, limits, progress)`` returns a :data:`tokbench.plugin.WorkerPool`.
 
-    ``scheduler`` is the address of a cluster to join, or empty. ``workers`` is 1 or more, ``limits`` holds for every
-    job, and ``progress`` is called with every step that a job reports. It raises
-    :class:`~tokbench.foundation.errors.InputError` if the pool cannot be had.
+    ``scheduler`` is the address of a cluster to join, or empty; ``progress`` is called with every step of a job. It
+    raises :class:`~tokbench.foundation.errors.InputError` if there can be no pool.
     """
     joins: bool = False
     """``True`` if ``--scheduler`` may give the address of a cluster, whose workers then do the work."""

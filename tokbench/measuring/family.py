@@ -1,4 +1,4 @@
-"""The description of a family of metrics, which a plugin registers."""
+"""Families of metrics, as a plugin registers them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from tokbench.tokenizers.options import Options
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
-    """The description of a family of metrics, which a plugin registers.
-
-    At most one of ``text``, ``timed``, ``isolated`` and ``make`` is given.
-    """
+    """A family of metrics; at most one of ``text``, ``timed``, ``isolated`` and ``make`` is set."""
 
     name: str
     """The word under ``metrics:`` in a configuration."""
     summary: str
     """One line for ``tokbench list``."""
     values: tuple[Metric, ...]
-    """The metrics of the family."""
     text: Callable[[Any], TextMetric | CorpusMetric] | None = None
     """Makes the text metric, or the corpus metric, from the options."""
     timed: Callable[[Any], TimedMetric] | None = None
@@ -36,12 +32,12 @@ class MetricFamily:
     make: Callable[[Any], Any] | None = None
     """Makes what that study takes, from the options."""
     own_texts: bool = False
-    """``True`` if that study measures it on texts of its own, and on no corpus."""
+    """That study measures it on texts of its own, and on no corpus."""
     options: type[Options] = Options
-    """The options class. A field that names a tokenizer, corpus or group says so by its type
-    (:data:`tokbench.plugin.TokenizerName` and so on): a name that does not exist is refused with its place."""
+    """A field that names a tokenizer, corpus or group has such a type, see :data:`.TokenizerName`: a name
+    that does not exist is refused with its place."""
     by_script: bool = False
-    """``True`` if a text metric also gets cells for all groups of one script together, where groups are languages."""
+    """A text metric also gets cells for all groups of one script together, where groups are languages."""
     companion: str = ""
     """The report format that comes by itself with the family, and not without it; empty for none."""
     comes_with: str = ""
@@ -51,19 +47,14 @@ class MetricFamily:
     role: Role | None = None
     """The meaning of its states to the rest of tokbench; ``None`` for none. Its metrics have roles of their own."""
     version: int = 1
-    """Raise it when states or answers come out otherwise than before, so that what the store holds of the family is
-    computed again. Changes of the plugin's own code are noticed without it; it is for those in what the code reads or
-    calls, such as a table that is downloaded."""
+    """Raise it when what the code reads or calls changes the states, such as a table that is downloaded: then they are
+    computed again. Changes of the plugin's own code are noticed without it."""
 
     def has_role(self, role: Role) -> bool:
-        """Tell whether the family or one of its metrics has a role."""
         return role == self.role or any(metric.role == role for metric in self.values)
 
     def lacks(self, options: Options) -> str:
-        """Make the metric of the family, and return what it lacks; an empty string if it lacks nothing.
-
-        What a study takes is checked by the study.
-        """
+        """Make the metric of the family, and return which members it lacks; the study checks what a study takes."""
         if self.text:
             metric = self.text(options)
             protocol = CorpusMetric if hasattr(metric, "finish_corpus") else TextMetric
@@ -81,10 +72,9 @@ class MetricFamily:
 
     @property
     def without_corpus(self) -> bool:
-        """``True`` if it is measured on no corpus."""
         return self.own_texts or self.isolated is not None
 
     @property
     def automatic(self) -> bool:
-        """``True`` if the run measures the family by itself where its role applies; no configuration names it."""
+        """The run measures the family by itself where its role applies; no configuration names it."""
         return not (self.text or self.make or self.clocked) and any(metric.role for metric in self.values)

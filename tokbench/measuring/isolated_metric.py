@@ -13,36 +13,26 @@ if TYPE_CHECKING:
 
 
 class StepAnswers(NamedTuple):
-    """The answers of one tokenizer in one step of an isolated metric.
-
-    Attributes:
-        answers: what the step has yielded, in order.
-        failure: the reason why it went no further; ``None`` if it came to its end. ``timed_out`` is set if the
-            process was ended because an answer took too long.
-        crashed: ``True`` if the process died.
-    """
+    """The answers of one tokenizer in one step of an isolated metric; ``failure`` says why it went no further."""
 
     answers: list[Any]
     failure: Failure | None = None
     crashed: bool = False
+    """The process died."""
 
 
 class TrainedIn(NamedTuple):
-    """The cost of a training.
-
-    Attributes:
-        seconds: the wall time of the training.
-        memory: the most memory that it took, in bytes; ``None`` if it was not measured.
-        n_bytes: the size of its text, UTF-8.
-        like: equal for trainings that differ in nothing but how much of one text they had.
-        earlier: ``True`` if an earlier run trained the tokenizer; seconds and memory are then what it took there.
-    """
+    """The cost of a training."""
 
     seconds: float
     memory: int | None
+    """The most bytes that it took; ``None`` if not measured."""
     n_bytes: int
+    """The size of its text, UTF-8."""
     like: str
+    """Equal for trainings that differ in nothing but how much of one text they had."""
     earlier: bool
+    """An earlier run trained it; seconds and memory are those of that run."""
 
 
 @runtime_checkable
@@ -59,27 +49,16 @@ class IsolatedMetric(Protocol):
 
     @property
     def fresh(self) -> bool:
-        """``True`` if every step needs a fresh process, in which the tokenizer was not loaded yet.
-
-        Otherwise it is loaded and warmed up before the first step.
-        """
+        """Every step needs a fresh process and loads the tokenizer; else it is loaded and warm before the first."""
 
     @property
     def seconds(self) -> float | None:
         """Seconds that one answer may take; ``None`` for the limit of the configuration, which always holds, too."""
 
     def measure(self, step: str, load: Callable[[], Tokenizer], /) -> Iterator[Any]:
-        """Yield the answers of a step, which can be pickled. ``load`` returns the tokenizer, and loads it if need be.
-
-        What it raises ends the step and is its failure.
-        """
+        """Yield the answers of a step, which can be pickled. What it raises ends the step and is its failure."""
 
     def finish(
         self, answers: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /
     ) -> TimedOutcome:
-        """Make cells of the answers.
-
-        Args:
-            answers: by tokenizer and step, the answers.
-            facts: by tokenizer, the cost of its training, for those that were trained.
-        """
+        """Make cells of the answers, by tokenizer and step; ``facts`` has the tokenizers that were trained."""

@@ -14,7 +14,7 @@ from tokbench.tokenizers.contract import Tokenizer
 
 
 class JobContext(Protocol):
-    """The surroundings of a job in its process: tokenizers, metrics, and the process of the run."""
+    """The surroundings of a job in its process."""
 
     def tokenizer(self, name: str, /) -> Tokenizer:
         """Return a tokenizer of the run; load it if it is not there yet."""
@@ -23,10 +23,10 @@ class JobContext(Protocol):
         """Return a tokenizer of the run, with what is computed about it once."""
 
     def family(self, name: str, /) -> MetricFamily:
-        """Return a metric family by its name."""
+        """Return a metric family."""
 
     def texts(self, feed: str, /) -> Iterator[str]:
-        """Yield the texts of a feed of the job, as the process of the run reads and sends them."""
+        """Yield the texts of a feed of the job, which the process of the run sends."""
 
     def progress(self, step: str, done: float, total: float | None, /) -> None:
         """Show how far a step has come."""
@@ -45,17 +45,16 @@ class Job(ABC):
     """Its time limit in the configuration: ``step`` begins again with each sign of life, ``train`` is for the whole."""
 
     retry_alone: ClassVar[bool] = True
-    """``True`` if the pool tries it once more in a fresh process where its process died before the first answer;
-    ``False`` if the code that made the job does that."""
+    """The pool tries it once more in a fresh process where its process died before the first answer."""
 
     @property
     def local_only(self) -> bool:
-        """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
+        """It must run on the machine of the run: it measures time, or writes into the run's folder."""
         return False
 
     @property
     def needs_fresh_process(self) -> bool:
-        """``True`` if no other tokenizers may have been in its process."""
+        """No other tokenizers may have been in its process."""
         return False
 
     @property
@@ -69,19 +68,12 @@ class Job(ABC):
         """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
 
     def without_text(self) -> Job | None:
-        """Return a job with the same answers that reads its text where it runs; ``None`` if there is none.
-
-        Where the text cannot be read, its only answer is an :class:`Unread`.
-        """
+        """Return a job with the same answers that reads its text where it runs; else it answers :class:`Unread`."""
         return None
 
     @abstractmethod
     def run(self, context: Any, /) -> Iterator[Any]:
-        """Do it, and yield the answers, which are sent back as pickles, one by one.
-
-        Args:
-            context: a :class:`JobContext`; jobs of the engine itself get all of its worker.
-        """
+        """Do it, and yield the answers, which are sent as pickles; ``context`` is a :class:`JobContext` or more."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,6 @@ class TokenizerJob(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """The first alone, which is at work."""
         return self.names[:1]
 
     @property

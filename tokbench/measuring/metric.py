@@ -3,17 +3,15 @@
 There are six kinds:
 
 * A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
-  (``merge``), and makes values of the sum at the end (``finish``). So shards can be measured on any machine, and memory
-  does not grow with the corpus. The text is already encoded; no metric encodes it again.
-* A :class:`CorpusMetric` is a text metric that compares groups or tokenizers with one another. Its ``finish_corpus``
-  sees the states of all groups and tokenizers of a corpus.
+  (``merge``), and makes values of the sum (``finish``). Memory does not grow with the corpus.
+* A :class:`CorpusMetric` compares groups or tokenizers: its ``finish_corpus`` sees all states of a corpus.
 * A :class:`Probe` asks one tokenizer about texts of its own, whatever the corpora are.
-* A :class:`TimedMetric` measures all tokenizers together, after everything else and alone on the machine: speed.
+* A :class:`TimedMetric` measures all tokenizers together, alone on the machine: speed.
 * An :class:`~tokbench.measuring.isolated_metric.IsolatedMetric` measures one tokenizer after the other, each in a
-  process of its own that may die: memory, and text that hangs or crashes an engine.
+  process of its own that may die.
 * What a study measures, such as bits per byte of small language models, has the contract of that study.
 
-A text metric in a few lines:
+A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. Any other text metric in a few lines:
 
 >>> from tokbench.plugin import EncodedShard, Measured, Options
 >>> class LongestDocument:
@@ -51,25 +49,21 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """A measured value.
-
-    Attributes:
-        value: a finite number.
-        n: the number of documents on which the value rests.
-        ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
-        unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
-        no_interval: the reason why a possible interval is missing, or is rough.
-        ratio_of: the names of the two sums of which the value is the ratio, such as ``("bytes", "tokens")``; empty if
-            it is not a ratio. Two runs are compared by these sums, document group by document group.
-    """
+    """A measured value."""
 
     value: float
+    """A finite number."""
     n: int
+    """The number of documents behind it."""
     ci_low: float | None = None
+    """The lower end of the 95 % interval, if there is one."""
     ci_high: float | None = None
     unit: str = ""
+    """Set where it differs from group to group."""
     no_interval: str = ""
+    """The reason why a possible interval is missing, or is rough."""
     ratio_of: tuple[str, ...] = ()
+    """The names of the two sums of which it is the ratio, by which two runs are compared group by group."""
 
 
 class NotApplicable(NamedTuple):
@@ -81,10 +75,10 @@ class NotApplicable(NamedTuple):
 class Role(StrEnum):
     """The meaning of a metric to the rest of tokbench, which asks for a role and never for an id.
 
-    A plugin's metric may have a role, too: a run uses the first metric that has it. A study of vocabulary sizes reads
-    the states of families by role: ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.measuring.sums.Sums` with a
-    column ``bytes``, ``TOKENS_PER_WORD`` :class:`~tokbench.measuring.word_units.UnitSums` with a column
-    ``words``, and ``ID_COUNTS`` :class:`~tokbench.measuring.token_counts.TokenCounts`.
+    A run uses the first metric that has a role. A study of vocabulary sizes reads states by role: ``TEXT_PER_TOKEN``
+    keeps :class:`~tokbench.measuring.sums.Sums` with a column ``bytes``, ``TOKENS_PER_WORD``
+    :class:`~tokbench.measuring.word_units.UnitSums` with a column ``words``, and ``ID_COUNTS``
+    :class:`~tokbench.measuring.token_counts.TokenCounts`.
     """
 
     TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
@@ -107,47 +101,42 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a family, with its definition: a column of ``results.csv``.
-
-    Attributes:
-        id: the name in ``results.csv``.
-        unit: the unit; a part of a whole has one that begins with ``share``.
-        direction: the direction in which values are better.
-        formula: how the value is computed, aggregation included.
-        definition: what the value says, in a sentence or two.
-        of: the columns of :class:`~tokbench.measuring.sums.Sums` of which it is the ratio, or the one whose sum it is;
-            see :func:`~tokbench.measuring.counted.declared`. Empty if the family computes it otherwise.
-        needs: capabilities; a tokenizer must have at least one of them. Empty if none is needed.
-        whole: ``True`` if only the whole corpus and the slices of a corpus metric have a value, but no single group.
-        label: the name in reports; empty for the id with spaces.
-        short_label: the name in narrow columns; empty for the label.
-        headline: ``True`` for the few metrics that a summary of tokenizers begins with.
-        no_interval: the reason why its values never have an interval; empty if they may have one.
-        loss_cannot_help: the reason why losing text cannot improve the value. Empty if none is known, which
-            is the safe assumption: a lossy tokenizer is then marked, and ranked by the rule of loss alone.
-        role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
-        curve: the place of the metric on a curve that reports draw, such as tokens over the strength of a change;
-            ``None`` if it lies on no curve.
-        by_output: ``True`` if only tokenizers whose engines return the same are compared, see
-            :func:`tokbench.tokenizers.engine_contract.output_of`.
-    """
+    """One number of a family, with its definition: a column of ``results.csv``."""
 
     id: str
+    """The name in ``results.csv``."""
     unit: str
+    """A part of a whole has one that begins with ``share``."""
     direction: Literal["higher", "lower", "none"]
+    """The direction in which values are better."""
     formula: str = ""
+    """How the value is computed, aggregation included."""
     definition: str = ""
+    """What the value says, in a sentence or two."""
     of: tuple[str, ...] = ()
+    """The columns of :class:`~tokbench.measuring.sums.Sums` of which it is the ratio, or the one whose sum it is; empty
+    if the family computes it otherwise. See :func:`tokbench.measuring.counted.declared`."""
     needs: tuple[type, ...] = ()
+    """Capabilities of which a tokenizer must have one."""
     whole: bool = False
+    """Only the whole corpus and the slices of a corpus metric have a value, but no single group."""
     label: str = ""
+    """The name in reports; by default the id with spaces."""
     short_label: str = ""
+    """The name in narrow columns; by default the label."""
     headline: bool = False
+    """Among the few metrics that a summary of tokenizers begins with."""
     no_interval: str = ""
+    """The reason why its values never have an interval."""
     loss_cannot_help: str = ""
+    """The reason why losing text cannot improve the value; else a lossy tokenizer is marked, and ranked by the rule of
+    loss alone."""
     role: Role | None = None
+    """The meaning to the rest of tokbench."""
     curve: CurvePoint | None = None
+    """The place on a curve that reports draw, such as tokens over the strength of a change."""
     by_output: bool = False
+    """Only tokenizers whose engines return the same are compared."""
 
     def means(self, formula: str, definition: str) -> Metric:
         """Return it with its formula and its definition."""
@@ -155,12 +144,7 @@ class Metric:
 
 
 class _MapsShards(Protocol):
-    """The common part of metrics of text.
-
-    A state is made of numbers, text, lists, tuples, dictionaries, sets and NumPy arrays, and of dataclasses, named
-    tuples and enums that hold such values. The types that their fields and the return value of ``map`` declare are
-    compared with what the store has. Any other state must be picklable, and no store keeps it.
-    """
+    """The common part of metrics of text; a state must be picklable, because the store keeps it."""
 
     def map(self, encoded: EncodedShard, /) -> Any:
         """Return the state of one shard. It depends on nothing else, because a run may take it from the store."""
@@ -169,10 +153,7 @@ class _MapsShards(Protocol):
         """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
     def raw(self, state: Any, /) -> Any:
-        """Return what the file of raw states keeps of the state of one group; ``None`` for nothing.
-
-        It is plain JSON data; a NumPy array of one dimension counts as its list.
-        """
+        """Return plain JSON data (with arrays for lists) for the file of raw states; ``None`` for nothing."""
 
 
 class TextMetric(_MapsShards, Protocol):
@@ -183,40 +164,33 @@ class TextMetric(_MapsShards, Protocol):
 
 
 class CorpusStates(NamedTuple):
-    """The states of a corpus metric on one corpus, after all shards.
-
-    Attributes:
-        corpus: the name of the corpus.
-        parallel: ``True`` if its groups are translations of one another.
-        reference: the group with which the others are compared; empty if the configuration names none.
-        groups: the number of documents of each group, in the order of the corpus.
-        tokenizers: the tokenizers that were measured, in the order of the run.
-        states: the states by tokenizer and group. One that failed is missing; the run gives its cells the reason.
-        designed: ``True`` if its texts were chosen and not drawn, so that nothing is inferred from them.
-    """
+    """The states of a corpus metric on one corpus, after all shards."""
 
     corpus: str
     parallel: bool
+    """Its groups are translations of one another."""
     reference: str
+    """The group with which the others are compared; empty if the configuration names none."""
     groups: Mapping[str, int]
+    """The number of documents of each group, in the order of the corpus."""
     tokenizers: Sequence[str]
+    """In the order of the run."""
     states: Mapping[tuple[str, str], Any]
+    """By tokenizer and group. One that failed is missing; the run gives its cells the reason."""
     designed: bool = False
+    """Its texts were chosen and not drawn, so that nothing is inferred from them."""
 
 
 class CorpusOutcome(NamedTuple):
-    """The result of a corpus metric on one corpus.
-
-    Attributes:
-        values: by tokenizer and group (``*`` is the whole corpus), the values by id. A name that is not a group of the
-            corpus is a slice of several groups, such as ``script: Latin``.
-        pairs: comparisons of two tokenizers each, for ``Results.pairs``.
-        matrices: numbers of every two groups or tokenizers, for ``Results.matrices``.
-    """
+    """The result of a corpus metric on one corpus."""
 
     values: Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]
+    """By tokenizer and group, the values by id. ``*`` is the whole corpus; a name that is not a group is a slice of
+    several, such as ``script: Latin``."""
     pairs: Sequence[PairComparison] = ()
+    """Comparisons of two tokenizers each."""
     matrices: Sequence[PairMatrix] = ()
+    """Numbers of every two groups or tokenizers."""
 
 
 @runtime_checkable
@@ -228,13 +202,7 @@ class CorpusMetric(_MapsShards, Protocol):
 
 
 class LossSummary(NamedTuple):
-    """The lossy documents of one group.
-
-    Attributes:
-        documents: their number.
-        first: the first of them.
-        causes: the causes that take part.
-    """
+    """The lossy documents of one group: their number, the first of them, and the causes that take part."""
 
     documents: int
     first: LossExample
@@ -250,31 +218,23 @@ class FindsLosses(Protocol):
 
 
 class Segmented(NamedTuple):
-    """A text and its tokens.
-
-    Attributes:
-        label: the name of the text in tables.
-        text: the text.
-        tokens: the ids, each with the text that it alone decodes to.
-    """
+    """A text and its tokens."""
 
     label: str
+    """The name of the text in tables."""
     text: str
     tokens: Sequence[tuple[int, str]]
+    """The ids, each with the text that it alone decodes to."""
 
 
 class Answer(NamedTuple):
-    """The answer of one tokenizer to a probe.
-
-    Attributes:
-        values: the values by id.
-        segmented: the texts of the probe, which are the same for all tokenizers.
-        own: further texts, chosen for this tokenizer.
-    """
+    """The answer of one tokenizer to a probe."""
 
     values: Mapping[str, Measured | NotApplicable]
     segmented: Sequence[Segmented]
+    """The texts of the probe, which are the same for all tokenizers."""
     own: Sequence[Segmented] = ()
+    """Further texts, chosen for this tokenizer."""
 
 
 class Probe(Protocol):
@@ -282,15 +242,15 @@ class Probe(Protocol):
 
     @property
     def name(self) -> str:
-        """The name: one word."""
+        """One word."""
 
     @property
     def title(self) -> str:
-        """The heading in reports: a few words."""
+        """The heading in reports."""
 
     @property
     def explanation(self) -> str:
-        """The meaning of the probe, and why it matters, in a few sentences."""
+        """What it means and why it matters, in a few sentences."""
 
     @property
     def values(self) -> tuple[Metric, ...]:
@@ -301,35 +261,26 @@ class Probe(Protocol):
 
 
 class TimedOutcome(NamedTuple):
-    """The cells of a timed metric, and what a reader of them must know.
-
-    Attributes:
-        cells: the numbers.
-        notes: sentences for the reader.
-        failures: the failures behind failed cells; their tracebacks go to ``Results.tracebacks``.
-    """
+    """The cells of a timed metric, and what a reader of them must know."""
 
     cells: list[Cell]
     notes: list[str]
     failures: Sequence[Failure] = ()
+    """Those behind failed cells; their tracebacks go to ``Results.tracebacks``."""
 
 
 class TimedText(NamedTuple):
-    """The text of a corpus, or of its held-out part.
-
-    Attributes:
-        corpus: the name of the corpus.
-        evaluated: ``True`` if the corpus is evaluated; ``False`` if only the key ``corpora`` of the family names it.
-        n_bytes: the size in UTF-8 bytes.
-        documents: the texts of all groups, or of one; they can be iterated once.
-        group: the group of the cells; ``*`` for the whole corpus.
-    """
+    """The text of a corpus, or of its held-out part."""
 
     corpus: str
     evaluated: bool
+    """``False`` if only the key ``corpora`` of the family names it."""
     n_bytes: int
+    """In UTF-8."""
     documents: Iterable[str]
+    """They can be iterated once."""
     group: str = "*"
+    """The group of the cells; ``*`` for the whole corpus."""
 
 
 class TimedMetric(Protocol):
@@ -338,10 +289,7 @@ class TimedMetric(Protocol):
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
     ) -> TimedOutcome:
-        """Measure every tokenizer on every corpus. It is called again for corpora that have other tokenizers.
-
-        A tokenizer that raises gets failed cells; the others are measured all the same.
-        """
+        """Measure each tokenizer on each corpus; one that raises gets failed cells. Called for each set of them."""
 
 
 @runtime_checkable
@@ -350,7 +298,7 @@ class TimesGroups(Protocol):
 
     @property
     def by_group(self) -> bool:
-        """``True`` to be given a :class:`TimedText` for each group after the whole corpus."""
+        """It gets a :class:`TimedText` for each group after the whole corpus."""
 
 
 @runtime_checkable
@@ -358,16 +306,16 @@ class RefersToOthers(Protocol):
     """A timed metric that compares each tokenizer with the one whose ids it is declared to give."""
 
     def refer(self, same_as: Mapping[str, str], /) -> None:
-        """Take note, before measuring, of the tokenizers with a ``same_as``, each with the name that it gives."""
+        """Take note of the tokenizers with a ``same_as``, and the name that each gives."""
 
 
 @runtime_checkable
 class RepeatsInProcesses(Protocol):
-    """A timed metric that may be measured in several fresh processes, because one process can be lucky."""
+    """A timed metric that may be measured in several fresh processes."""
 
     @property
     def processes(self) -> int:
-        """The number of processes, 1 or more; every one of them measures everything."""
+        """1 or more; each measures everything."""
 
     def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
         """Make one outcome of two or more."""

@@ -22,11 +22,7 @@ _LEVEL: Final = 0.05
 
 
 class KeptSums:
-    """The raw sums of a run, found by place.
-
-    Raises:
-        ResultsError: the raw states of the run are missing or damaged.
-    """
+    """The raw sums of a run by place; raises a ResultsError if the run's raw states are missing or damaged."""
 
     def __init__(self, results: Results) -> None:
         self._found: dict[tuple[str, str, str, str], Sums | None] = {}
@@ -92,10 +88,7 @@ def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> boo
 def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
     """Return the second ratio less the first, by leaving out each sampling unit in turn in both.
 
-    Args:
-        one: the sums of the first; ``None`` if they are not kept.
-        two: the values of the second, over the same documents.
-        ratio_of: the names of the two sums whose ratios the values are; empty for other values.
+    ``ratio_of`` names the two sums whose ratios the values are; it is empty for other values.
 
     >>> sums = [Sums(12, {"bytes": np.full(12, 20.0), "tokens": np.array(t * 4)}) for t in ([4.0, 5, 6], [5.0, 6, 7])]
     >>> change = paired_difference(*sums, ("bytes", "tokens"))
@@ -145,8 +138,8 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
 def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
     """Return the keys of the differences that are not significant: whose p-value is above 0.05 after Holm's correction.
 
-    Copies count once: tokenizers with the same sums in each sampling unit, as those with equal ids have them. A copy of
-    the first is not tested. A difference without a p-value counts neither way, and is not among them.
+    Copies, which have the same sums in each sampling unit, count once, and one of the first is not tested. A difference
+    without a p-value is not among them.
 
     >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
     ['b']

@@ -31,35 +31,29 @@ class CorpusDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedTokenizer:
-    """A tokenizer that will be loaded or trained.
-
-    Attributes:
-        name: its name in the run.
-        entry: the name of its entry, which may make several tokenizers.
-        spec: its backend.
-        options: the backend's options, validated.
-        given: the options as they were written.
-        train_on: names of the corpora to train on; empty if it is loaded.
-        vocab_size: the size to train at.
-        optional: whether the run goes on without it.
-        same_as: the tokenizer whose ids it must give; empty if there is none.
-        corpora: the corpora on which it is measured; empty for all that are evaluated.
-        where: its place in the configuration.
-        absent: the reason why the backend cannot be used here; empty if it can.
-    """
+    """A tokenizer that will be loaded or trained."""
 
     name: str
     entry: str
+    """The entry of the configuration, which may make several tokenizers."""
     spec: BackendSpec
     options: Options
     given: GivenOptions
+    """The options as they were written."""
     train_on: tuple[str, ...]
+    """Corpora; empty if it is loaded."""
     vocab_size: int
+    """The size to train at."""
     optional: bool
+    """The run goes on without it."""
     same_as: str
+    """The tokenizer whose ids it must give, if any."""
     where: str
+    """Its place in the configuration."""
     absent: str
+    """The reason why the backend cannot be used here, if any."""
     corpora: tuple[str, ...] = ()
+    """Those on which it is measured; empty for all that are evaluated."""
 
 
 @dataclass
@@ -81,14 +75,13 @@ class Plan:
     studies: dict[str, Options] = field(default_factory=dict)
     """By name, the options of each study of the run, in the order in which they run."""
     trained_sizes: tuple[int, ...] = ()
-    """The vocabulary sizes at which studies let vocabularies be trained that cannot be cut."""
+    """At which studies let vocabularies be trained that cannot be cut."""
     reads_again: bool = False
-    """``True`` if the text of corpora is read again after text metrics have measured it."""
+    """The text of corpora is read again after text metrics have measured it."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
     reporters: list[ReporterSpec] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """Sentences that a reader of the results must know of the plan."""
     problems: list[Problem] = field(default_factory=list)
     """All that is wrong; a run begins only if the list is empty."""
 
@@ -97,22 +90,17 @@ class Plan:
         return self.surveys[corpus].groups
 
     def design(self, corpus: str) -> CorpusDesign:
-        """Return how the texts of a corpus were chosen."""
         entry = self.config.corpora[corpus]
         return CorpusDesign(entry.parallel, entry.reference, entry.designed)
 
     def cells_on(self, corpus: str, tokenizers: int, groups: int) -> int:
-        """Return the number of cells of so many tokenizers and groups of a corpus."""
         return tokenizers * groups * sum(len(family.values) for family in self.families_on(corpus))
 
     def names_on(self, corpus: str) -> list[str]:
         return [tokenizer.name for tokenizer in self.tokenizers if corpus in (tokenizer.corpora or (corpus,))]
 
     def corpora_of(self, family: MetricFamily) -> list[str]:
-        """Return the corpora on which a family is measured; none for those with texts of their own.
-
-        A timed family may be bound to a corpus that is not evaluated otherwise.
-        """
+        """Return the corpora on which a family is measured; a timed one may be bound to one that is not evaluated."""
         if family.without_corpus:
             return []
         chosen = self.bound.get(family.name)

@@ -16,18 +16,8 @@ from tokbench.tokenizers.facts import TokenizerFacts
 class PreparedTokenizer:
     """A tokenizer of the run, and how far it has come; every step of the preparation returns a new one.
 
-    Attributes:
-        facts: present if it is ready.
-        failure: present if it is not ready.
-        load_s: seconds that loading took, the library's import included.
-        train_s: seconds that training took.
-        train_bytes, train_documents: size of the text it was trained on.
-        train_memory: bytes that training took at most; ``None`` if that is not known.
-        train_from_store: ``True`` if an earlier run trained it; time and memory are then of that run.
-        pickled_sha256: the sha256 of the pickled tokenizer, if it was trained.
-        vocabulary: digest of its vocabulary; an empty string if it does not give the bytes of its tokens.
-        saved: its file and the file's digest, if it was saved.
-        notes: what a reader of the results must know.
+    ``facts`` are there if it is ready, else ``failure``. Sizes, seconds and memory (in bytes) of a training that an
+    earlier run did are those of that run.
     """
 
     planned: PlannedTokenizer
@@ -35,15 +25,21 @@ class PreparedTokenizer:
     state: TokenizerState = TokenizerState.READY
     failure: Failure | None = None
     load_s: float | None = None
+    """The library's import included."""
     train_s: float | None = None
     train_memory: int | None = None
+    """The most that training took."""
     train_bytes: int = 0
     train_documents: int = 0
     train_from_store: bool = False
     pickled_sha256: str = ""
+    """Of a trained tokenizer."""
     vocabulary: str = ""
+    """Digest of its vocabulary, if it gives the bytes of its tokens."""
     saved: Mapping[str, str] = field(default_factory=dict)
+    """Its file and the file's digest."""
     notes: tuple[str, ...] = ()
+    """What a reader of the results must know."""
 
     @property
     def name(self) -> str:
@@ -63,10 +59,7 @@ class PreparedTokenizer:
         return self.failure.reason if self.failure else ""
 
     def with_outcome(self, outcome: TokenizerFacts | Failure, failed: TokenizerState) -> PreparedTokenizer:
-        """Return it with the facts, or in the state ``failed`` with the failure.
-
-        A timeout has a state of its own, unless the tokenizer may be missing: how it failed does not matter then.
-        """
+        """Return it with the facts, or as ``failed``; a timeout has a state of its own unless it is optional."""
         if isinstance(outcome, Failure):
             timed_out = outcome.timed_out and failed == TokenizerState.FAILED
             return replace(self, state=TokenizerState.TIMEOUT if timed_out else failed, failure=outcome)

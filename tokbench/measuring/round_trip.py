@@ -1,15 +1,13 @@
 """The rule of loss: which tokenizers are ranked although decoding does not give their texts as they were.
 
-Loss matters where it buys tokens: who drops text has less to encode. So the text that is lost has a price. Each lost
-character costs its UTF-8 bytes as tokens, the most that any tokenizer with byte fallback would need for it. Both texts
-are put into NFC first: canonically equivalent texts are the same text (Unicode Standard Annex #15).
+Who drops text has less to encode, so lost text has a price: each lost character costs its UTF-8 bytes as tokens, the
+most that any tokenizer with byte fallback would need for it. Both texts are put into NFC first: canonically equivalent
+texts are the same text (Unicode Standard Annex #15). Unknown tokens are losses like others.
 
 * *exact*: every document is decoded as it was.
 * *equal up to NFC*: each document is, after NFC on both sides. Such a tokenizer is ranked, with a footnote.
 * *lossy, ranked*: its character error rate is at most .0001, and the charge does not change its place.
 * *lossy*: all others. They are not ranked.
-
-Unknown tokens are losses like others: their text is gone.
 
 Worked numbers. A tokenizer decodes one U+2581 of 149,534 characters as a space, in 49,766 tokens for 149,096 bytes.
 Its error rate is 1 / 149,534 = .0000067, and three bytes are charged: 149,096 / 49,766 = 2.9959 bytes per token become
@@ -23,9 +21,8 @@ Its error rate is 1 / 149,534 = .0000067, and three bytes are charged: 149,096 /
 >>> judge(ratio, [Number(2.99585, 2.99585, RoundTrip.EXACT)], higher=True).value
 'lossy'
 
-A tokenizer with 58 % unknown tokens that turns half of its characters into one token each has an error rate of .5,
-and is not ranked whatever its place. The rate of long documents is summed over windows, see
-:func:`tokbench.measuring.align.lost_text`: it may come out too high, which leaves a tokenizer out, but never too low.
+The rate of long documents is summed over windows (:func:`tokbench.measuring.align.lost_text`): it may be too high, but
+never too low.
 """
 
 from __future__ import annotations
@@ -48,11 +45,9 @@ class RoundTrip(StrEnum):
     EXACT = "exact"
     """Every document is decoded as it was, or losing text cannot improve the number."""
     CANONICAL = "equal up to NFC"
-    """Every document is canonically equivalent to what is decoded."""
     LOSSY_RANKED = "lossy, ranked"
     """Text is lost, too little to change the place of the number."""
     LOSSY = "lossy"
-    """Text is lost, and the number is not ranked."""
     UNKNOWN = "unknown"
     """It was not measured at this place, although the run has a round trip."""
     NOT_CHECKED = "not checked"
@@ -105,7 +100,7 @@ class Number(NamedTuple):
 
     value: float
     charged: float
-    """The number if every byte of lost text cost a token; the same where tokens are not its currency, as of a speed."""
+    """The number if every byte of lost text cost a token; the same for others, such as a speed."""
     loss: Loss | RoundTrip
     """The loss of its texts; or the answer, where the loss is not known or does not matter."""
 
@@ -113,12 +108,9 @@ class Number(NamedTuple):
 def judge(number: Number, rivals: Iterable[Number], *, higher: bool | None) -> RoundTrip:
     """Return the round trip of a number by the rule of loss.
 
-    Its place changes if it is better than a rival, and with both charged it is not; or equal, and then worse.
-
-    Args:
-        number: the number.
-        rivals: those that it is compared with; it may be among them. Rivals that lose too much are passed over.
-        higher: ``True`` if higher numbers are better, ``False`` if lower ones are, ``None`` if they have no order.
+    Its place changes if it is better than a rival, and with both charged it is not; or equal, and then worse. It may be
+    among the rivals; those that lose too much are passed over. ``higher`` tells whether higher numbers are better, and
+    is ``None`` if they have no order.
 
     >>> bought = Number(2.0, 1.0, Loss(exact=False, cer=0.00001, charge=1.0))
     >>> judge(bought, [Number(1.5, 1.5, RoundTrip.EXACT)], higher=True).value
@@ -141,5 +133,5 @@ def judge(number: Number, rivals: Iterable[Number], *, higher: bool | None) -> R
 
 
 def _order(one: float, other: float) -> int:
-    """Return 1 if the first number is higher, -1 if the second is, and 0 if they are equal but for rounding."""
+    """Return 1, -1, or 0 if they are equal but for rounding."""
     return 0 if math.isclose(one, other) else 1 if one > other else -1

@@ -39,21 +39,17 @@ def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
 
 
 def _inside(encoded: EncodedShard, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return int64[s] twice: the first token boundary after the start of each span, and how many are before its end."""
     first = np.searchsorted(encoded.boundaries, spans.starts, side="right").astype(np.int64)
     return first, (np.searchsorted(encoded.boundaries, spans.ends, side="left") - first).clip(min=0)
 
 
 def cuts(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
-    """Return int64[s], the number of token boundaries strictly inside each span.
-
-    A span with k boundaries inside is touched by k + 1 tokens.
-    """
+    """Return int64[s], the token boundaries strictly inside each span, which one token more touches."""
     return _inside(encoded, spans)[1]
 
 
 def cut_places(encoded: EncodedShard, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return int64[c] twice for the token boundaries strictly inside spans: which span, and how many bytes into it."""
+    """Return int64[c] twice for the token boundaries inside spans: which span, and how many bytes into it."""
     first, counts = _inside(encoded, spans)
     which = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
@@ -75,19 +71,13 @@ def touches(encoded: EncodedShard, starts: NDArray[np.int64], ends: NDArray[np.i
 
 
 def sum_by_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
-    """Return float64[d], for each document the sum of a value of its spans, or the number of its spans.
-
-    A document whose tokens could not be aligned with its bytes counts 0.
-    """
+    """Return float64[d], the sum of a value of each document's spans, or their number; 0 if unaligned."""
     counted = np.bincount(spans.documents, weights=values, minlength=len(encoded.shard))
     return np.where(encoded.token_ends.aligned, counted, 0.0)
 
 
 def cut_patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
-    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit.
-
-    A run has at most 62 digits, or what else a table of cuts is made of.
-    """
+    """Return int64[r], the cuts of each run of at most 62 bytes: bit ``k - 1`` is a boundary after byte ``k``."""
     inside, places = cut_places(encoded, runs)
     # Each place of a run is there once, so that the sum of bits sets each of them.
     return np.bincount(inside, weights=1 << (places - 1), minlength=len(runs.starts)).astype(np.int64)

@@ -1,8 +1,7 @@
 """The contract of a study: all that a run finds beyond numbers in cells.
 
-A study is one spec that a plugin registers. The run checks its options, runs it after the text metrics, and keeps its
-block in ``results.json``. A study that fails costs itself alone: its reason is in the results, the run goes on, and
-its exit code says that something failed.
+The run checks its options, runs it after the text metrics, and keeps its block in ``results.json``. A study that fails
+costs itself alone: its reason is in the results, and the exit code of the run says that something failed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ class StudyProblem(NamedTuple):
     place: tuple[str | int, ...]
     """The keys that lead to it, from the key of the study on."""
     message: str
-    """The mistake in words, and what to type instead."""
 
 
 @dataclass(kw_only=True)
@@ -45,9 +43,8 @@ class Outcome:
     cells: list[Cell] = field(default_factory=list)
     """Numbers beyond the cells of metrics."""
     own_texts: list[OwnTexts] = field(default_factory=list)
-    """For metrics that bring texts of their own, their round trip: what loses text is never the best."""
+    """The round trip of metrics with texts of their own: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
-    """Sentences that a reader of the results must know."""
     failures: list[str] = field(default_factory=list)
     """Reasons why a part of the study is missing; each makes the run fail."""
     tracebacks: dict[str, str] = field(default_factory=dict)
@@ -66,16 +63,15 @@ class Kept(NamedTuple):
     family: str = ""
     """The metric family whose options and code decide it, too; empty for none."""
     counted: str = ""
-    """The words of a run that takes a number of such answers from the store, such as ``probing: {} answers``; empty to
-    say nothing of them."""
+    """The words for a number of cache hits, such as ``probing: {} answers``; empty for none."""
 
 
 class JobAnswer(NamedTuple, Generic[J]):
-    """The answer to a job, or the failure."""
+    """The answer to a job."""
 
     job: J
     value: Any
-    """The answer of the job, or a :class:`~tokbench.foundation.failures.Failure`."""
+    """Or a :class:`~tokbench.foundation.failures.Failure`."""
     crashed: bool = False
 
 
@@ -85,15 +81,14 @@ class AskedJobs(NamedTuple, Generic[J]):
     jobs: Sequence[J]
     """Each job names the tokenizer to blame first."""
     step: str
-    """The name of the step that is shown as progress."""
     kept: Callable[[J], Kept | None] = lambda _: None
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
     sound: Callable[[Any], bool] = lambda _: True
     """Tells whether an answer other than a failure may be kept."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
-    """Returns the texts that a job may ask for, by the name of the feed."""
+    """Returns the texts of a job by feed."""
     again: bool = False
-    """``True`` to ask a tokenizer on after it has ended a process."""
+    """Ask a tokenizer on after it has ended a process."""
 
 
 class StudyContext(Protocol):
@@ -101,7 +96,7 @@ class StudyContext(Protocol):
 
     @property
     def plan(self) -> Plan:
-        """The configuration with its corpora, tokenizers and metrics."""
+        """Of the run."""
 
     @property
     def prepared(self) -> Sequence[PreparedTokenizer]:
@@ -121,10 +116,10 @@ class StudyContext(Protocol):
 
     @property
     def progress(self) -> RunProgress:
-        """Shows how far the run is."""
+        """Of the run."""
 
     def outcome(self, study: str, /) -> Outcome | None:
-        """Return what an earlier study found; ``None`` if it did not run, or failed."""
+        """Return what an earlier study found; ``None`` if it failed or did not run."""
 
     def state(self, role: Role, tokenizer: str, corpus: str, group: str, /) -> Any | Failure:
         """Return the state of the family with a role in a group, or in the whole corpus (``*``)."""
@@ -133,16 +128,16 @@ class StudyContext(Protocol):
         """Return the value of the metric with a role on a whole corpus."""
 
     def ask(self, asked: AskedJobs[J], /) -> Iterator[JobAnswer[J]]:
-        """Yield the answers to all jobs: from the store first, then as workers give them, which are kept there."""
+        """Yield the answers to all jobs: from the store first, then as workers give them."""
 
     def stored(self, tokenizers: Sequence[str], kept: Kept, /) -> Any | None:
-        """Return what the store has of some tokenizers, or of none; ``None`` if it has nothing."""
+        """Return what the store has of some tokenizers, or of none."""
 
     def keep(self, tokenizers: Sequence[str], kept: Kept, value: object, /) -> None:
         """Keep something in the store, see :meth:`stored`."""
 
     def key(self, tokenizers: Sequence[str], kept: Kept, /) -> Key | None:
-        """Return the key by which the store would know it; ``None`` if nothing is kept."""
+        """Return its key in the store; ``None`` if nothing is kept."""
 
 
 def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: ARG001 - the default of `check`
@@ -170,26 +165,25 @@ class StudySpec:
     run: Callable[[StudyContext, Any], Outcome]
     """Runs it. What it raises becomes the reason why the study is missing."""
     key: str = ""
-    """The place of its options in a configuration, such as ``study.validity``; empty if metric families ask for it."""
+    """Of its options in a configuration, such as ``study.validity``; empty if metric families ask for it."""
     options: type[Options] = Options
-    """The class of its options."""
     unasked: bool = False
-    """``True`` to run with its default options where a configuration does not name it."""
+    """Run it with its default options where a configuration does not name it."""
     block: BlockType[Any] | None = None
     """The type of its block; ``None`` if it gives cells alone."""
     after: tuple[str, ...] = ()
-    """The studies whose outcome it reads; they run before it, as far as the run has them."""
+    """The studies of the run whose outcome it reads; they run before it."""
     long: bool = False
-    """``True`` if it takes minutes: studies that are quick run before it."""
+    """It takes minutes: quick studies run before it."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
     reads_texts: bool = False
-    """``True`` if it reads the text of corpora again."""
+    """It reads the text of corpora again."""
     lacks: Callable[[Any], str] | None = None
-    """Takes what a family of this study makes, and returns what it lacks; ``None`` if no family may name the study."""
+    """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem
     """Yields what is wrong with its options, before anything is measured."""
     trained_sizes: Callable[[Any], Sequence[int]] = _no_sizes
-    """Returns vocabulary sizes at which a trained vocabulary that cannot be cut is trained as well."""
+    """Returns sizes at which a trained vocabulary that cannot be cut is trained as well."""
     foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
     """Yields lines for ``tokbench check`` on what it will take."""

@@ -33,7 +33,7 @@ class Sums:
     columns: dict[str, NDArray[np.float64]]
     """For each quantity, float64[u], the sum in each unit. They are sums of integers, exact below 2**53."""
     units: SampleUnits = None  # type: ignore[assignment]  # set below
-    """The sampling units, which the jackknife leaves out in turn; by default they are known by number alone."""
+    """By default they are known by number alone."""
 
     def __post_init__(self) -> None:
         if self.units is None:
@@ -41,12 +41,7 @@ class Sums:
 
     @classmethod
     def of(cls, shard: Shard, **values: NDArray[Any]) -> Sums:
-        """Sum quantities over a shard.
-
-        Args:
-            shard: the documents.
-            **values: for each quantity, an array with one number for each document.
-        """
+        """Sum quantities over a shard, from one number of each document."""
         units, places = shard.sampled
         return cls(len(shard), {name: _added(places, numbers, len(units)) for name, numbers in values.items()}, units)
 
@@ -59,10 +54,6 @@ class Sums:
         """
         units, places = SampleUnits.of(keys)
         return cls(len(keys), {name: _added(places, numbers, len(units)) for name, numbers in values.items()}, units)
-
-    def resting_on(self, documents: int) -> Sums:
-        """Return the same sums with the number of documents on which they rest, where not all count."""
-        return Sums(documents, self.columns, self.units)
 
     def __add__(self, other: Sums) -> Sums:
         joined = self.units.joined(other.units)
@@ -81,38 +72,22 @@ class Sums:
         return _added(self.units.last_bits(BUCKET_BITS), self.columns[name], BUCKETS)
 
     def paired(self, other: Sums) -> PairedUnits:
-        """Return these sums and others over the same documents, both by the same units.
-
-        Strata are forgotten if both do not have the same, as in files of older versions.
-        """
+        """Return these sums and others over the same documents, both by the same units."""
         one, two = self, other
         if one.units.bits == two.units.bits and np.array_equal(one.units.keys, two.units.keys):
             return PairedUnits(one, two, one.units)
-        if set(one.units.strata.tolist()) != set(two.units.strata.tolist()):
-            one, two = one.unstratified(), two.unstratified()
         joined = one.units.joined(two.units)
         documents = _added(joined.one, one.units.documents, len(joined.units)).astype(np.int64)
         units = SampleUnits(joined.units.keys, documents, joined.units.bits)
         return PairedUnits(one.placed(joined.one, units), two.placed(joined.other, units), units)
 
-    def unstratified(self) -> Sums:
-        units, places = self.units.unstratified()
-        return self.placed(places, units)
-
     def placed(self, places: NDArray[np.int64], units: SampleUnits) -> Sums:
-        """Return the sums by other units; ``places`` has the place of each unit of these sums among them."""
+        """Return the sums by other units; ``places`` has the index of each former unit among them."""
         columns = {name: _added(places, column, len(units)) for name, column in self.columns.items()}
         return Sums(self.documents, columns, units)
 
     def ratio(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
-        """Return the sum of one quantity divided by the sum of another, with its jackknife interval.
-
-        Args:
-            above: the quantity that is divided.
-            below: the quantity by which it is divided.
-            unit: the unit of the value, if the metric has another.
-            n: the number of documents on which the value rests; all documents by default.
-        """
+        """Return the ratio of two sums with its jackknife interval; ``n`` where not all documents count."""
         total = float(self.columns[below].sum())
         if not total:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
@@ -136,11 +111,10 @@ class Sums:
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any]) -> Sums:
-        """Return the sums whose data :meth:`raw` gave, or an older version, with sums of 32 groups of documents.
+        """Return the sums whose data :meth:`raw` gave; without sampling units they are known by number.
 
-        >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}).raw()
-        >>> Sums.restore(raw).columns, Sums.restore({"documents": 3, "sums": {"tokens": [4, 6]}}).units.keys.tolist()
-        ({'tokens': array([4., 6.])}, [0, 1])
+        >>> Sums.restore(Sums(3, {"tokens": np.array([4.0, 6.0])}).raw()).columns
+        {'tokens': array([4., 6.])}
         """
         columns = {name: np.array(column, dtype=np.float64) for name, column in raw["sums"].items()}
         described = raw.get("sample_units")
@@ -163,10 +137,7 @@ def _added(places: NDArray[np.int64], values: NDArray[Any], size: int) -> NDArra
 
 
 class SummedMetric:
-    """The common part of metrics whose states are added with ``+``.
-
-    Of a state the file of raw states has what its ``raw()`` returns, or its ``sums``; nothing if it has neither.
-    """
+    """Adds states with ``+``; their ``raw()``, or that of their ``sums``, goes into the file of raw states."""
 
     def __init__(self, options: Any) -> None:
         self._options = options
@@ -175,16 +146,14 @@ class SummedMetric:
         return one + other
 
     def raw(self, state: Any) -> Any:
-        """Return what is kept of a state as JSON data; ``None`` for nothing."""
         kept = state if hasattr(state, "raw") else getattr(state, "sums", None)
         return None if kept is None else kept.raw()
 
 
 class PairedSums(SummedMetric):
-    """The common part of the families that compare tokenizers on the same documents."""
+    """The common part of the families that compare tokenizers on the same documents: tokens, and what is lost."""
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """Return the sums of one shard: tokens, and what is lost."""
         shard = encoded.shard
         return Sums.of(shard, tokens=encoded.tokens, characters=shard.n_chars, **encoded.losses)
 
@@ -196,10 +165,7 @@ def merged(states: CorpusStates, name: str, group: str) -> Any | None:
 
 
 def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
-    """Return by tokenizer its sums, or the reason why its tokens are not compared.
-
-    One is left out by the rule of loss; see :mod:`tokbench.measuring.round_trip`.
-    """
+    """Return by tokenizer its sums, or the reason why its tokens are not compared (see :mod:`.round_trip`)."""
     known = {name: sums for name in states.tokenizers if (sums := merged(states, name, group))}
     numbers = {name: _tokens(sums) for name, sums in known.items()}
     compared: dict[str, Sums | str] = {}

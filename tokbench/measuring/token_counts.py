@@ -16,17 +16,17 @@ from tokbench.tokenizers.batch import vocab_size_of
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
 DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out documents changes"
-"""The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
+"""The reason why shares and evenness of a vocabulary have no interval."""
 
 _FEW: Final = 16
-"""A table of all possible keys is faster than sorting up to this number of possible keys for each that occurs."""
+"""Possible keys for each that occurs, up to which a table of all is faster than sorting."""
 
 
 _MOST_IDS: Final = 1 << 22
 """Larger vocabularies are sorted; a dense table would exceed the processor's cache."""
 
 _WAITING: Final = 1 << 18
-"""Counts that wait at most before they are joined by sorting; each takes five to eight bytes."""
+"""Counts that wait at most before they are joined by sorting."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -47,7 +47,7 @@ def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
 def add_counts(
     keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Add two tables of counts above 0, each with no key twice; the keys of the sum rise.
+    """Add two tables of counts, each with no key twice; the keys of the sum rise.
 
     >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
     >>> keys.tolist(), counts.tolist()
@@ -59,7 +59,6 @@ def add_counts(
 def _sum_of_counts(
     keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
     most = max(int(some.max(initial=0)) for some in keys)
     if most < _FEW * sum(map(len, keys)):  # faster than sorting
         largest = sum(int(some.max(initial=0)) for some in counts)
@@ -76,20 +75,16 @@ def _sum_of_counts(
 
 
 class CountTable(NamedTuple):
-    """The number of occurrences of keys, for those that occur.
-
-    Attributes:
-        keys: uint32[k] or uint64[k], each once. A key is an id, or an id and a jackknife group:
-            ``id * BUCKETS + group``.
-        counts: unsigned[k], above 0.
-    """
+    """The number of occurrences of keys, for those that occur."""
 
     keys: NDArray[np.unsignedinteger[Any]]
+    """uint32[k] or uint64[k], each once: ids, or ids with a jackknife group as ``id * BUCKETS + group``."""
     counts: NDArray[np.unsignedinteger[Any]]
+    """unsigned[k], above 0."""
 
     @classmethod
     def of(cls, keys: NDArray[Any], counts: NDArray[Any]) -> CountTable:
-        """Return a table in the types that take the least memory: most counts are small, and there are millions.
+        """Return a table in the types that take the least memory.
 
         >>> [column.dtype.name for column in CountTable.of(np.array([33, 65]), np.array([5, 700]))]
         ['uint32', 'uint16']
@@ -104,17 +99,14 @@ class CountTable(NamedTuple):
 
 
 class GroupedCountTable(NamedTuple):
-    """The same as a :class:`CountTable` of ids and jackknife groups; it takes less memory where ids are in many groups.
-
-    Attributes:
-        ids: uint32[i] or uint64[i], rising: the ids that occur.
-        groups: uint32[i]; bit ``k`` is set if the id occurs in the jackknife group ``k``.
-        counts: unsigned[k], above 0, id after id and group after group.
-    """
+    """A :class:`CountTable` of ids and jackknife groups that takes less memory where ids are in many groups."""
 
     ids: NDArray[np.unsignedinteger[Any]]
+    """uint32[i] or uint64[i], rising."""
     groups: NDArray[np.uint32]
+    """uint32[i]; bit ``k`` is set if the id occurs in the jackknife group ``k``."""
     counts: NDArray[np.unsignedinteger[Any]]
+    """unsigned[k], above 0, id after id and group after group."""
 
     @classmethod
     def of(cls, table: CountTable) -> GroupedCountTable:
@@ -145,15 +137,10 @@ class GroupedCountTable(NamedTuple):
 
 
 AnyCountTable: TypeAlias = CountTable | GroupedCountTable
-"""Counts of keys."""
 
 
 def add_tables(one: Sequence[AnyCountTable], other: Sequence[AnyCountTable]) -> tuple[AnyCountTable, ...]:
-    """Return tables with the same sum as all these tables.
-
-    Small tables wait, so that each count is moved only a few times. They are joined when they have more counts than
-    the largest table, and so many that they need not be sorted.
-    """
+    """Return tables with the same sum. Small tables wait, so that each count is moved only a few times."""
     tables = sorted([*one, *other], key=lambda table: -len(table.counts))
     size, largest = sum(len(table.counts) for table in tables), len(tables[0].counts)
     waiting = size - largest
@@ -175,18 +162,12 @@ def join_tables(tables: Sequence[AnyCountTable]) -> CountTable:
 
 
 class TokenCounts(NamedTuple):
-    """The number of occurrences of each id of a vocabulary in some documents.
-
-    Attributes:
-        vocab_size: size of the vocabulary.
-        documents: how many documents were counted.
-        tables: the counts are the sums of these tables. There are several, so that adding a shard need not move all
-            counts that came before.
-    """
+    """The number of occurrences of each id of a vocabulary in some documents."""
 
     vocab_size: int
     documents: int
     tables: tuple[AnyCountTable, ...]
+    """They add up to the counts; there are several, so that adding a shard need not move all counts before."""
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
@@ -201,7 +182,6 @@ class TokenCounts(NamedTuple):
         return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
 
     def joined(self) -> CountTable:
-        """Return all counts as one table, whatever the order in which shards were added."""
         return join_tables(self.tables)
 
     def total(self) -> NDArray[np.int64]:
@@ -212,11 +192,7 @@ class TokenCounts(NamedTuple):
         return np.bincount(ids, weights=counts, minlength=self.vocab_size).astype(np.int64)
 
     def per_bucket(self, weights: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return float64[BUCKETS], for each jackknife group the sum of the weights of its tokens.
-
-        Args:
-            weights: int64[vocab_size], a number for each id.
-        """
+        """Return float64[BUCKETS], the sums of the weights (int64[vocab_size]) of tokens by jackknife group."""
         sums = np.zeros(BUCKETS)
         for table in self.tables:
             ids, buckets = table.keys >> BUCKET_BITS, table.keys & (BUCKETS - 1)
@@ -235,7 +211,6 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
 
 
 def _compiled_counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the same, group after group."""
     from tokbench.measuring.compiled import count_by_group
 
     ids = encoded.ids.astype(np.uint32, copy=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from collections.abc import Callable
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from tokbench.corpus.words.gold import GOLD_UNITS
 from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
 from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.encoded_shard import EncodedShard, TokenEnds
-from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.tokenizers.contract import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.tokenizers.options import GroupName, Options
@@ -53,26 +53,18 @@ class WordOptions(Options):
 
 
 class UnitSums(NamedTuple):
-    """Sums over words, and the units in which the words were counted.
-
-    Attributes:
-        units: the units of all shards in the sums.
-        sums: the sums.
-        lacking: the reason why words cannot be counted; else empty.
-    """
+    """Sums over words, and the units of all shards in them."""
 
     units: frozenset[Unit]
     sums: Sums
     lacking: str = ""
+    """The reason why words cannot be counted."""
 
     def __add__(self, other: UnitSums) -> UnitSums:  # type: ignore[override]
         return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
 
     def refusal(self) -> NotApplicable | None:
-        """Return the reason why the value is missing; else ``None``.
-
-        There is none for groups that are counted in different units, and for text without words.
-        """
+        """Return the reason why the value is missing, such as groups that are counted in different units."""
         if len(self.units) > 1:
             names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
             return NotApplicable(f"groups are counted in different units: {names}")
@@ -80,15 +72,7 @@ class UnitSums(NamedTuple):
 
 
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
-    """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
-
-    The options name the unit; if they do not, the language of the group decides, and what is installed.
-
-    Args:
-        options: the options of the family.
-        shard: the documents.
-        placed: ``True`` if the places of the words are needed, so that a unit that can only be counted is refused.
-    """
+    """Return the unit of a shard, its words, or the reason why there are none; ``placed`` needs their places."""
     group = shard.group
     unit = options.units.get(group) or options.unit or default_unit(group)
     lacking = foreign(unit, group)
@@ -110,17 +94,13 @@ def token_ends(encoded: EncodedShard) -> TokenEnds:
 
 
 class LaidWords(NamedTuple):
-    """The words of the aligned documents of a shard, laid onto their tokens.
-
-    Attributes:
-        words: the words.
-        tokens: int64[w], for each word the number of the token with its first byte, as ``ends`` counts tokens.
-        ends: int64[m], where tokens end, rising.
-    """
+    """The words of the aligned documents of a shard, laid onto their tokens."""
 
     words: Spans
     tokens: NDArray[np.int64]
+    """int64[w], for each word the number of the token with its first byte, as ``ends`` counts tokens."""
     ends: NDArray[np.int64]
+    """int64[m], where tokens end, rising."""
 
     def cut(self) -> NDArray[np.bool_]:
         """Return bool[w], ``True`` for words inside which a token ends.
@@ -162,43 +142,36 @@ def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
     return encoded.cached(("laid words", unit), lay)
 
 
-class AlignedWords(SummedMetric, ABC):
-    """The common part of the families that give a share of the words, found by the places where tokens end.
+Choose = Callable[[EncodedShard, LaidWords], NDArray[np.bool_]]
+"""Returns bool[w], the words that count, of those in aligned documents."""
 
-    Attributes:
-        value: the id of the metric.
-        column: the name of the sum of the words that count.
-    """
 
-    value: ClassVar[str]
-    column: ClassVar[str]
-    _options: WordOptions
+class AlignedWords(SummedMetric):
+    """The share of the words that are chosen by the places where tokens end, over the aligned documents."""
 
-    @abstractmethod
-    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
-        """Return bool[w], ``True`` for the words that count, of those in aligned documents."""
+    def __init__(self, choose: Choose, metric: Metric, options: WordOptions) -> None:
+        super().__init__(options)
+        self._choose, self._metric = choose, metric
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         shard, aligned = encoded.shard, token_ends(encoded).aligned
         unit, words, lacking = words_of(self._options, shard, placed=True)
         laid = LaidWords(words, words.starts, words.starts) if lacking else lay_words(encoded, unit, words)
         documents = laid.words.documents
         columns: dict[str, NDArray[Any]] = {
-            self.column: count_by_document(shard, documents, self.chosen(encoded, laid)),
+            self._metric.of[0]: count_by_document(shard, documents, self._choose(encoded, laid)),
             "words": count_by_document(shard, documents),
             "aligned": aligned,
         }
         return UnitSums(frozenset({unit}), Sums.of(shard, **columns), lacking)
 
     def finish(self, state: UnitSums) -> dict[str, Measured | NotApplicable]:
-        """Return the ratio of sums with its unit; ``n`` is the number of documents that were aligned."""
         aligned = int(state.sums.columns["aligned"].sum())
         refusal = state.refusal() or (None if aligned else NotApplicable(NOT_ALIGNED))
         if refusal:
-            return {self.value: refusal}
+            return {self._metric.id: refusal}
         [unit] = state.units
-        return {self.value: state.sums.share(self.column, "words", unit=f"share of {UNIT_NAMES[unit][1]}", n=aligned)}
+        return {self._metric.id: state.sums.share(*self._metric.of, unit=f"share of {UNIT_NAMES[unit][1]}", n=aligned)}
 
 
 def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
@@ -212,8 +185,4 @@ def count_by_document(
     shard: Shard, documents: NDArray[np.int64], chosen: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
     """Return int64[d], how often each document of a shard is in a list of documents, at the chosen places of it."""
-    if chosen is not None and worth_compiling(0):
-        from tokbench.measuring.compiled import count_chosen
-
-        return count_chosen(documents, chosen, len(shard))  # type: ignore[no-any-return]
     return np.bincount(documents if chosen is None else documents[chosen], minlength=len(shard))

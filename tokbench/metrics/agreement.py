@@ -47,7 +47,6 @@ _PERSISTENCE: Final = 0.99
 """The weight p: the first 100 ranks have 86 %."""
 
 _LARGEST: Final = 1 << 20
-"""Larger vocabularies are made by a formula."""
 
 _MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
@@ -69,11 +68,8 @@ class SampledBoundaries(NamedTuple):
     hashes: NDArray[np.uint64]
     """Rising."""
     sizes: NDArray[np.int64]
-    """UTF-8 bytes."""
     keys: NDArray[np.int64]
-    """Sampling units."""
     aligned: NDArray[np.bool_]
-    """Whether tokens could be aligned with bytes."""
     bits: NDArray[np.uint8]
     """A bit for each byte, set where a token begins inside a document; documents begin at a new byte."""
 
@@ -115,14 +111,14 @@ class SampledBoundaries(NamedTuple):
 
         common, one, two = count(self.bits & other.bits), count(self.bits), count(other.bits)
         columns = {"common": 2 * common, "all": one + two, "once": common, "either": one + two - common}
-        return Sums.by_key(self.keys, **columns).resting_on(int(both.sum()))
+        sums = Sums.by_key(self.keys, **columns)
+        return Sums(int(both.sum()), sums.columns, sums.units)
 
 
 class AgreementState(NamedTuple):
     """The state of a group."""
 
     sample: int
-    """Bytes of text, at most."""
     boundaries: SampledBoundaries
     tokens: NDArray[np.uint64]
     """Hashes of the tokens that occur; empty without bytes of tokens."""

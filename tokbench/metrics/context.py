@@ -28,7 +28,6 @@ from tokbench.plugin import (
 )
 
 _LEAST: Final = 3
-"""Rarer contexts say nothing."""
 
 _KEY_BITS: Final = 64
 _NO_BOUND: Final = 2**64 - 1
@@ -52,7 +51,6 @@ class NgramCounts(NamedTuple):
     """Occurrences of each n-gram of ids."""
 
     bits: int
-    """Of one id."""
     keys: NDArray[np.uint64]
     """Rising; the first id in the highest bits."""
     counts: NDArray[np.int64]
@@ -121,7 +119,6 @@ class DocumentIds(NamedTuple):
     hashes: NDArray[np.uint64]
     sizes: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    """The number of ids kept here."""
     ids: NDArray[np.unsignedinteger[Any]]
 
     @classmethod

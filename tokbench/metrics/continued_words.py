@@ -7,39 +7,35 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    TOKEN_PLACES,
-    AlignedWords,
-    EncodedShard,
-    LaidWords,
-    Metric,
-    MetricFamily,
-    WordOptions,
+from tokbench.plugin import TOKEN_PLACES, AlignedWords, EncodedShard, LaidWords, Metric, MetricFamily, WordOptions
+
+_METRIC: Final = Metric(
+    "continued_word_rate",
+    "share of words",
+    "lower",
+    of=("continued", "words"),
+    label="continued words",
+    needs=TOKEN_PLACES,
+).means(
+    "words with a token boundary inside / words",
+    "Share of words that are cut, found in running text by byte positions, never by encoding a word "
+    "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
+    "itself says where its tokens lie.",
 )
 
 
-class ContinuedWords(AlignedWords):
-    """The text metric."""
+def _cut(_: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+    return laid.cut()
 
-    value, column = "continued_word_rate", "continued"
 
-    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
-        """Return the words inside which a token ends."""
-        del encoded
-        return laid.cut()
+def _make(options: WordOptions) -> AlignedWords:
+    return AlignedWords(_cut, _METRIC, options)
 
 
 SPEC: Final = MetricFamily(
     name="continued_words",
     summary="share of words that are cut into several tokens, in running text",
-    text=ContinuedWords,
+    text=_make,
     options=WordOptions,
-    values=(
-        Metric("continued_word_rate", "share of words", "lower", label="continued words", needs=TOKEN_PLACES).means(
-            "words with a token boundary inside / words",
-            "Share of words that are cut, found in running text by byte positions, never by encoding a word "
-            "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
-            "itself says where its tokens lie.",
-        ),
-    ),
+    values=(_METRIC,),
 )

@@ -31,7 +31,6 @@ from tokbench.plugin import (
 )
 
 LONGEST: Final = 12
-"""Longer runs are not counted."""
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3

@@ -44,9 +44,7 @@ class GroupTokens(NamedTuple):
     """The state of a group."""
 
     counts: TokenCounts
-    """By id and jackknife group."""
     longest: int
-    """Tokens."""
 
     def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
@@ -99,7 +97,6 @@ class _Group:
 
     @cached_property
     def noise(self) -> float | None:
-        """The divergence of two halves of the documents."""
         table = self.table(np.arange(len(self.ids)))
         halves = [(table[k::2].sum(axis=0), np.asarray(self.by_bucket[k::2].sum())) for k in (0, 1)]
         (one, n_one), (other, n_other) = halves

@@ -63,7 +63,6 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
 
 
 def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> list[PairComparison]:
-    """Correct by Holm's method; equal tokenizers count once."""
     units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
     hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
     tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}

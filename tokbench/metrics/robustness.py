@@ -49,7 +49,6 @@ Kind = Literal[
 ]
 
 STRENGTHS: Final = (2, 10, 50)
-"""Percentages of changed places."""
 
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _ZERO_WIDTH: Final = "\u200b"
@@ -140,7 +139,6 @@ class Perturbation(NamedTuple):
     """A way to change a text."""
 
     title: str
-    """For definitions."""
     change: Callable[[str, float], str]
     """Gets a part and a random number from 0 to 1; returns the replacement."""
     parts: Callable[[str], Iterable[str]] = iter

@@ -34,32 +34,34 @@ def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDA
     return covered & alone
 
 
-class SingleTokens(AlignedWords):
-    """The text metric."""
+def _single(encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+    unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
+    kept = ~laid.cut()
+    kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)
+    return kept
 
-    value, column = "strr", "whole"
 
-    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
-        unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
-        kept = ~laid.cut()
-        kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)
-        return kept
+_METRIC: Final = Metric(
+    "strr", "share of words", "higher", of=("whole", "words"), headline=True, needs=TOKEN_PLACES
+).means(
+    "words that one token covers with nothing else but white space / words",
+    "Single token retention rate: share of words that are one token, found in running text by byte "
+    "positions, never by encoding a word alone. The token may hold white space beside the word (the "
+    "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
+    "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
+    "exactly count only where the tokenizer says itself where its tokens lie.",
+)
+
+
+def _make(options: WordOptions) -> AlignedWords:
+    return AlignedWords(_single, _METRIC, options)
 
 
 SPEC: Final = MetricFamily(
     name="strr",
     summary="share of words kept whole as one token, in running text",
-    text=SingleTokens,
+    text=_make,
     options=WordOptions,
     subject=("fertility", "strr"),
-    values=(
-        Metric("strr", "share of words", "higher", headline=True, needs=TOKEN_PLACES).means(
-            "words that one token covers with nothing else but white space / words",
-            "Single token retention rate: share of words that are one token, found in running text by byte "
-            "positions, never by encoding a word alone. The token may hold white space beside the word (the "
-            "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-            "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
-            "exactly count only where the tokenizer says itself where its tokens lie.",
-        ),
-    ),
+    values=(_METRIC,),
 )

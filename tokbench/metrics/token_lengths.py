@@ -9,7 +9,6 @@ import numpy as np
 from tokbench.plugin import Counts, EncodedShard, HasTokenBytes, Metric, counted
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
-"""By the shortest length in bytes."""
 
 _STARTS: Final = np.array(list(_CLASSES))
 

@@ -29,7 +29,6 @@ from tokbench.plugin import (
 )
 
 _LARGEST: Final = 1 << 24
-"""Larger vocabularies are made by a formula."""
 
 
 class UsageState(NamedTuple):

@@ -22,7 +22,6 @@ from tokbench.plugin import (
 )
 
 _MOST_CONTINUING: Final = 3
-"""Bytes after the first."""
 
 _TOKENS: Final = 1 << 18
 """Per batch, to bound memory."""
@@ -53,13 +52,7 @@ def count_split(encoded: EncodedShard, _: object) -> Counts:
 
 
 class _Split:
-    """Counts by document what the rising ends of tokens split.
-
-    Args:
-        shard: the documents.
-        tokens: counted tokens by document.
-        inside: bool[bytes + 1], places inside a grapheme cluster.
-    """
+    """Counts by document what the rising ends of tokens split; ``inside`` are places inside a grapheme cluster."""
 
     def __init__(self, shard: Shard, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> None:
         self._data = shard_bytes(shard)

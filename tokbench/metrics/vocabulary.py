@@ -53,7 +53,6 @@ class Frequencies(NamedTuple):
     vocab_size: int
     documents: int
     tables: tuple[AnyCountTable, ...]
-    """The counts are the sums of these tables."""
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents
@@ -106,7 +105,6 @@ class VocabularyMetric(SummedMetric):
         return Frequencies(vocab_size_of(encoded.tokenizer), len(encoded.shard), (table,))
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
-        """Divide entropies by equal use of the ids that occur."""
         ids, counts = state.joined()
         types = len(ids)
         values: dict[str, Measured | NotApplicable] = {

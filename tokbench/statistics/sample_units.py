@@ -65,7 +65,7 @@ class SampleUnits:
 
     @classmethod
     def numbered(cls, units: int) -> SampleUnits:
-        """Return numbered units of one stratum, as in files of older versions."""
+        """Return numbered units of one stratum."""
         return cls(np.arange(units), np.ones(units, dtype=np.int64), max(5, (units - 1).bit_length()))
 
     @property
@@ -91,17 +91,8 @@ class SampleUnits:
         fitting = SampleUnits(keys, documents, bits).fitting()
         return Joined(fitting.units, fitting.places[at[0]], fitting.places[at[1]])
 
-    def unstratified(self) -> Placed:
-        """Return the units without strata."""
-        keys, places = np.unique(self.keys & _HASH, return_inverse=True)
-        return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), self.bits), places)
-
     def last_bits(self, bits: int) -> NDArray[np.int64]:
-        """Return int64[u], the last bits of the hash of each unit.
-
-        Raises:
-            ValueError: fewer are known.
-        """
+        """Return int64[u], the last bits of the hash of each unit; raise a ValueError if fewer are known."""
         if bits > self.bits:
             raise ValueError(f"of these units {self.bits} bits are known, not {bits}")
         return self.keys & ((1 << bits) - 1)

@@ -119,35 +119,6 @@ def test_a_model_s_own_template_by_hand(model):
 
 
 @pytest.mark.usefixtures("tiktoken_files")
-def test_turns_with_tiktoken_alone():
-    names = ("<|im_start|>", "<|im_end|>", "<|im_sep|>")
-    cl100k = tiktoken.get_encoding("cl100k_base")
-    special = {name: cl100k.n_vocab + k for k, name in enumerate(names)}
-    library = tiktoken.Encoding(
-        "chat",
-        pat_str=cl100k._pat_str,
-        mergeable_ranks=cl100k._mergeable_ranks,
-        special_tokens={**cl100k._special_tokens, **special},
-    )
-
-    def ids(messages, reply):
-        text = "".join(f"<|im_start|>{m['role']}\n{message_text(m)}<|im_end|>\n" for m in messages)
-        return library.encode(text + "<|im_start|>assistant\n" * reply, allowed_special="all")
-
-    chats = [text for text in CHATS if "<|im_end|>" not in text]  # as text it is no mark
-    drifted = turns = 0
-    for text in chats:
-        messages = json.loads(text)["messages"]
-        for k in range(1, len(messages)):
-            before, after = ids(messages[:k], messages[k]["role"] == "assistant"), ids(messages[: k + 1], False)
-            turns += 1
-            drifted += after[: len(before)] != before
-    state = state_of(tokbench.load("tiktoken", encoding="cl100k_base", special_tokens=["chat"]), chats)
-    assert (total(state, "drifted_chatml"), total(state, "turns_chatml")) == (drifted, turns)
-    assert 0 < drifted < turns
-
-
-@pytest.mark.usefixtures("tiktoken_files")
 def test_joins_continuations_and_windows_with_tiktoken_alone():
     library = tiktoken.get_encoding("o200k_base")
     encode = library.encode_ordinary
@@ -239,12 +210,8 @@ def test_a_decoder_that_shows_other_text_by_hand():
         ('[{"role": "user", "content": "a"}]', ["user"]),
         ('{"messages": [{"role": "tool", "content": [{"type": "text", "text": "a"}]}], "id": 3}', ["tool"]),
         ('[{"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "f"}}]}]', ["assistant"]),
-        ('[{"role": "user"}]', ["user"]),
-        ("[1, 2]", ["user"]),
-        ('{"messages": []}', ["user"]),
-        ("{broken", ["user"]),
+        ('{"messages": [1, 2]}', ["user"]),
         ("[" * 5000, ["user"]),
-        ("", ["user"]),
     ],
 )
 def test_documents_that_are_conversations_or_not(text, roles):
@@ -265,16 +232,7 @@ def test_a_run_of_the_suite(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("vocabulary", "template", "drifted"),
-    [
-        ("gpt-oss", "harmony", 0),
-        ("phi4", "phi4", 0),
-        ("deepseek_v3", "deepseek_v3", 0),
-        ("llama2", "llama2", 0),
-        ("llama3", "llama3", 1),
-        ("qwen3", "chatml", 1),
-        ("gemma3", "gemma", 1),
-        ("mistral_v3", "mistral", 19),
-    ],
+    [("gpt-oss", "harmony", 0), ("qwen3", "chatml", 1), ("mistral_v3", "mistral", 19)],
 )
 def test_vocabularies_in_the_form_of_their_own_model(vocabulary, template, drifted):
     state = state_of(tokbench.load("splintr", vocabulary=vocabulary), CHATS, appends=1)

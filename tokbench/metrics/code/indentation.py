@@ -41,7 +41,6 @@ class Lines(NamedTuple):
     """Lines that are not blank."""
 
     margins: Spans
-    """The tabs and spaces at the beginning."""
     tabs: NDArray[np.int64]
     spaces: NDArray[np.int64]
     levels: NDArray[np.int64]
@@ -73,7 +72,6 @@ def _find(shard: Shard) -> Lines:
 
 
 def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
-    """Return the most frequent step to the right between lines."""
     steps = np.diff(spaces[tabs == 0])
     steps = steps[steps >= _SMALLEST_UNIT]
     return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT

@@ -29,19 +29,13 @@ class Leaves(NamedTuple):
     spans: Spans
     """Without white space at either end; a string or comment is one leaf."""
     kinds: NDArray[np.int64]
-    """:data:`CODE`, :data:`STRING` or :data:`COMMENT`."""
     reach: Spans
     """``spans`` with the white space around them."""
     parsed: NDArray[np.bool_]
 
 
 def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
-    """Return the leaves of a shard, found once, or the reason why there are none.
-
-    Args:
-        shard: programs of one language.
-        grammars: the grammars of groups that are not named after their grammar.
-    """
+    """Return the leaves of a shard of programs, found once, or the reason why there are none."""
     group = shard.group
     grammar = grammars.get(group) or _ALIASES.get(group.lower()) or group.lower()
     return shard.cached(("leaves", grammar), lambda: _find(shard, grammar))
@@ -108,7 +102,6 @@ def _kind(node: Node) -> int:
 
 
 def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:
-    """Strip white space from leaves, and find it around them."""
     data = shard_bytes(shard)
     solid = ~np.isin(data, np.frombuffer(b" \t\r\n\f\v", dtype=np.uint8))
     places = np.arange(len(data))

@@ -53,7 +53,6 @@ class DocumentRows(NamedTuple):
         return Columns(keys, *numbers)
 
     def raw(self) -> dict[str, object]:
-        """Return the documents as data, a column for each number."""
         columns = self.columns()._asdict()
         return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
 

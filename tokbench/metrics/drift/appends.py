@@ -69,7 +69,6 @@ class Windows(NamedTuple):
     """How many ids appends changed."""
 
     counts: Mapping[int, int]
-    """Appends by changed ids."""
 
     def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
         counts = dict(self.counts)

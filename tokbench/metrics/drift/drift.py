@@ -37,7 +37,6 @@ _COUNTED: Final = (
     *("messages", "joins", "broken_joins", "continuations", "empty_continuations"),
     *("streams", "exact_streams", "replaced", "span_tokens", "exact_spans", "trimmed_spans"),
 )
-"""Sums without a template."""
 _P99: Final = 0.99
 
 
@@ -64,7 +63,6 @@ class DriftState(NamedTuple):
 
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """Encode in one batch."""
     distinct = list(dict.fromkeys(texts))
     arrays = encode_batch(tokenizer, distinct)
     check_encoded(arrays, len(distinct), tokenizer.vocab_size)
@@ -154,7 +152,6 @@ _NO_BYTES: Final = "no token has a text of its own that could be compared"
 
 
 _WITHOUT: Final = {"continuations": _NO_TEXT, "streams": _NO_TEXT, "span_tokens": _NO_BYTES}
-"""By the count that is 0."""
 
 _MESSAGES: Final = "Documents that are JSON conversations count by their messages; any other document is one message."
 _SENT: Final = (

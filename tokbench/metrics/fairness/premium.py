@@ -33,7 +33,6 @@ class Documents(NamedTuple):
     """Sampling units, the same in each group."""
 
     def by_unit(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Sum tokens."""
         units, places = SampleUnits.of(self.keys)
         return np.bincount(places[which], weights=self.tokens[which], minlength=len(units)).astype(np.float64)
 

@@ -50,7 +50,6 @@ _COLUMNS: Final = {
     Role.INEQUALITY: "",
     Role.PREMIUM_RANGE: "",
 }
-"""Words below each column's name."""
 _BEFORE: Final = "Tokens for the same text, the reference language being 1. Where tokens are paid for, a "
 _BEHIND: Final = (
     " is a relative price; where they are made one after the other, a relative time; and its inverse is what is left "
@@ -72,9 +71,7 @@ class Premiums:
 
     corpus: str
     reference: str
-    """The language with premium 1."""
     tokenizers: Sequence[str]
-    """The lowest mean first."""
     columns: Mapping[Role, Series]
     languages: Sequence[Series]
     groups: Sequence[Series]
@@ -83,7 +80,6 @@ class Premiums:
     lorenz: Drawing | None
     """``None`` if no tokenizer has a premium for every language."""
     gini: Mapping[str, str]
-    """In the order of the curves."""
     front: Scatter | None
     """``None`` with fewer than two tokenizers."""
     left_out: str

@@ -22,7 +22,6 @@ _UNEXPLAINED: Final = (Cause.OTHER,)
 _UNKNOWN: Final = (Cause.UNKNOWN,)
 _NEAR: Final = 4
 _MOST_EXPLAINED: Final = 50
-"""Changed stretches."""
 
 _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
@@ -35,7 +34,6 @@ class TextDifference(NamedTuple):
     causes: frozenset[Cause]
     """Of all differences."""
     position: int
-    """In code points."""
     lost_spaces: int
     """Missing white-space code points."""
 

@@ -16,7 +16,6 @@ _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
 _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
-"""Characters of a cached change."""
 
 _SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
 """NFC and NFKC include NFD and NFKD."""

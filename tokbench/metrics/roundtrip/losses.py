@@ -29,13 +29,10 @@ class Example(NamedTuple):
 
     group: str
     number: int
-    """The documents of the group before it."""
     origin: str
     position: int
-    """In characters."""
     expected: str
     got: str
-    """The decoded text."""
 
     def shown(self) -> LossExample:
         return LossExample(origin=self.origin, position=self.position, expected=self.expected, got=self.got)

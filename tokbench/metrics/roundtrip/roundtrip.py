@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
 """By metric: causes, formula, remark."""
 
 _LOWERS: Final = "it measures the losses: lost text lowers it"
-_RAISES: Final = "it measures the losses: lost text raises it"
+_lost = partial(Metric, direction="lower", loss_cannot_help="it measures the losses: lost text raises it")
 
 VALUES: Final = (
     Metric(
@@ -87,35 +88,27 @@ VALUES: Final = (
         "documents with decode(encode(x)) = x / documents",
         "Share of documents that are decoded exactly as they were; every document is tested.",
     ),
-    Metric(
+    _lost(
         "lost_characters",
         "share of characters",
-        "lower",
         of=("lost characters", "characters"),
         label="characters lost",
-        headline=True,
         role=Role.LOST_CHARACTERS,
-        loss_cannot_help=_RAISES,
+        headline=True,
     ).means(
         "Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
         "Share of the characters that decoding does not give, by a shortest edit between both texts in NFC: "
         "canonically equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses "
         "none. What an unknown token replaces is lost.",
     ),
-    Metric("cer", "edits/char", "lower", of=("edits", "characters"), label="CER", loss_cannot_help=_RAISES).means(
+    _lost("cer", "edits/char", of=("edits", "characters"), label="CER").means(
         "Σ edit distance(x, decode(encode(x))) / Σ code points of x",
         "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
         "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
         "only where a text repeats itself.",
     ),
-    Metric(
-        "cer_nfc",
-        "edits/char",
-        "lower",
-        of=("edits beyond NFC", "characters"),
-        label="CER beyond NFC",
-        role=Role.ERRORS,
-        loss_cannot_help=_RAISES,
+    _lost(
+        "cer_nfc", "edits/char", of=("edits beyond NFC", "characters"), label="CER beyond NFC", role=Role.ERRORS
     ).means(
         "Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
         "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
@@ -123,14 +116,8 @@ VALUES: Final = (
         f"{MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are compared in windows, as for "
         "the CER.",
     ),
-    Metric(
-        "loss_charge",
-        "bytes/token",
-        "lower",
-        of=("lost bytes", "tokens"),
-        label="charge for lost text",
-        role=Role.CHARGE,
-        loss_cannot_help=_RAISES,
+    _lost(
+        "loss_charge", "bytes/token", of=("lost bytes", "tokens"), label="charge for lost text", role=Role.CHARGE
     ).means(
         "Σ UTF-8 bytes of lost characters / Σ tokens",
         "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "

@@ -52,7 +52,6 @@ class _Appended(Raced):
             self.digest.update(repr(list(self.tokenizer.encode(text))).encode())
 
     def amount(self, part: TimedSlice) -> float:
-        """Return the number of appends."""
         return sum(min(STEPS, len(text)) for text in part.texts)
 
 

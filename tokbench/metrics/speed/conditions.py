@@ -11,10 +11,8 @@ from typing import Final
 from tokbench.metrics.speed.timing import median_spread
 
 _NOISY: Final = 0.05
-"""Of the relative spread."""
 
 _DRIFT: Final = 0.05
-"""Between the halves of the rounds."""
 
 _LEAST_ROUNDS: Final = 6
 _BUSY: Final = 0.5

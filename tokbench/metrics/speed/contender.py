@@ -63,20 +63,17 @@ class Contender:
 
     name: str
     tokenizer: Tokenizer
-    """A fresh copy."""
     text: TimedText
     failure: Failure | None = None
 
     @property
     def where(self) -> str:
-        """For messages about a crash."""
         return f"on corpus {self.text.corpus}"
 
     def place(self, metric: str, unit: str) -> Place:
         return Place(self.name, self.text.corpus, self.text.group, metric, unit)
 
     def get_ready(self) -> None:
-        """Do what happens once, such as compiling."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from tokbench.metrics.speed.timing import LEAST_PROCESSES, mean_of_processes
 from tokbench.plugin import WHOLE, Cell, Status, TimedOutcome, TimedText, Tokenizer, doing, fresh_copies
@@ -53,22 +54,12 @@ def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
     """Return all notes; of several that differ only in numbers, the first.
 
     >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
-    ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']
+    ['load 4.1', 'same ids']
     """
-    alike: dict[str, dict[int, str]] = {}
-    for k, notes in enumerate(noted, 1):
-        for note in notes:
-            alike.setdefault(re.sub(r"[\d.,]+", "0", note), {}).setdefault(k, note)
-    shown = []
-    for notes_by_process in alike.values():
-        number, note = next(iter(notes_by_process.items()))
-        others = len(notes_by_process) - 1
-        if len(set(notes_by_process.values())) > 1 or others + 1 < len(noted):
-            note += f" (process {number} of {len(noted)}" + (
-                f", and alike in {others} other{'s' if others > 1 else ''})" if others else ")"
-            )
-        shown.append(note)
-    return shown
+    alike: dict[str, str] = {}
+    for note in chain.from_iterable(noted):
+        alike.setdefault(re.sub(r"[\d.,]+", "0", note), note)
+    return list(alike.values())
 
 
 def _mean(cells: Sequence[Cell], processes: int) -> Cell:

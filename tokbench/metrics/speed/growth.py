@@ -43,7 +43,6 @@ _LETTERS: Final[Mapping[ShapeName, str]] = {
     "mixed scripts": _SCRIPTS,
 }
 _SIZES: Final = tuple(1000 * 4**k for k in range(6))
-"""In bytes."""
 
 _REPEATS: Final = 5
 _REPEAT_SECONDS: Final = 0.05

@@ -94,11 +94,8 @@ class _Round(NamedTuple):
 class _Timed(Contender):
     size: SizeName = "1 KB"
     seconds: list[float] = field(default_factory=list)
-    """By single document."""
     single: list[float] = field(default_factory=list)
-    """MB/s by round, one document at a time."""
     batch: list[float] = field(default_factory=list)
-    """MB/s by round, all at once."""
 
     @property
     def where(self) -> str:
@@ -133,18 +130,6 @@ def _size(texts: Sequence[str]) -> int:
     return sum(len(text.encode()) for text in texts)
 
 
-class _DoesNothing:
-    """Measures the harness."""
-
-    vocab_size = 1
-
-    def encode(self, _text: str, /) -> Sequence[int]:
-        return ()
-
-    def decode(self, _ids: Sequence[int], /) -> str:
-        return ""
-
-
 class Latency:
     """The timed metric."""
 
@@ -171,12 +156,12 @@ class Latency:
                 with quiet():
                     rounds = self._rounds(timed, data, size)
                 outcome.cells.extend(cell for contender in timed for cell in _cells(contender, size, rounds))
-                outcome.notes.extend(f"latency on {place}, {size}: {note}" for note in _notes(timed, rounds, size))
+                speeds = {contender.name: contender.single for contender in timed if not contender.failure}
+                outcome.notes.extend(f"latency on {place}, {size}: {note}" for note in drift_note(speeds))
                 failures += [contender.failure for contender in timed if contender.failure]
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
-        """Shuffle rounds, and return them."""
         options = self._options
         warm = documents_of_size(data[:_WARM_BYTES], min(_BYTES[size], _WARM_BYTES // 4), 20)
         rest = data[_WARM_BYTES:] if len(data) > 2 * _WARM_BYTES else data[len(data) // 10 :]
@@ -220,21 +205,6 @@ def _percentile_cell(place: Place, values: Sequence[float], name: str, size: Siz
     scaled = [1e6 * value for value in values]
     interval = quantile_interval(scaled, _SHARES[name])
     return place.with_value(quantile(scaled, _SHARES[name]), interval, len(values), "documents")
-
-
-def _notes(timed: Sequence[_Timed], rounds: Sequence[_Round], size: SizeName) -> Iterator[str]:
-    """Yield drift, and the harness's cost above 1 %."""
-    sound = [contender for contender in timed if not contender.failure]
-    if not rounds or not sound:
-        return
-    yield from drift_note({contender.name: contender.single for contender in sound})
-    fastest = min(quantile(contender.seconds, 0.5) for contender in sound)
-    cost = quantile(time_each(_DoesNothing(), [text for part in rounds for text in part.single]), 0.5)
-    if cost > fastest / 100 or size == "100 B":
-        yield (
-            f"the harness' own cost is {cost * 1e6:.2f} us a document, measured with an engine that does nothing; it "
-            f"is {cost / fastest:.1%} of the fastest p50"
-        )
 
 
 SPEC: Final = MetricFamily(

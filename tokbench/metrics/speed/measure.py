@@ -24,7 +24,6 @@ from tokbench.metrics.speed.copies import FreshCopies, combined
 from tokbench.metrics.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.speed.timing import (
     calibrate,
-    harness_seconds,
     median_spread,
     noise_floor,
     quiet,
@@ -98,19 +97,14 @@ class Raced(Contender):
     once: ClassVar[str] = VALUES[0].id
     """Timed once a round: a repeated text may come from a cache."""
     same: ClassVar[str] = "ids"
-    """What the digest is made of."""
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
-    seconds: list[float] = field(default_factory=list)
     wall: float = 0.0
-    """Seconds of encoding."""
     cpu: float = 0.0
-    """CPU seconds of all threads."""
 
     @property
     def returns(self) -> str:
-        """The engine's output."""
         return output_of(self.tokenizer)
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -123,11 +117,9 @@ class Raced(Contender):
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def amount(self, part: TimedSlice) -> float:
-        """Return the MB of UTF-8."""
         return part.n_bytes / 1e6
 
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
-        """Warm up, and find the repetitions of decoding."""
         self.get_ready()
         for value, call in self.calls(part):
             if value == self.once:  # encoding is never repeated: a text seen twice may come from a cache
@@ -143,7 +135,6 @@ class Raced(Contender):
             if value == self.once:  # both clocks are read at the same places, since one slice may take microseconds
                 self.wall += time.perf_counter() - begun
                 self.cpu += time.process_time() - used
-            self.seconds.append(took)
             self.speeds[value].append(self.amount(part) / took)
 
 
@@ -272,7 +263,6 @@ class Speed:
 
 
 _ONE_THREAD = 1.2
-"""More cores in the mean are more than one thread."""
 
 
 def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:
@@ -312,12 +302,6 @@ def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
         cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:
             notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
-    shortest = min((min(contender.seconds) for contender in sound), default=0.0)
-    if shortest:
-        cost = harness_seconds()
-        notes.append(
-            f"the harness' own cost is {cost * 1e6:.2f} us for each timing, {cost / shortest:.2%} of the shortest one"
-        )
     same: dict[tuple[str, str], list[str]] = {}
     for contender in sound:
         same.setdefault((contender.digest.hexdigest(), contender.returns), []).append(contender.name)

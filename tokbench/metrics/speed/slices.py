@@ -13,7 +13,6 @@ MAX_PIECE: Final = 4_096
 """In characters; cut at a line end if possible."""
 
 _PIECES_PER_SLICE: Final = 4
-"""At least, about."""
 
 
 class TimedSlice(NamedTuple):
@@ -64,7 +63,6 @@ def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
 
 
 def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
-    """Choose by hash, in random order."""
     share = min(1.0, max_bytes / max(1, text.n_bytes))
     pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
     random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret

@@ -154,7 +154,6 @@ class Threads:
         return outcome._replace(failures=failures)
 
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
-        """Shuffle numbers of threads in every round."""
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
         with ThreadPoolExecutor(self._counts[-1]) as pool:
             list(pool.map(lambda _: None, range(self._counts[-1])))  # starts them

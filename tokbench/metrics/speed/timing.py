@@ -60,7 +60,6 @@ class MedianSpread(NamedTuple):
     """A median with its interval and spread."""
 
     median: float
-    """Or a mean."""
     low: float | None
     """95 %; ``None`` with too few values."""
     high: float | None
@@ -117,7 +116,6 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
 
 
 def _binomial(n: int, k: int, share: float) -> float:
-    """Return the probability of k among n."""
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 
@@ -146,19 +144,6 @@ def mean_of_processes(values: Sequence[float]) -> MedianSpread:
         return MedianSpread(math.exp(middle), None, None, deviation)
     half = student_t(len(logs) - 1) * deviation / math.sqrt(len(logs))
     return MedianSpread(math.exp(middle), math.exp(middle - half), math.exp(middle + half), deviation)
-
-
-def harness_seconds() -> float:
-    """Return the cost of taking one time: the median over many timings of an empty call.
-
-    >>> 0 < harness_seconds() < 0.001
-    True
-    """
-    return median(seconds(_nothing, 1) for _ in range(999))
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import linear_regression
 from typing import Final
 
 from tokbench.metrics.speed.contender import Place
 from tokbench.plugin import OWN_TEXTS, WHOLE, Cell, Metric, TrainedIn
 
-_SAME_TEXT: Final = "a lossy tokenizer trains on the same text"
+_training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokenizer trains on the same text")
 
-SECONDS: Final = Metric("train_s", "s", "lower", label="train", loss_cannot_help=_SAME_TEXT).means(
+SECONDS: Final = _training("train_s", "s", label="train").means(
     "wall time of the training",
     "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
     "which tokbench does once on a machine, is not part of it.",
 )
-MEMORY: Final = Metric("train_memory_mb", "MB", "lower", label="memory, train", loss_cannot_help=_SAME_TEXT).means(
+MEMORY: Final = _training("train_memory_mb", "MB", label="memory, train").means(
     "peak of resident memory while training - before / 10^6",
     "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
     "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
     "process: what of it is in this memory, the trainer has kept.",
 )
-MEMORY_SLOPE: Final = Metric(
-    "train_memory_slope", "bytes/byte", "lower", label="memory by text", loss_cannot_help=_SAME_TEXT
-).means(
+MEMORY_SLOPE: Final = _training("train_memory_slope", "bytes/byte", label="memory by text").means(
     "slope of least squares of train_memory_mb on the MB of training text",
     "Bytes of memory that training takes for each further byte of text. It needs the same training on two or more "
     "shares of one text, and is the same number for each of them.",
 )
-SECONDS_SLOPE: Final = Metric(
-    "train_s_slope", "s/MB", "lower", label="train by text", loss_cannot_help=_SAME_TEXT
-).means(
+SECONDS_SLOPE: Final = _training("train_s_slope", "s/MB", label="train by text").means(
     "slope of least squares of train_s on the MB of training text",
     "Seconds that training takes for each further megabyte of text. It needs the same training on two or more "
     "shares of one text, and is the same number for each of them.",
@@ -75,7 +72,6 @@ def _megabytes(trained: TrainedIn) -> float | None:
 
 
 def _slope(place: Place, alike: Sequence[TrainedIn], value_of: Callable[[TrainedIn], float | None]) -> Cell:
-    """Compare trainings on different amounts of text."""
     points = [(trained.n_bytes / 1e6, value) for trained in alike if (value := value_of(trained)) is not None]
     sizes = sorted({size for size, _ in points})
     if len(sizes) < _LEAST_SIZES:

@@ -29,7 +29,6 @@ class LostText(NamedTuple):
     characters: int
     """The characters of the text that are deleted or replaced; what is only added loses none."""
     bytes: int
-    """Their UTF-8 bytes."""
 
 
 def lost_text(text: str, back: str) -> LostText:

@@ -24,10 +24,9 @@ from tokbench.tokenizers.contract import HasSpecialTokens, Tokenizer
 
 
 class Message(NamedTuple):
-    """One message of a conversation."""
+    """One message of a conversation; the role is ``system``, ``user`` or ``assistant``."""
 
     role: str
-    """``system``, ``user`` or ``assistant``."""
     content: str
 
 
@@ -207,7 +206,6 @@ CHAT_TEMPLATES: Final[Mapping[str, ChatTemplate]] = MappingProxyType(
         "Phi-4": ChatTemplate("phi4", phi_4),
     }
 )
-"""The templates by their names for people."""
 
 
 def prompt(template: str, text: str, system: str = "") -> list[PromptPart]:

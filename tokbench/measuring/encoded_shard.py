@@ -31,10 +31,8 @@ from tokbench.tokenizers.engine_contract import NO_IDS
 T = TypeVar("T")
 
 ENCODING: Final = "encoding"
-"""The activity that a worker reports while it encodes."""
 
 DECODING: Final = "decoding"
-"""The activity that a worker reports while it decodes."""
 
 
 _UNKNOWN: Final = "\U0010ffff"
@@ -70,13 +68,11 @@ class LoadedTokenizer:
         self._warm = False
 
     def warm_up(self) -> None:
-        """Let the tokenizer prepare for much text, once."""
         warm, self._warm = self._warm, True
         if not warm and isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
 
     def know_lengths(self, lengths: Sequence[int]) -> None:
-        """Take the number of bytes of every id of the vocabulary."""
         self._lengths = np.array(lengths, dtype=np.int32)
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
@@ -237,7 +233,6 @@ class EncodedShard:
         return present, counts[present]
 
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
-        """Return int64[d], how often an id occurs in each document."""
         at = np.flatnonzero(self.ids == token_id)
         documents = np.searchsorted(self.offsets, at, side="right") - 1
         return np.bincount(documents, minlength=len(self.shard))

@@ -17,7 +17,6 @@ class DocumentExample(NamedTuple):
     bytes: int
     """In UTF-8; of the whole document, as the tokens."""
     excerpt: str
-    """The document, or a part of it."""
 
     @property
     def tokens_per_byte(self) -> float:

@@ -18,7 +18,6 @@ class ExecutorSpec:
     name: str
     """The word after ``--executor``."""
     summary: str
-    """One line for ``tokbench list``."""
     open: Callable[[str, int, Limits, Progress], Any]
     """``open(scheduler, workers, limits, progress)`` returns a :data:`tokbench.plugin.WorkerPool`.
 

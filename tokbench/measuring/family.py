@@ -19,14 +19,10 @@ class MetricFamily:
     name: str
     """The word under ``metrics:`` in a configuration."""
     summary: str
-    """One line for ``tokbench list``."""
     values: tuple[Metric, ...]
     text: Callable[[Any], TextMetric | CorpusMetric] | None = None
-    """Makes the text metric, or the corpus metric, from the options."""
     timed: Callable[[Any], TimedMetric] | None = None
-    """Makes the timed metric from the options."""
     isolated: Callable[[Any], IsolatedMetric] | None = None
-    """Makes the isolated metric from the options."""
     study: str = ""
     """The name of the study that measures the family, such as ``probes``; empty if the run does."""
     make: Callable[[Any], Any] | None = None
@@ -67,7 +63,6 @@ class MetricFamily:
 
     @property
     def clocked(self) -> bool:
-        """The numbers depend on this machine: the family is timed or isolated."""
         return self.timed is not None or self.isolated is not None
 
     @property

@@ -18,7 +18,6 @@ class StepAnswers(NamedTuple):
     answers: list[Any]
     failure: Failure | None = None
     crashed: bool = False
-    """The process died."""
 
 
 class TrainedIn(NamedTuple):

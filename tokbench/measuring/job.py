@@ -83,7 +83,6 @@ class TokenizerJob(Job):
     names: tuple[str, ...]
     """The tokenizers; the first is at work, as the heartbeat says."""
     verb: str
-    """Of the heartbeat, such as ``reading the merges of``."""
     place: str
     step: Callable[..., Any]
     """It takes the tokenizers, and is sent as a pickle, too."""

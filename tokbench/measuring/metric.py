@@ -52,16 +52,13 @@ class Measured(NamedTuple):
     """A measured value."""
 
     value: float
-    """A finite number."""
     n: int
     """The number of documents behind it."""
     ci_low: float | None = None
-    """The lower end of the 95 % interval, if there is one."""
     ci_high: float | None = None
     unit: str = ""
     """Set where it differs from group to group."""
     no_interval: str = ""
-    """The reason why a possible interval is missing, or is rough."""
     ratio_of: tuple[str, ...] = ()
     """The names of the two sums of which it is the ratio, by which two runs are compared group by group."""
 
@@ -108,7 +105,6 @@ class Metric:
     unit: str
     """A part of a whole has one that begins with ``share``."""
     direction: Literal["higher", "lower", "none"]
-    """The direction in which values are better."""
     formula: str = ""
     """How the value is computed, aggregation included."""
     definition: str = ""
@@ -132,7 +128,6 @@ class Metric:
     """The reason why losing text cannot improve the value; else a lossy tokenizer is marked, and ranked by the rule of
     loss alone."""
     role: Role | None = None
-    """The meaning to the rest of tokbench."""
     curve: CurvePoint | None = None
     """The place on a curve that reports draw, such as tokens over the strength of a change."""
     by_output: bool = False
@@ -174,7 +169,6 @@ class CorpusStates(NamedTuple):
     groups: Mapping[str, int]
     """The number of documents of each group, in the order of the corpus."""
     tokenizers: Sequence[str]
-    """In the order of the run."""
     states: Mapping[tuple[str, str], Any]
     """By tokenizer and group. One that failed is missing; the run gives its cells the reason."""
     designed: bool = False

@@ -43,15 +43,12 @@ class PlannedTokenizer:
     train_on: tuple[str, ...]
     """Corpora; empty if it is loaded."""
     vocab_size: int
-    """The size to train at."""
     optional: bool
     """The run goes on without it."""
     same_as: str
     """The tokenizer whose ids it must give, if any."""
     where: str
-    """Its place in the configuration."""
     absent: str
-    """The reason why the backend cannot be used here, if any."""
     corpora: tuple[str, ...] = ()
     """Those on which it is measured; empty for all that are evaluated."""
 

@@ -33,13 +33,10 @@ class PreparedTokenizer:
     train_documents: int = 0
     train_from_store: bool = False
     pickled_sha256: str = ""
-    """Of a trained tokenizer."""
     vocabulary: str = ""
     """Digest of its vocabulary, if it gives the bytes of its tokens."""
     saved: Mapping[str, str] = field(default_factory=dict)
-    """Its file and the file's digest."""
     notes: tuple[str, ...] = ()
-    """What a reader of the results must know."""
 
     @property
     def name(self) -> str:

@@ -55,7 +55,6 @@ class RoundTrip(StrEnum):
 
     @property
     def ranked(self) -> bool:
-        """``True`` if the number may be compared with others."""
         return self in {RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY_RANKED}
 
 
@@ -133,5 +132,4 @@ def judge(number: Number, rivals: Iterable[Number], *, higher: bool | None) -> R
 
 
 def _order(one: float, other: float) -> int:
-    """Return 1, -1, or 0 if they are equal but for rounding."""
     return 0 if math.isclose(one, other) else 1 if one > other else -1

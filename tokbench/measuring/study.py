@@ -30,7 +30,6 @@ class StudyProblem(NamedTuple):
     """Something that is wrong with the options of a study."""
 
     place: tuple[str | int, ...]
-    """The keys that lead to it, from the key of the study on."""
     message: str
 
 
@@ -41,7 +40,6 @@ class Outcome:
     block: Any = None
     """The content that ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
     cells: list[Cell] = field(default_factory=list)
-    """Numbers beyond the cells of metrics."""
     own_texts: list[OwnTexts] = field(default_factory=list)
     """The round trip of metrics with texts of their own: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
@@ -57,7 +55,6 @@ class Kept(NamedTuple):
     """The entry of the store in which an answer is kept for later runs."""
 
     kind: str
-    """The sort of work, in words."""
     details: Key
     """All that the answer is made from, except the tokenizers, the code and the libraries."""
     family: str = ""
@@ -161,7 +158,6 @@ class StudySpec:
     title: str
     """The words for it in a sentence: ``the study of …``."""
     summary: str
-    """One line for ``tokbench list``."""
     run: Callable[[StudyContext, Any], Outcome]
     """Runs it. What it raises becomes the reason why the study is missing."""
     key: str = ""

@@ -97,14 +97,12 @@ class Sums:
         return Measured(value, count, interval.low, interval.high, unit, interval.reason, (above, below))
 
     def share(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
-        """Return the ratio of a part to its whole; its interval ends at 1."""
         ratio = self.ratio(above, below, unit=unit, n=n)
         if isinstance(ratio, NotApplicable) or ratio.ci_high is None:
             return ratio
         return ratio._replace(ci_high=min(1.0, ratio.ci_high))
 
     def raw(self) -> dict[str, object]:
-        """Return the sums by sampling unit as JSON data: integers."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
         units = {"bits": self.units.bits, "keys": self.units.keys.tolist(), "documents": self.units.documents.tolist()}
         return {"documents": self.documents, "sums": columns, "sample_units": units}

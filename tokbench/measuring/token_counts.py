@@ -19,14 +19,12 @@ DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out 
 """The reason why shares and evenness of a vocabulary have no interval."""
 
 _FEW: Final = 16
-"""Possible keys for each that occurs, up to which a table of all is faster than sorting."""
 
 
 _MOST_IDS: Final = 1 << 22
 """Larger vocabularies are sorted; a dense table would exceed the processor's cache."""
 
 _WAITING: Final = 1 << 18
-"""Counts that wait at most before they are joined by sorting."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -123,7 +121,6 @@ class GroupedCountTable(NamedTuple):
 
     @property
     def keys(self) -> NDArray[Any]:
-        """uint32[k] or uint64[k], see :class:`CountTable`."""
         bits = np.unpackbits(self.groups.astype("<u4").view(np.uint8), bitorder="little")
         places = np.flatnonzero(bits.view(np.bool_))
         keys: NDArray[Any] = (self.ids << BUCKET_BITS)[places >> BUCKET_BITS]
@@ -132,7 +129,6 @@ class GroupedCountTable(NamedTuple):
 
     @property
     def highest(self) -> int:
-        """The highest key that the last id can have."""
         return (int(self.ids.max(initial=0)) << BUCKET_BITS) + BUCKETS - 1
 
 
@@ -171,7 +167,6 @@ class TokenCounts(NamedTuple):
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
-        """Count the ids of one shard."""
         keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
         return cls(vocab_size_of(encoded.tokenizer), len(encoded.shard), (CountTable.of(keys, counts),))
 

@@ -58,13 +58,11 @@ class UnitSums(NamedTuple):
     units: frozenset[Unit]
     sums: Sums
     lacking: str = ""
-    """The reason why words cannot be counted."""
 
     def __add__(self, other: UnitSums) -> UnitSums:  # type: ignore[override]
         return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
 
     def refusal(self) -> NotApplicable | None:
-        """Return the reason why the value is missing, such as groups that are counted in different units."""
         if len(self.units) > 1:
             names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
             return NotApplicable(f"groups are counted in different units: {names}")
@@ -123,7 +121,6 @@ class LaidWords(NamedTuple):
         return cut
 
     def where(self, chosen: NDArray[Any]) -> LaidWords:
-        """Return the words that a mask chooses."""
         return LaidWords(self.words.where(chosen), self.tokens[chosen], self.ends)
 
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from tokbench.statistics.sample_units import SampleUnits
 
 LEAST_UNITS: Final = 10
-"""The fewest units of an interval."""
 
 _ROUGH_UNITS: Final = 30
 _ROUGH_FREEDOM: Final = 8
@@ -28,7 +27,6 @@ _ROUGH_FREEDOM: Final = 8
 _LEAST_FREEDOM: Final = 4
 _LONGEST_REACH: Final = 1.5
 _LEAST_OF_STRATUM: Final = 3
-"""Smaller strata are joined."""
 
 _STRAIGHT: Final = 1e-6
 
@@ -37,24 +35,18 @@ class Interval(NamedTuple):
     """A 95 % interval, or the reason why there is none."""
 
     low: float | None
-    """In the unit of the value."""
     high: float | None
-    """Likewise."""
     reason: str = ""
-    """Why the interval is missing or rough."""
 
 
 class Spread(NamedTuple):
     """The spread of a value when each unit is left out in turn."""
 
     error: float
-    """The standard error, in the unit of the value."""
     freedom: int
-    """The degrees of freedom."""
     skewness: float = 0.0
     """Of the value's own distribution, estimated from the units."""
     units: int = _ROUGH_UNITS
-    """How many."""
 
     @property
     def rough(self) -> str:
@@ -71,8 +63,7 @@ class Spread(NamedTuple):
         """Return the 95 % interval of a value that cannot be negative.
 
         It spans Student's, and Hall's, which allows for skewness (Hall 1992, "On the removal of skewness by
-        transformation"). Hall's cube root leaves its domain at large skewness, so it reaches at most 1.5 times as far
-        as Student's.
+        transformation") and reaches at most 1.5 times as far.
 
         >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3, 1.0)]
         [[1.796, 2.204], [1.796, 2.28], [1.796, 2.306]]
@@ -103,7 +94,6 @@ class Spread(NamedTuple):
 
 
 def _reach(student: float, skewness: float) -> float:
-    """Return the errors below the value, from Student's."""
     return min(_LONGEST_REACH * student, max(student, _unbent(student, skewness)))
 
 
@@ -126,13 +116,11 @@ def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> S
     """Return the spread of a value from float64[g], its values with each unit left out; ``None`` if units are too few.
 
     With g units and values r_i the standard error is sqrt((g - 1) / g * sum((r_i - mean(r))**2)) (Efron and Stein 1981,
-    "The jackknife estimate of variance"). It has g - 1 degrees of freedom if all units vary alike, and fewer if a few
-    of them make up most of it: 2 / (k - 1 / g), where k is sum(d**4) / sum(d**2)**2 of the deviations d, from matching
-    the first two moments (Satterthwaite 1946); at least 4. The skewness is -sum(d**3) / sum(d**2)**1.5.
+    "The jackknife estimate of variance"), with 2 / (k - 1 / g) degrees of freedom, from 4 to g - 1, where k is
+    sum(d**4) / sum(d**2)**2 of the deviations d (Satterthwaite 1946). The skewness is -sum(d**3) / sum(d**2)**1.5.
 
-    The sample of each stratum, such as a language with its own documents, is drawn by itself: the mean deviation of a
-    stratum is subtracted (Wolter 2007, "Introduction to Variance Estimation", 4.5). Strata of one or two units are
-    joined. NaN marks units without influence.
+    The mean deviation of each stratum, such as a language with its own documents, is subtracted (Wolter 2007,
+    "Introduction to Variance Estimation", 4.5). Strata of one or two units are joined. NaN marks units without influence.
 
     >>> round(spread(np.array([2.4, 2.5, 2.6] * 4)).error, 4)
     0.2708
@@ -191,8 +179,8 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
 def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
     """Return the 95 % interval of a value that cannot be negative, from its values with each unit left out.
 
-    There is none for fewer than 10 units, or where nothing varies. With fewer than 30 units, or fewer than 8 degrees of
-    freedom, it is rough, and says so. NaN in float64[g] ``left_out`` marks units without influence.
+    There is none for fewer than 10 units, or where nothing varies; with fewer than 30, or 8 degrees of freedom, it is
+    rough. NaN in float64[g] ``left_out`` marks units without influence.
 
     >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5])).reason
     'too few documents for an interval: 5, and it needs 10'

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_UNITS: Final = 256
-"""Of each stratum."""
 
 _HASH_BITS: Final = 32
 _FEWEST_BITS: Final = 8
@@ -48,7 +47,6 @@ class SampleUnits:
     keys: NDArray[np.int64]
     """int64[u], rising: the stratum, and below it 32 bits for the hash."""
     documents: NDArray[np.int64]
-    """int64[u], of each unit."""
     bits: int = _HASH_BITS
     """The last bits of the hash by which units differ."""
 
@@ -57,7 +55,6 @@ class SampleUnits:
 
     @classmethod
     def of(cls, keys: NDArray[np.int64]) -> Placed:
-        """Return the units of documents, from :func:`unit_keys`."""
         distinct, places, documents = np.unique(keys, return_inverse=True, return_counts=True)
         distinct = distinct.astype(np.int64)  # not the type object that came with the keys: units are pickled alike
         fitting = cls(distinct, documents.astype(np.int64)).fitting()
@@ -65,12 +62,10 @@ class SampleUnits:
 
     @classmethod
     def numbered(cls, units: int) -> SampleUnits:
-        """Return numbered units of one stratum."""
         return cls(np.arange(units), np.ones(units, dtype=np.int64), max(5, (units - 1).bit_length()))
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """int64[u]."""
         return self.keys >> _HASH_BITS
 
     def joined(self, other: SampleUnits) -> Joined:
@@ -98,7 +93,6 @@ class SampleUnits:
         return self.keys & ((1 << bits) - 1)
 
     def with_bits(self, bits: int) -> Placed:
-        """Return the units by fewer last bits."""
         if bits == self.bits:
             return Placed(self, np.arange(len(self.keys)))
         kept = ~_HASH | ((1 << bits) - 1)
@@ -106,7 +100,6 @@ class SampleUnits:
         return Placed(SampleUnits(keys, _added(places, self.documents, len(keys)), bits), places)
 
     def fitting(self) -> Placed:
-        """Return the units with the most bits that fit."""
         if not self.crowded():
             return Placed(self, np.arange(len(self.keys)))
         best = self.with_bits(min(_FEWEST_BITS, self.bits))
@@ -118,7 +111,6 @@ class SampleUnits:
         return best
 
     def crowded(self) -> bool:
-        """Return whether a stratum has too many units."""
         if len(self.keys) <= MOST_UNITS:
             return False
         ends = np.flatnonzero(np.diff(self.strata)) + 1

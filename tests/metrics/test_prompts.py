@@ -9,7 +9,7 @@ from tokenizers import BertWordPieceTokenizer
 import tokbench
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message
 from tokbench.metrics.prompts import PromptOptions, Prompts, random_cuts
-from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, Sums, encode_batch
+from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, Shard, Sums, encode_batch
 from tokbench_plugins.bpe import BPETokenizer
 
 
@@ -114,26 +114,6 @@ def test_ids_that_no_text_gives_by_hand():
     assert values(DOUBLES, ["aa"], sampled=4)["canonical_ids"].value == 0
     # Four times aaaa is that: no merge makes more of it.
     assert values(DOUBLES, ["aaaa", "b"], sampled=4)["canonical_ids"].value == 1
-
-
-class NoBytes:
-    """Encodes words, and says nothing of bytes or offsets."""
-
-    vocab_size = 2
-
-    def encode(self, text, /):
-        return [int(len(word) > 1) for word in text.split(" ")] if text else []
-
-    def decode(self, ids, /):
-        return " ".join("ab" if i else "a" for i in ids)
-
-
-def test_what_cannot_be_laid_has_no_bytes():
-    found = values(NoBytes(), ["one two", "three"])
-    assert isinstance(found["prompt_bytes_back"], NotApplicable)
-    assert isinstance(found["stream_tokens"], NotApplicable)
-    assert found["canonical_ids"].value == 1
-    assert found["prompt_broken"].n == 2
 
 
 @pytest.mark.parametrize("name", CHAT_TEMPLATES)

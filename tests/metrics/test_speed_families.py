@@ -153,6 +153,19 @@ def test_growth_is_the_exponent_of_the_time(engine, exponent, word):
     assert outcome.notes == [f"growth: a: {word} on spaces"]
 
 
+@pytest.mark.usefixtures("clock")
+def test_a_library_that_the_backend_works_around_is_told():
+    class GoesAround(Sleeps):
+        detours = 0
+
+        def encode(self, text, /):
+            self.detours += len(text) > 1000
+            return super().encode(text)
+
+    outcome = grown(GoesAround(by_byte=4e-6), "spaces")
+    assert all("4 KB" in cell.reason for cell in outcome.cells)
+
+
 def test_a_crash_and_a_hang_say_at_which_size_they_came():
     metric = Growth(GrowthOptions(seconds=2))
     before = [TimedSize(size, size * 1e-6, size * 1e-6) for size in (1000, 4000, 16000)]

@@ -92,6 +92,7 @@ _value = partial(Metric, needs=TOKEN_PLACES)
 
 _RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
 _LONG: Final = "runs of more than three digits"
+_PLACES: Final = f"places in {_LONG}"
 _TRIPLES: Final = f"{_LONG} with token boundaries inside"
 
 VALUES: Final = (
@@ -103,13 +104,7 @@ VALUES: Final = (
         f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
         f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
     ),
-    _value(
-        "digits_triples_distance",
-        "share of places",
-        "lower",
-        of=("amiss", "places in runs of more than three digits"),
-        headline=True,
-    ).means(
+    _value("digits_triples_distance", "share of places", "lower", of=("amiss", _PLACES), headline=True).means(
         "places between two digits whose cut differs from groups of three from the right (cut and should not "
         "be, or not cut and should be) / places, in runs of more than three digits",
         f"How far numbers are from groups of three as they are read aloud: 0 if all are cut so. {_RUNS}",
@@ -169,7 +164,7 @@ class Numbers(SummedMetric):
         columns[_LONG] = sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
             columns[name] = sum_by_document(encoded, runs, long & (cut == aims[lengths]))
-        columns["places in runs of more than three digits"] = sum_by_document(encoded, runs, long * (lengths - 1))
+        columns[_PLACES] = sum_by_document(encoded, runs, long * (lengths - 1))
         aim = _AIMS["right_triples"][lengths]
         columns["double hits"] = sum_by_document(encoded, runs, (lengths > 1) * 2 * _BITS[cut & aim])
         columns["cuts and aims"] = sum_by_document(encoded, runs, (lengths > 1) * (_BITS[cut] + _BITS[aim]))

@@ -98,7 +98,6 @@ class Prompts(SummedMetric):
         return sums
 
     def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        """Return which documents' ids became random, and which random ids are encoded again."""
         drawn: list[list[int]] = []
         documents = np.flatnonzero(encoded.tokens)
         for k in documents.tolist():

@@ -117,21 +117,19 @@ _VALUES: Final = {
     ),
 }
 
+
+def _metric(usage: Usage, formula: str, definition: str) -> Metric:
+    needs = (HasMerges,) if usage == Usage.SCAFFOLD else ()
+    return Metric(f"usage_{usage}", "share of ids", "none", no_interval=DEPENDS_ON_AMOUNT, needs=needs).means(
+        f"{formula} / vocab_size",
+        f"{definition} It depends on the amount of text; the four classes add up to 1.",
+    )
+
+
 SPEC: Final = MetricFamily(
     name="usage",
     summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
     version=2,
     text=UsageClasses,
-    values=tuple(
-        Metric(
-            f"usage_{usage}",
-            "share of ids",
-            "none",
-            no_interval=DEPENDS_ON_AMOUNT,
-            needs=(HasMerges,) if usage == Usage.SCAFFOLD else (),
-        ).means(
-            f"{formula} / vocab_size", f"{definition} It depends on the amount of text; the four classes add up to 1."
-        )
-        for usage, (formula, definition) in _VALUES.items()
-    ),
+    values=tuple(_metric(usage, *says) for usage, says in _VALUES.items()),
 )

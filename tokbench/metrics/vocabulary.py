@@ -137,7 +137,8 @@ class VocabularyMetric(SummedMetric):
         return values
 
 
-_of_shape = partial(Metric, direction="none", no_interval=DEPENDS_ON_AMOUNT)
+_of_use = partial(Metric, no_interval=DEPENDS_ON_AMOUNT)
+_of_shape = partial(_of_use, direction="none")
 
 _SHAPE_VALUES: Final = (
     _of_shape("type_token_ratio", "share of tokens", label="type-token ratio").means(
@@ -179,21 +180,19 @@ SPEC: Final = MetricFamily(
     text=VocabularyMetric,
     options=VocabularyOptions,
     values=(
-        Metric(
-            "vocab_utilization", "share of ids", "higher", label="vocabulary used", no_interval=DEPENDS_ON_AMOUNT
-        ).means(
+        _of_use("vocab_utilization", "share of ids", "higher", label="vocabulary used").means(
             "distinct ids in the text / vocab_size",
             "Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),
-        Metric("distinct_tokens", "ids", "none", no_interval=DEPENDS_ON_AMOUNT).means(
+        _of_use("distinct_tokens", "ids", "none").means(
             "distinct ids in the text", "How many different ids occur in the text."
         ),
-        Metric("renyi_efficiency", "share of the maximum", "higher", no_interval=DEPENDS_ON_AMOUNT).means(
+        _of_use("renyi_efficiency", "share of the maximum", "higher").means(
             "H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
             "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
             "found that it correlates with the quality of translation models.",
         ),
-        Metric("shannon_efficiency", "share of the maximum", "higher", no_interval=DEPENDS_ON_AMOUNT).means(
+        _of_use("shannon_efficiency", "share of the maximum", "higher").means(
             "-Σ p log2 p / log2(distinct ids)", "As renyi_efficiency, but with Shannon's entropy."
         ),
         *_SHAPE_VALUES,

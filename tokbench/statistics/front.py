@@ -14,11 +14,7 @@ Direction = Literal["lower", "higher"]
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
     """Return bool[n], ``True`` for points of float[n, k] that no other point dominates.
 
-    One dominates another if it is at least as good in everything and better in something. Time grows with n x the
-    length of the front.
-
-    Raises:
-        ValueError: another number of directions, or a number that is not finite.
+    One dominates another if it is at least as good in everything and better in something.
 
     >>> pareto_front([[1.0, 3.0], [2.0, 4.0], [2.0, 3.5]], ["lower", "higher"]).tolist()
     [True, True, False]

@@ -120,7 +120,7 @@ def spread(left_out: NDArray[np.float64], units: SampleUnits | None = None) -> S
     sum(d**4) / sum(d**2)**2 of the deviations d (Satterthwaite 1946). The skewness is -sum(d**3) / sum(d**2)**1.5.
 
     The mean deviation of each stratum, such as a language with its own documents, is subtracted (Wolter 2007,
-    "Introduction to Variance Estimation", 4.5). Strata of one or two units are joined. NaN marks units without influence.
+    "Introduction to Variance Estimation", 4.5). Strata of one or two units are joined. NaN: units without influence.
 
     >>> round(spread(np.array([2.4, 2.5, 2.6] * 4)).error, 4)
     0.2708
@@ -272,7 +272,7 @@ def p_value(t: float, freedom: int) -> float:
 
 
 def holm(p_values: Sequence[float], hypotheses: Sequence[Hashable] = ()) -> list[float]:
-    """Correct p-values for the number of tests: at 0.05, at most 1 family of tests in 20 has a false finding.
+    """Correct p-values for the number of tests.
 
     Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by m - k
     + 1 and is at least the one before it. Equal ``hypotheses`` count once, as of copied tokenizers; empty if all

@@ -86,12 +86,8 @@ METRICS: Final = (
     _tokens("identifier_tokens", of=("identifier tokens", "identifiers"), headline=True).means(
         _TOUCHED, f"Into how many tokens a name falls. {_IS}"
     ),
-    Metric(
-        "identifiers_whole",
-        "share of identifiers",
-        "higher",
-        of=("whole identifiers", "identifiers"),
-        needs=TOKEN_PLACES,
+    _tokens(
+        "identifiers_whole", unit="share of identifiers", direction="higher", of=("whole identifiers", "identifiers")
     ).means("identifiers without a token boundary inside / identifiers", f"Share of names that are not cut. {_IS}"),
     *(
         _tokens(f"identifier_tokens_{name}", of=(f"{name} tokens", f"{name} names")).means(

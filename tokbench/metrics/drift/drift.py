@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -183,6 +184,10 @@ def _turns_metric(template: str, title: str) -> Metric:
     )
 
 
+_append = partial(Metric, unit="tokens", direction="lower")
+_stream = partial(Metric, needs=(DecodesStream,))
+_span = partial(Metric, unit="share of tokens", direction="higher", needs=(ReportsSpans,))
+
 SPEC: Final = MetricFamily(
     name="drift",
     summary="ids that change while a conversation grows or a text is appended to; streams and spans of the engine",
@@ -205,48 +210,36 @@ SPEC: Final = MetricFamily(
             "it adds no id, nothing is left to score when the ids of the context are cut off by number, as "
             f"lm-evaluation-harness does it (PR #4055). {_MESSAGES}",
         ),
-        Metric(
+        _append(
             "append_p99",
-            "tokens",
-            "lower",
-            headline=True,
             label="append window, 99 %",
             no_interval="a percentile of appends has no interval",
+            headline=True,
         ).means(
             "99th percentile (nearest rank) over appends of the last ids of the text before that change",
             "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
             "then must be encoded again: who keeps so many back is right 99 times of 100. "
             f"{_MESSAGES}",
         ),
-        Metric(
-            "append_max", "tokens", "lower", label="append window, longest", no_interval="a maximum has no interval"
-        ).means(
+        _append("append_max", label="append window, longest", no_interval="a maximum has no interval").means(
             "max over appends of the last ids of the text before that change",
             "The most ids at the end of a text that an append changed, over the same appends.",
         ),
-        Metric(
-            "stream_exact", "share of messages", "higher", of=("exact_streams", "streams"), needs=(DecodesStream,)
-        ).means(
+        _stream("stream_exact", "share of messages", "higher", of=("exact_streams", "streams")).means(
             "messages for which all that the engine's decoder shows, id by id, is decode(ids) / messages",
             "The engine's own decoder of streams is fed the ids of a message one by one. A decoder that fails, or "
             "that keeps text back at the end, has not shown the message (dynamo #12630, vllm-mlx #109). "
             f"{_MESSAGES}",
         ),
-        Metric(
-            "stream_replaced", "characters/message", "lower", of=("replaced", "streams"), needs=(DecodesStream,)
-        ).means(
+        _stream("stream_replaced", "characters/message", "lower", of=("replaced", "streams")).means(
             "Σ U+FFFD that the decoder shows beyond those of decode(ids) / messages",
             "Replacement characters that a reader sees while a message is shown, and that are not in it.",
         ),
-        Metric(
-            "span_exact", "share of tokens", "higher", of=("exact_spans", "span_tokens"), needs=(ReportsSpans,)
-        ).means(
+        _span("span_exact", of=("exact_spans", "span_tokens")).means(
             "tokens for which text[start:end], as the engine reports them, is the token's text / tokens",
             f"{_SPAN}, and neither is a span without the white space of its token.",
         ),
-        Metric(
-            "span_trimmed", "share of tokens", "higher", of=("trimmed_spans", "span_tokens"), needs=(ReportsSpans,)
-        ).means(
+        _span("span_trimmed", of=("trimmed_spans", "span_tokens")).means(
             "tokens for which text[start:end] is the token's text, outer white space left aside / tokens",
             f"{_SPAN}; white space at the ends is left aside, which some engines cut off on purpose.",
         ),

@@ -51,7 +51,6 @@ class SpanCounts(NamedTuple):
     """The spans of one text."""
 
     exact: int
-    """Tokens whose span is their text."""
     trimmed: int
     """But for white space at both ends."""
     tokens: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from tokbench.metrics.fairness.premium import Aligned, Premium, inequality, mean, median, premium
@@ -22,6 +23,8 @@ from tokbench.plugin import (
 
 _Values = dict[str, Measured | NotApplicable]
 
+
+_uneven = partial(Metric, direction="lower", headline=True, whole=True)
 
 VALUES: Final = (
     Metric("premium", "times the reference", "lower", role=Role.PREMIUM, headline=True).means(
@@ -46,20 +49,12 @@ VALUES: Final = (
         "documents that lose text in the language or in the reference",
         "Documents that the premium leaves out, so that lost text does not look like cheap text.",
     ),
-    Metric("gini", "Gini coefficient", "lower", label="Gini", role=Role.INEQUALITY, headline=True, whole=True).means(
+    _uneven("gini", "Gini coefficient", label="Gini", role=Role.INEQUALITY).means(
         "Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
         "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
         "all premiums are equal, near 1 if one of many languages bears almost all of the cost.",
     ),
-    Metric(
-        "max_min",
-        "times the cheapest",
-        "lower",
-        label="max/min premium",
-        role=Role.PREMIUM_RANGE,
-        headline=True,
-        whole=True,
-    ).means(
+    _uneven("max_min", "times the cheapest", label="max/min premium", role=Role.PREMIUM_RANGE).means(
         "highest premium / lowest premium",
         "Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
     ),
@@ -82,7 +77,6 @@ class FairnessMetric(SummedMetric):
 
 
 def _reason(states: CorpusStates, name: str) -> str:
-    """Return why a corpus has no premiums; an empty string if it has them."""
     if not states.parallel:
         return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
     if not states.reference:
@@ -123,7 +117,6 @@ class _Languages:
                 yield f"{facet}: {value}", self._together(groups)
 
     def _together(self, groups: Iterable[str]) -> _Values:
-        """Return the mean premium of all groups but the reference, and the inequality of several."""
         some = list(groups)
         lacking = [group for group in some if group in self._lacking]
         if lacking:

@@ -75,7 +75,6 @@ class Premium(NamedTuple):
     """In the reference."""
     documents: int
     left_out: int
-    """Documents that are lossy in either."""
     ratios: NDArray[np.float64]
     """By document with tokens in the reference."""
 

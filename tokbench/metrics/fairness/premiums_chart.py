@@ -102,7 +102,6 @@ def _interval(cell: Cell, axis: Axis) -> tuple[float | None, float | None]:
 
 
 def _ends(cells: _Cells) -> list[float]:
-    """Omit 0, which has no place on a logarithmic axis."""
     return [end for cell in cells.values() if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
 
 

@@ -83,7 +83,6 @@ class Premiums:
     front: Scatter | None
     """``None`` with fewer than two tokenizers."""
     left_out: str
-    """A sentence on tokenizers that are not shown."""
 
 
 def all_premiums(tables: CellTables) -> list[Premiums]:

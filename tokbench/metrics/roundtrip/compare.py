@@ -170,7 +170,6 @@ def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, st
 
 
 def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
-    """Return special tokens that the text has more often."""
     names = dict.fromkeys(_names(special).findall(text))
     one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
     return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
@@ -182,6 +181,5 @@ def _squeezed(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
-    """Match the longest special token at each place."""
     known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
     return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

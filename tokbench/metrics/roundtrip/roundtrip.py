@@ -72,6 +72,7 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
 }
 """By metric: causes, formula, remark."""
 
+_SPACES: Final = ("white space kept", "white-space characters")
 _LOWERS: Final = "it measures the losses: lost text lowers it"
 _lost = partial(Metric, direction="lower", loss_cannot_help="it measures the losses: lost text raises it")
 
@@ -123,13 +124,7 @@ VALUES: Final = (
         "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "
         "is not ranked where its place would change with them.",
     ),
-    Metric(
-        "whitespace_fidelity",
-        "share of white space",
-        "higher",
-        of=("white space kept", "white-space characters"),
-        label="white space kept",
-    ).means(
+    Metric("whitespace_fidelity", "share of white space", "higher", of=_SPACES, label="white space kept").means(
         "Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
         "Share of the white space that comes back in its place: code points with the Unicode property "
         "White_Space, each by itself. Added white space does not lower it, but raises the character error rate.",
@@ -178,7 +173,7 @@ class RoundTrip(SummedMetric):
         for k in lossy:
             distances[k] = edits(shard.texts[k], encoded.decoded[k])
         losses, lost_spaces = find_losses(encoded, lossy)
-        spaces = {"white-space characters": shard.n_spaces, "white space kept": shard.n_spaces - lost_spaces}
+        spaces = {_SPACES[1]: shard.n_spaces, _SPACES[0]: shard.n_spaces - lost_spaces}
         unk_id = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
         unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else encoded.count_ids(unk_id)
         sums = Sums.of(

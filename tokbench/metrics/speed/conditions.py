@@ -20,11 +20,7 @@ _BUSY: Final = 0.5
 
 
 def machine_notes(family: str, root: Path = Path("/")) -> list[str]:
-    """Return what spoils timings, with advice; ``root`` has ``proc`` and ``sys``.
-
-    >>> machine_notes("speed", Path("/no/such/folder"))
-    []
-    """
+    """Return what spoils timings, with advice; ``root`` has ``proc`` and ``sys``."""
     return [f"{family}: {note}" for note in [*_load(root), *_governor(root), *_virtual(root)]]
 
 

@@ -41,19 +41,9 @@ class Place(NamedTuple):
         return self.with_value(value, interval, count, of, f"it needs {LEAST_ROUNDS}")
 
     def without_value(self, reason: str, status: Status = Status.NOT_APPLICABLE) -> Cell:
-        """Return a cell with the reason.
-
-        >>> Place("t", "c", "*", "m", "s").without_value("loading reads no text").status.value
-        'not_applicable'
-        """
         return Cell(*self[:4], unit=self.unit, status=status, reason=reason)
 
     def failed(self, failure: Failure) -> Cell:
-        """Return the cell of a failure.
-
-        >>> Place("t", "c", "*", "m", "s").failed(Failure("no answer within 9 s", timed_out=True)).status.value
-        'timeout'
-        """
         return self.without_value(failure.reason, Status.of(failure))
 
 
@@ -96,9 +86,5 @@ def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C]
 
 
 def text_name(text: TimedText) -> str:
-    """Return the corpus, and the group of a part.
-
-    >>> text_name(TimedText("pud", True, 0, [], "en"))
-    'pud, en'
-    """
+    """Return the corpus, and the group of a part."""
     return text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"

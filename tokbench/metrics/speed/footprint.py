@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from statistics import median
 from typing import Final, NamedTuple
@@ -45,14 +46,14 @@ class FootprintOptions(Options):
     max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
 
 
-LOAD = Metric("load_s", "s", "lower", label="load", loss_cannot_help="loading reads no text").means(
+_loading = partial(Metric, direction="lower", loss_cannot_help="loading reads no text")
+
+LOAD = _loading("load_s", "s", label="load").means(
     "median over fresh processes of the wall time of loading",
     "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
     "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle.",
 )
-LOADED = Metric(
-    "memory_loaded_mb", "MB", "lower", label="memory, loaded", loss_cannot_help="loading reads no text"
-).means(
+LOADED = _loading("memory_loaded_mb", "MB", label="memory, loaded").means(
     "median over fresh processes of resident memory after loading - before / 10^6",
     "Resident memory that a process gains when it loads the tokenizer, its library included.",
 )
@@ -79,7 +80,6 @@ class Footprint(NamedTuple):
 
 
 def _texts(n_bytes: int) -> Iterator[list[str]]:
-    """Yield random words in four scripts."""
     source = random.Random(1)  # noqa: S311 - no secret
     letters = (
         "abcdefghijklmnopqrstuvwxyz",

@@ -129,11 +129,7 @@ class TimedSize(NamedTuple):
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
-    """Fit CPU seconds, or the clock's if the engine works elsewhere.
-
-    >>> line_of([TimedSize(10**k, 10.0**k, 0.0) for k in (3, 4, 5)]).word
-    'linear'
-    """
+    """Fit CPU seconds, or the clock's if the engine works elsewhere."""
     here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
     return fit_line([(size.n_bytes, size.cpu if here else size.wall) for size in sizes])
 
@@ -176,7 +172,6 @@ class Growth:
             yield timed
 
     def _time(self, tokenizer: Tokenizer, shape: ShapeName, size: int) -> TimedSize:
-        """Return the fastest of some texts of decreasing length."""
         repeats: list[TimedSize] = []
         while len(repeats) < _REPEATS and sum(repeat.wall for repeat in repeats) < _REPEAT_SECONDS:
             text = hostile_text(shape, size, self._options.seed + len(repeats))
@@ -222,7 +217,6 @@ class Growth:
         return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
 
     def _failed(self, answers: StepAnswers) -> tuple[str, str]:
-        """Return ``crash`` or ``hang``, and the reason."""
         assert answers.failure
         done = answers.answers
         if not done and not answers.failure.timed_out:

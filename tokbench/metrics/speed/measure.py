@@ -139,8 +139,6 @@ class Raced(Contender):
 
 
 class _AsLists:
-    """A tokenizer with arrays, through its lists."""
-
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.vocab_size, self.encode, self.decode = tokenizer.vocab_size, tokenizer.encode, tokenizer.decode
 
@@ -234,7 +232,6 @@ class Speed:
         return _notes(contenders, control)
 
     def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
-        """Return references with arrays that are compared with lists."""
         pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
         returns = {name: output_of(tokenizer) for name, tokenizer in tokenizers.items()}
         return {

@@ -75,8 +75,6 @@ VALUES: Final = (
 
 @dataclass
 class _Threaded(Contender):
-    """MB/s by round and number of threads."""
-
     speeds: dict[int, list[float]] = field(default_factory=dict)
 
     @property

@@ -63,13 +63,6 @@ def test_collapsed_white_space_is_told(before, space, after):
     assert cause_of(text, " ".join(text.split())) == Cause.WHITESPACE
 
 
-@given(texts, texts, st.sampled_from(["\ufeff", "\u200b", "\u202e", "\u00ad", "\ue000", "\U0010fffd"]))
-def test_removed_control_characters_are_told(before, after, control):
-    text = before + control + after
-    back = "".join(c for c in text if unicodedata.category(c) not in {"Cf", "Co"})
-    assert cause_of(text, back) == Cause.CONTROL
-
-
 @given(texts, surrogates, with_surrogates)
 def test_lone_surrogates_are_invalid_bytes(before, surrogate, after):
     text = before + surrogate + after

@@ -1,5 +1,6 @@
 """Speed: the statistics and the protocol; no assertion on how fast anything is."""
 
+import gc
 import math
 import time
 from typing import ClassVar
@@ -16,6 +17,12 @@ from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import slices_of
 from tokbench.metrics.speed.timing import median_interval, median_spread
 from tokbench.plugin import CountsAlone, from_lists
+
+
+@pytest.fixture(autouse=True)
+def no_collection(monkeypatch):
+    """Each turn collects garbage, which takes seconds in a process with the objects of all tests before."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
 def silent(step, done, total):

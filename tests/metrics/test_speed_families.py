@@ -4,6 +4,7 @@ No test here depends on how fast the machine is: engines sleep on a clock of the
 evidence on a real clock, in ``test_speed_evidence.py``.
 """
 
+import gc
 import threading
 from collections import Counter
 from typing import ClassVar
@@ -27,6 +28,12 @@ from tokbench.metrics.speed.threads import ThreadOptions, Threads
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell, Status
 from tokbench.tokenizers.contract import Encoded
+
+
+@pytest.fixture(autouse=True)
+def no_collection(monkeypatch):
+    """Each turn collects garbage, which takes seconds in a process with the objects of all tests before."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
 class Memorizes(Sleeps):

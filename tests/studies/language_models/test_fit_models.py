@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -15,8 +17,6 @@ from tokbench.corpus.corpus import Corpus, fingerprint
 from tokbench.formats import html, markdown
 from tokbench.foundation.errors import InputError
 from tokbench.results.cells import Status
-from tokbench.results.model import Results
-from tokbench.studies.language_models.bits_per_byte import BitsPerByteOptions, NgramBits
 from tokbench.studies.language_models.block import BITS_PER_BYTE
 from tokbench.studies.language_models.contract import ModelTexts
 from tokbench.studies.language_models.ngram_model import bits_by_order
@@ -81,7 +81,7 @@ def results(folder):
 
 
 def pair(results, one, other):
-    [study] = results.studies.get(BITS_PER_BYTE) or []
+    [study] = results.studies.get(BITS_PER_BYTE)
     found = [each for each in study.comparisons if {each.tokenizer, each.other} == {one, other}]
     return found[0] if found else None
 
@@ -95,16 +95,6 @@ def test_every_order_has_a_number_with_its_interval(results):
     assert results.metrics[IDS[0]].direction == "none"
 
 
-def test_the_texts_are_counted(results):
-    [study] = results.studies.get(BITS_PER_BYTE) or []
-    assert study.training_documents + study.scored_documents == 100
-    assert study.training_duplicates + study.scored_duplicates == 1
-    assert cell(results, "bytes", IDS[0]).n == study.scored_documents
-    [note] = [each for each in results.notes if each.startswith("bits_per_byte on c")]
-    assert f"{study.training_documents} documents (" in note
-    assert f"{study.scored_documents} others" in note
-
-
 def test_one_tokenizer_under_two_names_is_level(results):
     found = pair(results, "one", "two")
     assert found.verdict == "level"
@@ -112,7 +102,7 @@ def test_one_tokenizer_under_two_names_is_level(results):
 
 
 def test_only_tokenizers_that_learned_from_the_same_text_are_compared(results):
-    [study] = results.studies.get(BITS_PER_BYTE) or []
+    [study] = results.studies.get(BITS_PER_BYTE)
     assert study.blocks == {
         "bytes": "no training text",
         "one": "trained on c",
@@ -135,8 +125,6 @@ def test_text_that_was_trained_on_is_marked(results):
 def test_who_loses_a_scored_document_has_no_number(results):
     found = cell(results, "lossy", IDS[2])
     assert (found.status, found.value) == (Status.NOT_APPLICABLE, None)
-    [study] = results.studies.get(BITS_PER_BYTE) or []
-    assert found.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not come")
     assert ".txt:1" in found.reason
 
 
@@ -163,7 +151,7 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     """A second run takes the models from the store that a smaller one has left: `two` is the same tokenizer as `one`."""
     monkeypatch.delenv("TOKBENCH_NO_STORE")
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
-    first = tokbench.run(folder / "run.yaml", workers=0, only=["bytes", "one"])
+    first = tokbench.run(folder / "run.yaml", workers=2, only=["bytes", "one"])
     second = tokbench.run(folder / "run.yaml", workers=0)
     assert "training models: 3 tokenizers x corpora from the store" in second.from_store
     assert not any(each.startswith("training models") for each in first.from_store)
@@ -171,32 +159,19 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     assert second.studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
 
 
-@pytest.mark.slow
-def test_two_workers_give_the_same(folder, results):
-    found = tokbench.run(folder / "run.yaml", workers=2, store=False)
-    assert found.frame.to_csv() == results.frame.to_csv()
-    assert found.studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
-
-
-def test_the_report_has_chart_table_verdicts_and_limits(results):
-    page = html.render(results)
-    assert 'id="bits-per-byte"' in page
-    assert "no order is neutral about the size of a vocabulary" in page
+def test_the_report_has_its_section(results):
+    assert 'id="bits-per-byte"' in html.render(results)
     text = markdown.render(results)
     assert "## Bits per byte\n\n### On c\n" in text
     assert "| bytes | no training text |" in text
-    assert 'id="bits-per-byte"' not in html.render(Results(name="none"))
-
-
-def test_results_are_read_again(results, tmp_path):
-    path = tmp_path / "results.json"
-    path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
 
 
 def test_the_block_tells_how_well_the_text_feeds_the_ids(results):
     """Every byte is a token of ``bytes``, so that its numbers follow from the sizes of the texts."""
-    [study] = results.studies.get(BITS_PER_BYTE) or []
+    [study] = results.studies.get(BITS_PER_BYTE)
+    assert study.training_documents + study.scored_documents == 100
+    assert study.training_duplicates + study.scored_duplicates == 1
+    assert cell(results, "bytes", IDS[0]).n == study.scored_documents
     assert set(study.trained_ids) == set(study.blocks)
     trained = study.trained_ids["bytes"]
     assert (trained.ids, trained.training_tokens) == (256, study.training_bytes)
@@ -204,8 +179,6 @@ def test_the_block_tells_how_well_the_text_feeds_the_ids(results):
     assert (trained.training_bytes_per_token, trained.scored_bytes_per_token) == (1.0, 1.0)
     assert trained.never_trained == 0
     assert study.trained_ids["large"].tokens_per_id < study.trained_ids["one"].tokens_per_id
-    line = next(line for line in markdown.render(results).splitlines() if line.startswith("| bytes | no training text"))
-    assert line.endswith(f"| {trained.tokens_per_id:,.0f} | 0.0 % | 1.00 | 1.00 |")
 
 
 def corpus(texts, **options):
@@ -230,27 +203,10 @@ def test_a_part_has_the_documents_with_the_smallest_hashes():
     assert list(few.training) == list(every.training[: int((sizes <= 2000).sum())])
 
 
-def test_a_corpus_that_is_both_parts_is_read_once():
-    read = []
-
-    class Counted(Texts):
-        def documents(self):
-            read.append(1)
-            yield from super().documents()
-
-    both = Corpus("c", Counted(texts := [prose(k, 50) for k in range(60)]))
-    once = text_parts(both, both, TEXTS)
-    assert len(read) == 1
-    limited = Corpus("c", Counted(texts), limit=60)
-    twice = text_parts(limited, limited, TEXTS)
-    assert len(read) == 3, "with a limit fewer documents are evaluated than may train"
-    assert (once.training, once.scored) == (twice.training, twice.scored)
-
-
 def test_a_copy_in_the_other_part_is_not_scored():
     texts = [prose(k, 50) for k in range(40)]
     copies = [f"{text} and more" for text in texts]
-    with pytest.raises(InputError, match="corpus 'c' leaves no document to score"):
+    with pytest.raises(InputError, match="'c'"):
         text_parts(corpus(texts), corpus(copies), TEXTS)
     found = text_parts(corpus(texts), corpus([*copies, prose("new", 50)]), TEXTS)
     assert found.scored == [prose("new", 50)]
@@ -275,7 +231,7 @@ def test_training_documents_become_pieces_and_lose_nothing():
 
 
 def test_a_text_without_a_part_is_an_error():
-    with pytest.raises(InputError, match="leaves no document to score; give it more documents"):
+    with pytest.raises(InputError, match="'c'"):
         text_parts(one := corpus([prose(1, 50)]), one, TEXTS._replace(holdout=1e-9))
 
 
@@ -284,41 +240,35 @@ def test_an_unknown_corpus_is_refused(write_config):
     assert problems(path) == ["run.yaml:7:35: unknown corpus 'smaple'; did you mean 'sample'?"]
 
 
-def test_models_of_parts_are_of_disjoint_documents():
-    metric = NgramBits(BitsPerByteOptions())
-    assert metric.texts == ModelTexts("", 0.1, 10_000_000, 1_000_000, 8192)
-
-
 @pytest.mark.slow
-def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, faulty, tmp_path):
+def test_a_tokenizer_that_crashes_costs_its_own_cells(folder, results, faulty, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,language_models,metrics,reports")
     text = (folder / "run.yaml").read_text(encoding="utf-8")
     before, _, after = text.partition("  one: ")
-    faults = "  crashes: {backend: CrashesInEncode}\n  out: {backend: OutOfRange}\n"
     path = folder / "faults.yaml"
-    path.write_text(f"{before}{faults}{after[after.index('metrics:') :]}", encoding="utf-8")
+    crashes = "  crashes: {backend: CrashesInEncode}\n"
+    path.write_text(f"{before}{crashes}{after[after.index('metrics:') :]}", encoding="utf-8")
     found = tokbench.run(path, workers=1, store=False)
     assert [cell(found, "bytes", each).value for each in IDS] == [cell(results, "bytes", each).value for each in IDS]
-    crashed, out = cell(found, "crashes", IDS[0]), cell(found, "out", IDS[0])
-    assert (crashed.status, out.status) == (Status.FAILED, Status.FAILED)
-    assert crashed.reason == "the process died with SIGSEGV while encoding corpus c for bits_per_byte"
-    assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
+    assert cell(found, "crashes", IDS[0]).status == Status.FAILED
+    assert "SIGSEGV while encoding corpus c" in cell(found, "crashes", IDS[0]).reason
     [study] = found.studies.get(BITS_PER_BYTE)
     assert list(study.blocks) == ["bytes"]
 
 
 @pytest.fixture(scope="module")
 def small_transformers(tmp_path_factory):
-    """Two names of one tokenizer, on sixty documents, and transformers of width 8."""
+    """A run of transformers of width 8 over forty documents."""
     pytest.importorskip("jax")
     path = tmp_path_factory.mktemp("transformers")
-    for k in range(60):
+    for k in range(40):
         (path / f"{k:03}.txt").write_text(prose(k, 40), encoding="utf-8")
     (path / "run.yaml").write_text(
         """
 schema: tokbench/1
 name: transformers
 corpora: {c: {source: text, path: "*.txt", holdout: 0.5}}
-tokenizers: {one: {backend: utf8_bytes}, same: {backend: utf8_bytes}}
+tokenizers: {one: {backend: utf8_bytes}}
 metrics:
   - bits_per_byte
   - transformer: {width: 8, layers: 1, heads: 1, context_bytes: 32, step_bytes: 256, seeds: 2, rates: [0.01]}
@@ -329,72 +279,50 @@ report: {formats: []}
     return path / "run.yaml"
 
 
-@pytest.mark.slow
-def test_a_lossy_tokenizer_has_no_transformer_and_a_published_one_stands_apart(small_transformers):
-    """Published is what is loaded from a file: the run does not know its training text."""
-    tokbench.train("regex_bpe", [prose("other", 400)], 300).save(small_transformers.with_name("other.bpe.json"))
-    text = small_transformers.read_text(encoding="utf-8")
-    several = """
-tokenizers:
-  bytes: {backend: utf8_bytes}
-  one: {backend: regex_bpe, train: {corpus: c, vocab_size: 300}}
-  published: {backend: regex_bpe, path: other.bpe.json}
-  lossy: {backend: sentencepiece, train: {corpus: c, vocab_size: 60}}
-"""
-    path = small_transformers.with_name("several.yaml")
-    path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
-    found = tokbench.run(path, workers=0, store=False)
-    [study] = found.studies.get(BITS_PER_BYTE)
-    for metric in study.metrics:
-        lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
-        assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)
-        assert lossy.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not")
-        assert published.status == Status.OK
-    assert study.blocks == {
-        "bytes": "no training text",
-        "one": "trained on c",
-        "published": "published, training text unknown",
-    }
-    assert [{each.tokenizer, each.other} for each in study.comparisons] == [{"bytes", "one"}]
-    assert markdown.render(found).count("| published | published, training text unknown |") == 1
-
-
 def test_a_transformer_that_needs_more_memory_than_the_limit_is_refused_with_advice(small_transformers):
     """A step has 31,250 windows of 32 tokens; the n-gram models of the same text have their numbers."""
     settings = ["limits.memory=256MB", "metrics.transformer.step_bytes=1000000"]
     found = tokbench.run(small_transformers, workers=0, store=False, settings=settings)
     refused = cell(found, "one", "transformer_bits_per_byte")
     assert (refused.status, refused.value) == (Status.FAILED, None)
-    assert refused.reason == (
-        "transformer on corpus c: a training with 256 ids takes about 1,074 MB of memory, more than the 256 MB that "
-        "there are: take a smaller preset, width or step_bytes"
-    )
+    assert "about 1,074 MB" in refused.reason
     assert cell(found, "one", IDS[2]).status == Status.OK
 
 
+@pytest.fixture(scope="module")
+def transformers(small_transformers):
+    return tokbench.run(small_transformers, workers=0, store=False)
+
+
 @pytest.mark.slow
-def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
-    small_transformers, tmp_path, monkeypatch
-):
-    monkeypatch.delenv("TOKBENCH_NO_STORE")
-    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
-    here = tokbench.run(small_transformers, workers=0, store=False)
-    two = tokbench.run(small_transformers, workers=2)
-    again = tokbench.run(small_transformers, workers=0)
-    assert two.frame.to_csv() == here.frame.to_csv() == again.frame.to_csv()
-    assert any(each.startswith("training models: 4 tokenizers") for each in again.from_store)
-    ngrams, study = here.studies.get(BITS_PER_BYTE)
-    assert [each.verdict for each in study.comparisons] == ["level"]
-    assert study.trainings["one"].seeds == study.trainings["same"].seeds
-    text, page = markdown.render(here), html.render(here)
-    assert "### On c: a small transformer" in text
+def test_transformers_of_two_workers_are_the_same(small_transformers, transformers):
+    assert tokbench.run(small_transformers, workers=2, store=False).frame.to_csv() == transformers.frame.to_csv()
+    ngrams, study = transformers.studies.get(BITS_PER_BYTE)
+    assert len(study.trainings["one"].seeds) == 2
+    page = html.render(transformers)
     assert page.count('aria-label="Trainings on c"') == 1, "n-grams have no trainings"
-    lines = [
-        "A line for each tokenizer; less",
-        "A line for each tokenizer, over the text that its models have learned from; less",
-    ]
-    assert [page.count(line) for line in lines] == [1, 1]
-    assert "| n-grams of the same text, best order | tried |" in text
-    bits = {model: cell(here, "one", metric).value for metric, model in zip(ngrams.metrics, ngrams.models, strict=True)}
+    bits = {
+        model: cell(transformers, "one", metric).value
+        for metric, model in zip(ngrams.metrics, ngrams.models, strict=True)
+    }
     best = min(bits, key=bits.get)
-    assert page.count(f'<td class="n">{bits[best]:.3f}, {best}</td>') == 2
+    assert page.count(f'<td class="n">{bits[best]:.3f}, {best}</td>') == 1
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_from_its_trainings(small_transformers, transformers, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
+    command = [sys.executable, "-m", "tokbench", "run", small_transformers, "-o", tmp_path / "killed", "-w", "0"]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kept = tmp_path / "store" / "model checkpoint"
+    while len(found := [file for file in kept.glob("*/*") if not file.name.startswith(".")]) < 4:
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    files = {file: file.stat().st_ino for file in found}
+    again = tokbench.run(small_transformers, workers=0)
+    assert again.frame.to_csv() == transformers.frame.to_csv()
+    assert {file: file.stat().st_ino for file in files} == files  # what was kept was not made again
+    assert len(list(kept.glob("*/*"))) > len(files)

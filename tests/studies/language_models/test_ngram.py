@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
 from collections import Counter
 from fractions import Fraction
-from math import log2, log10
+from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench.studies.language_models.ngram_model import bits_by_order
@@ -73,6 +71,7 @@ class Dictionaries:
 documents = st.lists(st.lists(st.integers(0, 3), max_size=8), min_size=1, max_size=8)
 
 
+@settings(max_examples=40)
 @given(documents, documents, st.integers(1, 4))
 def test_every_order_equals_dictionaries(training, scored, highest):
     found = bits_by_order(encoded(training), encoded(scored), 4, highest)
@@ -104,7 +103,7 @@ def test_estimated_discounts_equal_dictionaries():
         assert found[order - 1] == pytest.approx([oracle.bits(document) for document in scored], rel=1e-12)
 
 
-@pytest.mark.parametrize("history", [[], [3], [3, 4], [11, 11, 11], [3, 4, 5, 6, 7, 8, 9]])
+@pytest.mark.parametrize("history", [[], [11, 11, 11], [3, 4, 5, 6, 7, 8, 9]])
 def test_probabilities_sum_to_one(history):
     """Over all ids and EOS after a history, in fractions; and the arrays give the same bits."""
     training, n_ids = text(1, 60, 12), 12
@@ -117,6 +116,7 @@ def test_probabilities_sum_to_one(history):
         assert found == pytest.approx([oracle.bits(document) for document in [*longer, history]], rel=1e-12)
 
 
+@settings(max_examples=10)
 @given(st.permutations(range(12)))
 def test_other_numbers_for_the_ids_change_nothing(order):
     training, scored = text(1, 30, 12), text(2, 3, 12)
@@ -145,58 +145,9 @@ def test_no_training_text():
         bits_by_order(encoded([]), encoded([[1]]), 2)
 
 
-def word(token):
-    return {BOS: "<s>", EOS: "</s>"}.get(token, f"w{token}")
-
-
-def arpa(oracle):
-    """The model of dictionaries as ARPA text: log10 probabilities of all n-grams, and weights of backing off.
-
-    An interpolated model is one that backs off, if the interpolated probabilities are written: an n-gram that was not
-    seen has the probability of the shorter one times the weight that its history leaves.
-    """
-
-    def weight(history):
-        following = [count for gram, count in oracle.counts[len(history) + 1].items() if gram[:-1] == history]
-        kept = sum(oracle.discounts[len(history) + 1][min(count, 3)] for count in following)
-        return log10(kept / sum(following)) if following else 0.0
-
-    grams = {1: [(BOS,), *((token,) for token in [*range(oracle.n_ids), EOS])]}
-    grams |= {n: list(oracle.counts[n]) for n in range(2, oracle.order + 1)}
-    lines = ["\\data\\", *(f"ngram {n}={len(some) + (n == 1)}" for n, some in grams.items())]
-    for n, some in grams.items():
-        lines += ["", f"\\{n}-grams:", *(["-99\t<unk>\t0"] if n == 1 else [])]
-        for gram in some:
-            probability = -99.0 if gram == (BOS,) else log10(oracle.p(gram[-1], gram[:-1]))
-            left = f"\t{weight(gram):.9f}" if n < oracle.order and gram[-1] != EOS else ""
-            lines.append(f"{probability:.9f}\t{' '.join(map(word, gram))}{left}")
-    return "\n".join([*lines, "", "\\end\\", ""])
-
-
-def kenlm_bits(path, documents):
-    """Return the bits that KenLM's queries of a model find in each document."""
-    kenlm = pytest.importorskip("kenlm")
-    model = kenlm.Model(str(path))
-    return [
-        sum(-found[0] / log10(2) for found in model.full_scores(" ".join(map(word, document)), bos=True, eos=True))
-        for document in documents
-    ]
-
-
 def per_symbol(ours, theirs, documents):
     """Return the absolute difference of all documents, bits a symbol."""
     return np.abs(ours - theirs).sum() / sum(len(document) + 1 for document in documents)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
-def test_kenlm_finds_the_same_bits_in_the_model(tmp_path, order):
-    """KenLM's queries of the model, which holds 32-bit numbers: 1e-6 bits a symbol."""
-    training, scored, n_ids = text(1, 60, 12), text(2, 20, 12), 12
-    (tmp_path / "model.arpa").write_text(arpa(Dictionaries(training, order, n_ids)), encoding="utf-8")
-    ours = bits_by_order(encoded(training), encoded(scored), n_ids, order)[order - 1]
-    assert per_symbol(ours, kenlm_bits(tmp_path / "model.arpa", scored), scored) < 1e-6
-    assert per_symbol(ours, 0, scored) > 0.5
 
 
 LMPLZ = {
@@ -243,20 +194,3 @@ def test_the_bits_are_those_that_lmplz_estimated():
     found = bits_by_order(encoded(training), encoded(scored), n_ids)
     for order, bits in LMPLZ.items():
         assert per_symbol(found[order - 1], bits, scored) < 1e-6
-
-
-@pytest.mark.slow
-def test_lmplz_estimates_the_same_model(tmp_path):
-    lmplz = shutil.which("lmplz")
-    if lmplz is None:
-        pytest.skip("lmplz, KenLM's program that estimates models, is not on PATH")
-    training, scored, n_ids = repeated()
-    lines = "".join(" ".join(map(word, document)) + "\n" for document in training)
-    found = bits_by_order(encoded(training), encoded(scored), n_ids)
-    for order in range(2, 7):
-        path = tmp_path / f"{order}.arpa"
-        command = [lmplz, "-o", str(order), "-S", "64M", "-T", str(tmp_path), "--arpa", str(path)]
-        subprocess.run(command, input=lines, text=True, check=True, capture_output=True)
-        bits = kenlm_bits(path, scored)
-        assert per_symbol(found[order - 1], bits, scored) < 1e-6
-        assert LMPLZ[order] == pytest.approx(bits, abs=1e-6), "the figures of KenLM 0.3.0"

@@ -51,7 +51,7 @@ def test_ordinary_text_that_gives_control_ids_is_found():
 
 
 def test_control_tokens_where_a_program_allows_them():
-    # Of the twenty markers Llama 2 has <s>, </s> and <unk>, and decodes all three to nothing.
+    # Of the twenty markers Llama 2 has <s>, </s> and <unk>, and decodes none of them.
     found = values(TYPED, tokbench.load("splintr", vocabulary="llama2"))
     assert (found["special_typed_text"], found["special_typed_control"]) == (1, 0)
     assert (found["special_allowed_control"], found["special_allowed_swallowed"]) == (3 / 20, 1)
@@ -107,12 +107,6 @@ def test_mistral_s_template_gives_the_ids_of_its_own_package():
     messages = [Message(role, content) for role, content in chat]
     parts = list(CHAT_TEMPLATES["Mistral"].write(messages, reply=False))
     assert prompt_ids(tokbench.load("mistral", vocabulary="v3"), parts) == theirs
-
-
-def test_every_template_has_a_value_and_shows_its_text():
-    answer = CHAT.ask(tokbench.load("utf8_bytes"))
-    assert [each.label for each in answer.segmented] == list(CHAT_TEMPLATES)
-    assert all("capital of France?" in each.text for each in answer.segmented)
 
 
 def test_what_a_message_spells_never_becomes_a_control_token():

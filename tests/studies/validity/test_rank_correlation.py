@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench.studies.language_models.scored_bits import ScoredBits
@@ -15,7 +15,6 @@ from tokbench.studies.validity.rank_correlation import (
     RankInterval,
     difference,
     draw_bits,
-    draw_tokenizers,
     drawn_correlations,
     rank_correlations,
     rho_interval,
@@ -44,6 +43,7 @@ def by_hand(x, y):
 small = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=9)
 
 
+@settings(max_examples=50)
 @given(small.filter(lambda rows: sum(count for *_, count in rows) > 2))
 def test_ties_and_repeated_tokenizers_are_those_of_brute_force(rows):
     x, y, counts = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
@@ -70,8 +70,8 @@ def scored(means, seed, groups=32, parts=5):
 
 def test_draws_have_the_errors_of_documents_and_training_parts():
     state, other = scored([2.0, 2.3], 1)
-    drawn = draw_bits([state, other], 4000)
-    assert drawn.shape == (4000, 1, 2)
+    drawn = draw_bits([state, other], 2000)
+    assert drawn.shape == (2000, 1, 2)
     assert drawn[0, 0].tolist() == pytest.approx([state.value(0).value, other.value(0).value])
     assert drawn[:, 0, 0].std() == pytest.approx(state.value(0).error, rel=0.1)
     apart = drawn[:, 0, 0] - drawn[:, 0, 1]
@@ -82,11 +82,6 @@ def test_without_parts_only_documents_are_drawn():
     whole = scored([2.0, 2.3], 1)
     alone = [ScoredBits(bits.bits, bits.n_bytes, np.empty((0, 1)), bits.documents) for bits in whole]
     assert draw_bits(alone, 500).std() < draw_bits(whole, 500).std()
-
-
-def test_the_same_data_give_the_same_draws():
-    assert np.array_equal(draw_bits(scored([2.0, 2.1], 1), 50), draw_bits(scored([2.0, 2.1], 1), 50))
-    assert np.array_equal(draw_tokenizers(7, 50), draw_tokenizers(7, 50))
 
 
 def test_an_order_that_documents_decide_has_no_width_for_these_tokenizers_alone():
@@ -122,17 +117,14 @@ def test_correlations_that_move_together_are_told_apart_sooner():
 def test_intervals_hold_the_true_correlation():
     """Of simulated tokenizers with a known rank correlation, noise of documents and of training parts included."""
     random = np.random.default_rng(4)
-    samples, tokenizers = 400, 16
-    shares = {}
-    for linear in (0.0, 0.6, 0.9):
-        rho, tau = 6 / math.pi * math.asin(linear / 2), 2 / math.pi * math.asin(linear)
-        held = np.zeros(2)
-        for k in range(samples):
-            x = random.normal(size=tokenizers)
-            true = linear * x + math.sqrt(1 - linear**2) * random.normal(size=tokenizers)
-            bits = draw_bits(scored(2.5 + 0.2 * true, 1000 * k + 1), 100)
-            found = drawn_correlations(x[None], bits[:, :0], bits, np.ones((100, tokenizers)))
-            ends = (rho_interval(found.rho[:, 0, 0], tokenizers), tau_interval(found.tau[:, 0, 0], tokenizers))
-            held += [each.low <= value <= each.high for each, value in zip(ends, (rho, tau), strict=True)]
-        shares[linear] = held / samples
-    assert all(0.92 <= share <= 0.98 for each in shares.values() for share in each), shares
+    samples, tokenizers, linear = 200, 16, 0.6
+    rho, tau = 6 / math.pi * math.asin(linear / 2), 2 / math.pi * math.asin(linear)
+    held = np.zeros(2)
+    for k in range(samples):
+        x = random.normal(size=tokenizers)
+        true = linear * x + math.sqrt(1 - linear**2) * random.normal(size=tokenizers)
+        bits = draw_bits(scored(2.5 + 0.2 * true, 1000 * k + 1), 100)
+        found = drawn_correlations(x[None], bits[:, :0], bits, np.ones((100, tokenizers)))
+        ends = (rho_interval(found.rho[:, 0, 0], tokenizers), tau_interval(found.tau[:, 0, 0], tokenizers))
+        held += [each.low <= value <= each.high for each, value in zip(ends, (rho, tau), strict=True)]
+    assert all(0.91 <= share <= 0.99 for share in held / samples)

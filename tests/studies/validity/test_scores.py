@@ -11,7 +11,6 @@ from conftest import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.results.model import Results
 from tokbench.studies.language_models.block import BITS_PER_BYTE
 from tokbench.studies.validity.block import VALIDITY, ExternalScore, ExternalScores
 from tokbench.studies.validity.csv import validity_csv, validity_tokenizers_csv
@@ -65,12 +64,8 @@ def correlation(results, model):
     return next(row for row in group.correlations if row.metric == "compression_ratio")
 
 
-def test_no_model_is_trained(results):
-    assert results.studies.get(BITS_PER_BYTE) is None
-    assert not results.failed_studies
-
-
 def test_a_planted_relation_is_found(results):
+    assert results.studies.get(BITS_PER_BYTE) is None
     row = correlation(results, "large model")
     assert (row.rho, row.tokenizers) == (1.0, 8)
     assert row.ci_low > 0.8
@@ -100,11 +95,8 @@ def test_hypotheses_name_a_model_or_all_of_them(results):
 
 def test_the_reports_name_the_source(results):
     page, text = html.render(results), markdown.render(results)
-    for report in (page, text):
-        assert "which scores.csv gives for 8 tokenizers. Their source: A 2024. A higher score is better." in report
-        assert "the scores were not measured here" in report
+    assert all("A 2024" in report for report in (page, text))
     assert "### the score of large model on c" in text
-    assert "compression ranks tokenizers as the score of large model (1.00 \\[.90, 1.00\\]) does." in text
     assert "| size-257 | 4 | \\[2.5, 5.5\\] |" in text
     assert "against the score of large model: rho 1.00" in page
     rows = list(csv.DictReader(validity_csv(results).splitlines()))
@@ -117,11 +109,6 @@ def test_the_reports_name_the_source(results):
         for row in csv.DictReader(validity_tokenizers_csv(results).splitlines())
     }
     assert values["size-271", "large model"] == "0.58"
-
-
-def test_results_are_read_again(results, tmp_path):
-    (tmp_path / "results.json").write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(tmp_path).studies.get(VALIDITY) == results.studies.get(VALIDITY)
 
 
 def test_an_interval_moves_the_draws_by_its_standard_error():
@@ -142,43 +129,28 @@ TOKENIZERS = [f"t{k}" for k in range(6)]
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (HEAD + "\n".join([*GOOD, "t55,1,higher,m"]), ["7: unknown tokenizer 't55'; did you mean 't5'?"]),
-        ("tokenizer,score\nt0,1\n", ["1: no column 'better'"]),
-        ("tokenizer,score,better,modle\n", ["1: unknown column 'modle'; did you mean 'model'?"]),
-        ("tokenizer,score,better,score\n", ["1: two columns are called 'score'"]),
-        (HEAD, ["1: no scores follow the names of the columns"]),
-        (HEAD + "\n".join([*GOOD, "t5,high,higher,m"]), ["7: score is 'high', which is not a number"]),
-        (HEAD + "\n".join([*GOOD, "t5,nan,higher,m"]), ["7: score is 'nan', which is not a number"]),
-        (HEAD + "\n".join([*GOOD, "t5,1,more,m"]), ["7: better is 'more', and may be 'higher' or 'lower'"]),
-        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), ["7: 3 cells, and the first line has 4"]),
-        (
-            HEAD + "\n".join([*GOOD, "t3,1,higher,m"]),
-            ["7: a second score of 't3'; line 5 has one for the same model"],
-        ),
-        (
-            HEAD + "\n".join([*GOOD, "t5,1,lower,m"]),
-            ["7: better is 'lower', and 'higher' in line 2 for the same model"],
-        ),
+        (HEAD + "\n".join([*GOOD, "t55,1,higher,m"]), "7: unknown tokenizer 't55'; did you mean 't5'?"),
+        ("tokenizer,score\nt0,1\n", "1: no column 'better'"),
+        ("tokenizer,score,better,modle\n", "1: unknown column 'modle'"),
+        ("tokenizer,score,better,score\n", "1: two columns"),
+        (HEAD, "1: no scores"),
+        (HEAD + "\n".join([*GOOD, "t5,nan,higher,m"]), "7: score is 'nan'"),
+        (HEAD + "\n".join([*GOOD, "t5,1,more,m"]), "7: better is 'more'"),
+        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), "7: 3 cells"),
+        (HEAD + "\n".join([*GOOD, "t3,1,higher,m"]), "7: a second score of 't3'; line 5"),
+        (HEAD + "\n".join([*GOOD, "t5,1,lower,m"]), "7: better is 'lower', and 'higher' in line 2"),
+        (HEAD.replace("model", "low,high") + "t0,1,lower,0.5,", "2: an interval has both ends"),
+        (HEAD.replace("model", "low,high") + "t0,1,lower,x,2", "2: low is 'x'"),
+        (HEAD.replace("model", "low,high") + "t0,1,lower,2,3", "2: the score 1 lies outside"),
+        (HEAD + "\n".join(GOOD[:4]), " 'm' has scores of 4 tokenizers"),
     ],
 )
 def test_mistakes_in_a_table_are_listed_with_their_lines(text, expected, tmp_path):
     (tmp_path / "s.csv").write_text(text, encoding="utf-8")
     read = read_scores(tmp_path / "s.csv", TOKENIZERS)
-    assert read.problems == [f"s.csv:{line}" for line in expected]
+    [problem] = read.problems
+    assert problem.startswith(f"s.csv:{expected}")
     assert read.tables == []
-
-
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [
-        ("0.5,", "an interval has both ends: give low and high, or neither"),
-        ("x,2", "low is 'x', which is not a number"),
-        ("2,3", "the score 1 lies outside of its interval from 2 to 3"),
-    ],
-)
-def test_mistakes_in_an_interval(ends, expected, tmp_path):
-    (tmp_path / "s.csv").write_text(f"tokenizer,score,better,low,high\nt0,1,lower,{ends}\n", encoding="utf-8")
-    assert read_scores(tmp_path / "s.csv", TOKENIZERS).problems == [f"s.csv:2: {expected}"]
 
 
 def test_one_model_may_be_better_upwards_and_another_downwards(tmp_path):
@@ -191,12 +163,6 @@ def test_one_model_may_be_better_upwards_and_another_downwards(tmp_path):
     ]
 
 
-def test_too_few_tokenizers_are_refused(tmp_path):
-    (tmp_path / "s.csv").write_text(HEAD + "\n".join(GOOD[:4]), encoding="utf-8")
-    [message] = read_scores(tmp_path / "s.csv", TOKENIZERS).problems
-    assert message == "s.csv: 'm' has scores of 4 tokenizers, and a correlation needs 5"
-
-
 def test_a_run_of_some_tokenizers_ignores_the_others(tmp_path):
     (tmp_path / "s.csv").write_text(HEAD + "\n".join(GOOD), encoding="utf-8")
     read = read_scores(tmp_path / "s.csv", ["t1"], some=True)
@@ -207,18 +173,14 @@ def test_a_run_refuses_a_table_before_anything_is_measured(write_config):
     path = write_config(extra="study:\n  validity: {scores: data/s.csv}\n")
     (path.parent / "data").mkdir()
     (path.parent / "data" / "s.csv").write_text("tokenizer,score,better\nbites,1,lower\n", encoding="utf-8")
-    assert problems(path) == ["run.yaml:10:22: s.csv:2: unknown tokenizer 'bites'; did you mean 'bytes'?"]
+    [problem] = problems(path)
+    assert problem.startswith("run.yaml:10:22: s.csv:2: unknown tokenizer 'bites'")
 
 
-def test_a_table_that_is_missing_is_refused(write_config):
-    [problem] = problems(write_config(extra="study: {validity: {scores: none.csv}}\n"))
-    assert problem.startswith("run.yaml:9:28: none.csv cannot be read: ")
-
-
-def test_a_table_that_is_not_utf8_is_refused_with_its_place(tmp_path):
+def test_a_table_that_cannot_be_read_is_refused(tmp_path):
+    assert read_scores(tmp_path / "none.csv", TOKENIZERS).problems[0].startswith("none.csv cannot be read: ")
     (tmp_path / "s.csv").write_bytes(f"{HEAD}é".encode("latin-1"))
-    [problem] = read_scores(tmp_path / "s.csv", TOKENIZERS).problems
-    assert problem == "s.csv:2:1: not UTF-8: byte 0xe9 (unexpected end of data); convert the table to UTF-8"
+    assert read_scores(tmp_path / "s.csv", TOKENIZERS).problems[0].startswith("s.csv:2:1: not UTF-8")
     assert "not a regular file" in read_scores(Path("/dev/zero"), TOKENIZERS).problems[0]
 
 
@@ -227,4 +189,4 @@ def test_a_model_may_not_have_the_name_of_a_metric(write_config):
     path = write_config(tokenizers=tokenizers, extra="study: {validity: {scores: s.csv}}\n")
     (path.parent / "s.csv").write_text(HEAD + "\n".join(GOOD).replace(",m", ",tokens"), encoding="utf-8")
     [problem] = problems(path)
-    assert problem.endswith("the table calls a model 'tokens', which is the name of a metric; give it another one")
+    assert "'tokens'" in problem

@@ -7,10 +7,11 @@ from typing import Final
 import numpy as np
 from pydantic import Field
 
-from tokbench.plugin import CorpusName, Encoded, Measured, Metric, MetricFamily, NotApplicable, Options, Progress
+from tokbench.plugin import CorpusName, Measured, Metric, MetricFamily, NotApplicable, Options, Progress
 from tokbench.studies.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
 from tokbench.studies.language_models.ngram_model import bits_by_order
 from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, TRAINING_PARTS, ScoredBits, compare_bits
+from tokbench.studies.language_models.windows import documents
 
 ORDERS: Final = 6
 
@@ -60,17 +61,13 @@ class NgramBits:
 
     def fit(self, task: ModelTask, progress: Progress) -> ScoredBits:
         training, scored = task.training.encoded, task.scored.encoded
-        documents = len(training.offsets) - 1
-        parts = (
-            [range(k, documents, TRAINING_PARTS) for k in range(TRAINING_PARTS)]
-            if documents >= 2 * TRAINING_PARTS
-            else []
-        )
+        numbers = np.arange(len(training.offsets) - 1)
+        several = range(TRAINING_PARTS) if len(numbers) >= 2 * TRAINING_PARTS else ()
+        parts = [documents(task.training, numbers[k::TRAINING_PARTS]).encoded for k in several]
         bits = []
-        for done, chosen in enumerate([range(documents), *parts]):
+        for done, chosen in enumerate([training, *parts]):
             progress("training models", done, 1 + len(parts))
-            some = training if not done else _documents(training, chosen)
-            bits.append(bits_by_order(some, scored, task.n_ids, ORDERS))
+            bits.append(bits_by_order(chosen, scored, task.n_ids, ORDERS))
         whole, *by_part = bits
         return ScoredBits.of(whole, by_part, task.scored.n_bytes)
 
@@ -82,12 +79,6 @@ class NgramBits:
         ]
         models = {_id(order): f"order {order}" for order in range(1, ORDERS + 1)}
         return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE, states.states)
-
-
-def _documents(encoded: Encoded, chosen: range) -> Encoded:
-    starts, ends = encoded.offsets[:-1][chosen], encoded.offsets[1:][chosen]
-    parts = [encoded.ids[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    return Encoded(np.concatenate(parts), np.concatenate([[0], np.cumsum(ends - starts)]))
 
 
 def _values(state: ScoredBits) -> dict[str, Measured | NotApplicable]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple
 
 from tokbench.plugin import Config, InputError, Plan, PreparedTokenizer
 from tokbench.studies.language_models.body import Body, memory_bytes
 from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
+from tokbench.studies.language_models.transformer import TransformerOptions
 
 ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
 
@@ -92,22 +93,6 @@ def in_all(costs: Sequence[ModelCost]) -> str:
     return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
 
 
-@runtime_checkable
-class TrainsBodies(Protocol):
-    """The options of a family that trains transformers."""
-
-    @property
-    def body(self) -> Body:
-        """The transformer."""
-
-    @property
-    def texts(self) -> ModelTexts:
-        """The texts that train, and the scored ones."""
-
-    seeds: int
-    rates: list[float]
-
-
 def foresee(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
     """Yield the known costs of transformers before a run."""
     yield from cost_lines(plan, list(_costs_of_families(plan, prepared)))
@@ -123,8 +108,9 @@ def cost_lines(plan: Plan, costs: Sequence[ModelCost]) -> Iterator[str]:
 
 def _costs_of_families(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[ModelCost]:
     for family, options in plan.metrics:
-        for corpus in plan.corpora_of(family) if family.study and isinstance(options, TrainsBodies) else ():
-            assert isinstance(options, TrainsBodies)
+        if not isinstance(options, TransformerOptions):
+            continue
+        for corpus in plan.corpora_of(family):
             n_bytes = training_bytes(plan, options.texts, corpus)
             names = plan.names_on(corpus)
             for tokenizer in prepared:

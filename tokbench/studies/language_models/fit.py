@@ -53,9 +53,9 @@ from tokbench.studies.language_models.contract import (
     ModelStates,
     ModelTask,
 )
-from tokbench.studies.language_models.costs import ADVICE_OF_FAMILY, TrainsBodies, refuse_too_large
+from tokbench.studies.language_models.costs import ADVICE_OF_FAMILY, refuse_too_large
 from tokbench.studies.language_models.texts import PartSizes, TextParts, text_parts
-from tokbench.studies.language_models.trained_ids import count_trained_ids
+from tokbench.studies.language_models.transformer import TransformerOptions
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
@@ -84,42 +84,22 @@ class FittedModels(NamedTuple):
     trained_ids: TrainedIds
 
 
-class StoredCheckpoints:
-    """Parts of a training in the store, by name.
+@dataclass(frozen=True)
+class _StoredCheckpoints:
+    store: Store
+    key: Key
 
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     saved = StoredCheckpoints(Store(Path(folder)), {"tokenizer": "a"})
-    ...     saved["seed 1"] = b"numbers"
-    ...     "seed 1" in saved, saved["seed 1"], "seed 2" in saved
-    (True, b'numbers', False)
-    """
+    def get(self, name: str, /) -> Any:
+        return self.store.value(_CHECKPOINT, {**self.key, "name": name})
 
-    def __init__(self, store: Store, key: Key) -> None:
-        self._store = store
-        self._key = key
-
-    def _of(self, name: object) -> Key:
-        return {**self._key, "name": name}
-
-    def __contains__(self, name: object, /) -> bool:
-        return self._store.get(_CHECKPOINT, self._of(name)) is not None
-
-    def __getitem__(self, name: str, /) -> bytes:
-        data = self._store.get(_CHECKPOINT, self._of(name))
-        if data is None:
-            raise KeyError(name)
-        return data
-
-    def __setitem__(self, name: str, data: bytes, /) -> None:
-        self._store.put(_CHECKPOINT, self._of(name), data)
+    def __setitem__(self, name: str, part: Any, /) -> None:
+        self.store.put_value(_CHECKPOINT, {**self.key, "name": name}, part)
 
 
 def checkpoints_of(key: Key | None) -> Checkpoints:
     """Return parts of a training in the store, or, without a key, in memory."""
     store = open_store_if_usable() if key is not None else None
-    return StoredCheckpoints(store, key) if store and key else {}
+    return _StoredCheckpoints(store, key) if store and key else {}
 
 
 @dataclass(frozen=True)
@@ -155,7 +135,7 @@ class FitModels(Job):
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
-        if isinstance(self.options, TrainsBodies):
+        if isinstance(self.options, TransformerOptions):
             refuse_too_large(learned, n_ids, self.options.body, self.room, ADVICE_OF_FAMILY)
         state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
@@ -197,6 +177,29 @@ def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
         apart |= {token for token in range(size) if not tokenizer.token_bytes(token)}
     seen = {token for ids in known for token in np.unique(ids).tolist()}
     return size - len({token for token in apart if 0 <= token < size} - seen)
+
+
+def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) -> TrainedIds:
+    """Count the tokens of both parts of a text: a model hardly learns rare ids.
+
+    >>> from tokbench.plugin import Encoded
+    >>> texts = [np.array(ids, dtype=np.uint32) for ids in ([1, 1, 2, 1, 2, 1], [1, 3, 2, 3])]
+    >>> parts = [EncodedPart(Encoded(ids, np.array([0, len(ids)])), np.array([12])) for ids in texts]
+    >>> trained = count_trained_ids(*parts, n_ids=4)
+    >>> trained.training_tokens, trained.tokens_per_id, trained.never_trained
+    (6, 1.5, 0.5)
+    >>> trained.training_bytes_per_token, trained.scored_bytes_per_token
+    (2.0, 3.0)
+    """
+    learned, predicted = training.encoded.ids, scored.encoded.ids
+    return TrainedIds(
+        ids=n_ids,
+        training_tokens=len(learned),
+        tokens_per_id=len(learned) / n_ids,
+        never_trained=float(np.isin(predicted, np.unique(learned), invert=True).mean()),
+        training_bytes_per_token=float(training.n_bytes.sum()) / len(learned),
+        scored_bytes_per_token=float(scored.n_bytes.sum()) / len(predicted),
+    )
 
 
 def fit_models(context: StudyContext) -> Outcome:

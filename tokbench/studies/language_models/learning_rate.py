@@ -42,12 +42,7 @@ def train_seeds(
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> SeedCurves:
-    """Find the learning rate with seed 0, and train with each seed; ``shares`` of the training text rise to 1.
-
-    Raises:
-        InputError: see :func:`sweep`.
-        ValueError: see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
-    """
+    """Find the learning rate with seed 0, and train with each seed; ``shares`` of the training text rise to 1."""
 
     def shown(step: str) -> Progress:
         return lambda _, done, total: progress(step, done, total)
@@ -104,12 +99,13 @@ def sweep(
 
     def tried(rate: float) -> float:
         name = f"sweep {rate:g} seed {seed}"
-        if name not in kept:
+        bits: float | None = kept.get(name)
+        if bits is None:
             [point] = train_curve(
                 some, others, n_ids, body, learning_rate=rate, seed=seed, shares=[1.0], progress=progress
             )
-            kept[name] = float(point.bits.sum() / others.n_bytes.sum()).hex().encode()
-        return float.fromhex(kept[name].decode())
+            kept[name] = bits = float(point.bits.sum() / others.n_bytes.sum())
+        return bits
 
     by_rate = {rate: tried(rate) for rate in sorted(rates)}
     for _ in range(_BEYOND):

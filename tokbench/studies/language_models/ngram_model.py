@@ -119,24 +119,25 @@ def _ranked(keys: Ints) -> tuple[Ints, Ints]:
     return ordered[new], ranks
 
 
+@dataclass(frozen=True)
 class _Smoothed:
     """An order with raw counts, or counts of preceding tokens."""
 
-    def __init__(self, order: _Order, counts: Ints, histories: int) -> None:
-        self._discounts = discounts(np.bincount(np.minimum(counts, 5), minlength=6))
-        history = order.keys // order.base
-        weights = [self._discounts[min(j, 3)] for j in range(4)]
-        self._counts = np.append(counts, 0)  # -1 finds what is not there
-        self._total = np.append(np.bincount(history, weights=counts, minlength=histories), 0)
-        kept = (weights[j] * np.bincount(history[np.minimum(counts, 3) == j], minlength=histories) for j in (1, 2, 3))
-        self._kept = np.append(sum(kept), 0)
+    order: _Order
+    counts: Ints
+    histories: int
 
     def probabilities(self, history: Ints, ngrams: Ints, below: Floats) -> Floats:
         """Return float64[n], the probability of each token, from the numbers of its history and n-gram, or -1."""
-        total, count = self._total[history], self._counts[ngrams]
-        discounted = np.maximum(count - self._discounts[np.minimum(count, 3)], 0.0)
+        counts, histories = self.counts, self.histories
+        of_count = discounts(np.bincount(np.minimum(counts, 5), minlength=6))
+        before = self.order.keys // self.order.base
+        totals = np.append(np.bincount(before, weights=counts, minlength=histories), 0)  # -1 finds what is not there
+        kept = (of_count[j] * np.bincount(before[np.minimum(counts, 3) == j], minlength=histories) for j in (1, 2, 3))
+        total, count = totals[history], np.append(counts, 0)[ngrams]
+        discounted = np.maximum(count - of_count[np.minimum(count, 3)], 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            mixed = discounted / total + self._kept[history] / total * below
+            mixed = discounted / total + np.append(sum(kept), 0)[history] / total * below
         return np.where(total > 0, mixed, below)
 
 
@@ -161,10 +162,7 @@ def discounts(frequencies: Ints) -> Floats:
 
 
 def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:
-    """Train on documents and return the bits that other documents cost, for every order up to the highest.
-
-    float64[highest, d]: -log2 of the probability of each scored document, EOS included. The tokenizer can emit
-    ``n_ids``.
+    """Return float64[highest, d], by order -log2 of the probability of each scored document, EOS included.
 
     Raises:
         ValueError: the training text is empty.
@@ -189,41 +187,18 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
     lower = np.full(len(predicted.tokens), 1 / (n_ids + 1))
     history = np.zeros(len(predicted.tokens), dtype=np.int64)  # of each token, the number of what precedes it
     bits = np.empty((highest, len(scored.offsets) - 1))
-    for k, level in enumerate(_levels(_Stream.of(training, eos), base, highest)):
-        ngrams = level.order.find(history, predicted.tokens)
-        top = level.as_top().probabilities(history, ngrams, lower)
-        bits[k] = np.bincount(document, weights=np.where(first, 0.0, -np.log2(top)), minlength=bits.shape[1])
-        if level.counts is not None:
-            lower = level.as_lower(level.counts).probabilities(history, ngrams, lower)
-            history = _following(ngrams, first)
-    return bits
-
-
-@dataclass(frozen=True)
-class _Level:
-    """One order of a model; ``counts`` are None at the highest."""
-
-    order: _Order
-    histories: int
-    counts: Ints | None
-
-    def as_top(self) -> _Smoothed:
-        return _Smoothed(self.order, self.order.raw, self.histories)
-
-    def as_lower(self, counts: Ints) -> _Smoothed:
-        return _Smoothed(self.order, counts, self.histories)
-
-
-def _levels(training: _Stream, base: int, highest: int) -> Iterator[_Level]:
     histories = 1
-    for order, above in pairwise(chain(_orders(training, base, highest), [None])):
+    for k, (order, above) in enumerate(pairwise(chain(_orders(_Stream.of(training, eos), base, highest), [None]))):
         assert order is not None
-        counts = None
+        ngrams = order.find(history, predicted.tokens)
+        top = _Smoothed(order, order.raw, histories).probabilities(history, ngrams, lower)
+        bits[k] = np.bincount(document, weights=np.where(first, 0.0, -np.log2(top)), minlength=bits.shape[1])
         if above is not None:
             preceding = np.bincount(above.suffix, minlength=len(order.keys))
             counts = np.where(order.begins, order.raw, preceding)
-        yield _Level(order, histories, counts)
-        histories = len(order.keys)
+            lower = _Smoothed(order, counts, histories).probabilities(history, ngrams, lower)
+            history, histories = _following(ngrams, first), len(order.keys)
+    return bits
 
 
 def _following(ngrams: Ints, first: NDArray[np.bool_]) -> Ints:

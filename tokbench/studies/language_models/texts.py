@@ -79,16 +79,12 @@ def text_parts(
 def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
     learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
     share = texts.holdout if scored is training and not scored.holdout else 0.0
-    if share and scored.limit is None:  # every document is both evaluated and there for training
-        for document in scored.evaluation():
-            (predicted if scored.held_out(document, share) else learned).take(document)
-    else:
-        for document in training.training():
-            if not (share and training.held_out(document, share)):
-                learned.take(document)
-        for document in scored.evaluation():
-            if not share or scored.held_out(document, share):
-                predicted.take(document)
+    for document in training.training():
+        if not (share and training.held_out(document, share)):
+            learned.take(document)
+    for document in scored.evaluation():
+        if not share or scored.held_out(document, share):
+            predicted.take(document)
     return learned.documents, predicted.documents
 
 

@@ -14,12 +14,11 @@ same machine.
 
 from __future__ import annotations
 
-import io
-import logging
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -31,19 +30,16 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from tokbench.plugin import Failure, Progress, attempt, silent
+from tokbench.plugin import Progress, silent
 from tokbench.studies.language_models.body import LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
 from tokbench.studies.language_models.windows import (
     Windows,
     batches,
     documents,
-    filled,
     scoring_windows,
     training_windows,
 )
-
-_log = logging.getLogger(__name__)
 
 _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.125
@@ -51,7 +47,6 @@ _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
 """Makes seeds agree: they differ by .11 bits per byte, and by .34 without it (300 kB, Unigram of 1,024 ids)."""
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -242,40 +237,26 @@ def train_curve(
     ids = training.encoded.ids
     if not len(ids) or int(ids.max()) >= n_ids:
         raise ValueError(f"the training text needs tokens, with ids below {n_ids}")
-    run = _Training(training, scored, n_ids, body, learning_rate, seed, saved if saved is not None else {}, progress)
-    return run.points(shares)
+    run = _Training(training, scored, n_ids, body, learning_rate, seed, progress)
+    return run.points(shares, saved if saved is not None else {})
 
 
+@dataclass(frozen=True)
 class _Training:
-    def __init__(
-        self,
-        training: EncodedPart,
-        scored: EncodedPart,
-        n_ids: int,
-        body: Body,
-        learning_rate: float,
-        seed: int,
-        saved: Checkpoints,
-        progress: Progress,
-    ) -> None:
-        self._training = training
-        self._n_ids = n_ids
-        self._body = body
-        self._highest = learning_rate
-        self._steps: list[Windows] = []
-        self._seed = seed
-        self._saved = saved
-        self._progress = progress
-        self._name = f"rate {learning_rate:g} seed {seed}"
-        self._window = window_of(training, body.context_bytes)
-        self._scored = batches(filled(scoring_windows(scored.encoded, n_ids, self._window), body.windows), body.windows)
-        self._documents = len(scored.n_bytes)
-        self._order = np.random.default_rng(seed).permutation(len(training.n_bytes))
-        self._since = time.perf_counter()
+    training: EncodedPart
+    scored: EncodedPart
+    n_ids: int
+    body: Body
+    learning_rate: float
+    seed: int
+    progress: Progress
 
-    def points(self, shares: Sequence[float]) -> list[Point]:
-        segments = self._segments(shares)
-        self._steps = [batch for segment in segments for batch in segment.batches]
+    def points(self, shares: Sequence[float], saved: Checkpoints) -> list[Point]:
+        since = time.perf_counter()
+        window = window_of(self.training, self.body.context_bytes)
+        segments = self._segments(shares, window)
+        scored = batches(scoring_windows(self.scored.encoded, self.n_ids, window), self.body.windows)
+        steps = [batch for segment in segments for batch in segment.batches]
         points: list[Point] = []
         state = None
         at = end = n_bytes = tokens = 0
@@ -283,77 +264,67 @@ class _Training:
             end, n_bytes, tokens = end + len(segment.batches), n_bytes + segment.n_bytes, tokens + segment.tokens
             cool = end - max(1, round(_COOL_DOWN * end))
             name = f"{self._name} point {number}"
-            point = self._kept_point(name)
+            point = saved.get(name)
             if point is None:
-                state, at = self._trained(state or self._begun(), at, cool), cool
-                bits = self._bits(self._cooled(state, cool, end), cool)
-                flops = self._body.flops(tokens, self._window, self._n_ids)
-                point = Point(n_bytes, tokens, flops, time.perf_counter() - self._since, bits)
-                self._saved[name] = _packed(point._asdict())
+                state, at = self._trained(state or self._begun(), steps, at, cool), cool
+                bits = self._bits(self._cooled(state, steps, cool, end), scored, cool, len(steps))
+                flops = self.body.flops(tokens, window, self.n_ids)
+                saved[name] = point = Point(n_bytes, tokens, flops, time.perf_counter() - since, bits)
             points.append(point)
         return points
 
-    def _rate(self, step: int) -> float:
-        return self._highest * min(1.0, (step + 1) / max(1, round(_WARM_UP * len(self._steps))))
+    @property
+    def _name(self) -> str:
+        return f"rate {self.learning_rate:g} seed {self.seed}"
 
-    def _trained(self, state: _State, start: int, stop: int) -> _State:
+    def _rate(self, step: int, steps: int) -> float:
+        return self.learning_rate * min(1.0, (step + 1) / max(1, round(_WARM_UP * steps)))
+
+    def _trained(self, state: _State, steps: Sequence[Windows], start: int, stop: int) -> _State:
         for at in range(start, stop):
-            state = _step(state, self._steps[at], self._rate(at), self._body.heads)
-            self._show(at + 1, state.parameters)
+            state = _step(state, steps[at], self._rate(at, len(steps)), self.body.heads)
+            self._show(at + 1, len(steps), state.parameters)
         return state
 
-    def _show(self, at: int, computed: Any) -> None:
-        """Waits for JAX's lazy results, so that the time limit counts for each step."""
+    def _show(self, at: int, steps: int, computed: Any) -> None:
+        """Wait for JAX's lazy results, so that the time limit counts for each step."""
         jax.block_until_ready(computed)
-        self._progress(self._name, at, len(self._steps))
+        self.progress(self._name, at, steps)
 
-    def _cooled(self, state: _State, start: int, stop: int) -> Parameters:
+    def _cooled(self, state: _State, steps: Sequence[Windows], start: int, stop: int) -> Parameters:
         cooled = _State(*jax.tree.map(jnp.copy, tuple(state)))
         for at in range(start, stop):
             falling = (stop - at) / (stop - start)
-            cooled = _step(cooled, self._steps[at], self._rate(at) * falling, self._body.heads)
-            self._show(start, cooled.parameters)
+            cooled = _step(cooled, steps[at], self._rate(at, len(steps)) * falling, self.body.heads)
+            self._show(start, len(steps), cooled.parameters)
         return cooled.parameters
 
-    def _segments(self, shares: Sequence[float]) -> list[_Segment]:
-        sizes = self._training.n_bytes[self._order]
+    def _segments(self, shares: Sequence[float], window: int) -> list[_Segment]:
+        documents_in_order = np.random.default_rng(self.seed).permutation(len(self.training.n_bytes))
+        sizes = self.training.n_bytes[documents_in_order]
         reached = np.cumsum(sizes) / sizes.sum()
         segments, start = [], 0
         for number, share in enumerate(shares):
             stop = int(np.searchsorted(reached, share + 1e-12, side="right"))
             if stop > start:
-                part = documents(self._training, self._order[start:stop])
-                cut = training_windows(part.encoded, self._n_ids, self._window)
-                order = np.random.default_rng([self._seed, number]).permutation(len(cut.inputs))
-                some = filled(Windows(*(array[order] for array in cut)), self._body.windows)
+                part = documents(self.training, documents_in_order[start:stop])
+                cut = training_windows(part.encoded, self.n_ids, window)
+                order = np.random.default_rng([self.seed, number]).permutation(len(cut.inputs))
+                mixed = Windows(*(array[order] for array in cut))
                 tokens = int((cut.targets >= 0).sum())
-                segments.append(_Segment(batches(some, self._body.windows), int(part.n_bytes.sum()), tokens))
+                segments.append(_Segment(batches(mixed, self.body.windows), int(part.n_bytes.sum()), tokens))
                 start = stop
         return segments
 
     def _begun(self) -> _State:
-        parameters = initial(self._n_ids, self._body, self._seed)
+        parameters = initial(self.n_ids, self.body, self.seed)
         return _State(parameters, _ADAM.init(parameters))
 
-    def _kept_point(self, name: str) -> Point | None:
-        point = attempt(lambda: self._point(_unpacked(self._saved[name]))) if name in self._saved else None
-        if isinstance(point, Failure):
-            _log.warning("the point %s is damaged (%s); it is made again", name, point.reason)
-            return None
-        return point
-
-    def _point(self, arrays: Mapping[str, NDArray[Any]]) -> Point:
-        bits, seconds = arrays["bits"], float(arrays["seconds"])
-        n_bytes, tokens, flops = (int(arrays[name]) for name in ("n_bytes", "tokens", "flops"))
-        if bits.shape != (self._documents,) or not np.isfinite([*bits, seconds]).all() or min(n_bytes, tokens) < 1:
-            raise ValueError("it is that of another training")
-        return Point(n_bytes, tokens, flops, seconds, bits)
-
-    def _bits(self, parameters: Parameters, at: int) -> Floats:
-        costs = np.zeros(self._documents)
-        for some in self._scored:
-            nats = np.asarray(_nats(parameters, some, self._body.heads), dtype=np.float64)
-            self._progress(self._name, at, len(self._steps))
+    def _bits(self, parameters: Parameters, scored: Sequence[Windows], at: int, steps: int) -> Floats:
+        costs = np.zeros(len(self.scored.n_bytes))
+        for some in scored:
+            nats = np.asarray(_nats(parameters, some, self.body.heads), dtype=np.float64)
+            self.progress(self._name, at, steps)
             counted = some.targets.ravel() >= 0
             costs += np.bincount(some.document.ravel()[counted], nats[counted], len(costs))
         return costs / math.log(2)
@@ -363,14 +334,3 @@ class _Segment(NamedTuple):
     batches: list[Windows]
     n_bytes: int
     tokens: int
-
-
-def _packed(values: Mapping[str, Any]) -> bytes:
-    with io.BytesIO() as file:
-        np.savez(file, **values)
-        return file.getvalue()
-
-
-def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
-    with io.BytesIO(data) as file, np.load(file) as arrays:
-        return dict(arrays)

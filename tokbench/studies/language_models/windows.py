@@ -84,23 +84,17 @@ def _stream(text: Encoded, n_ids: int) -> tuple[Ints, Ints]:
     return stream, np.repeat(np.arange(len(lengths)), lengths)
 
 
-def filled(windows: Windows, batch: int) -> Windows:
-    """Add windows that predict nothing, up to a multiple of a batch.
+def batches(windows: Windows, batch: int) -> list[Windows]:
+    """Return windows in batches, filled up with windows that predict nothing.
 
     >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
-    >>> filled(training_windows(text, n_ids=10, window=8), 2).targets.tolist()
-    [[5, 6, 10, -1, 7, 10, -1, -1], [-1, -1, -1, -1, -1, -1, -1, -1]]
+    >>> [some.targets.tolist() for some in batches(training_windows(text, n_ids=10, window=8), 2)]
+    [[[5, 6, 10, -1, 7, 10, -1, -1], [-1, -1, -1, -1, -1, -1, -1, -1]]]
     """
     some = ((0, -len(windows.inputs) % batch), (0, 0))
     fills = (0, -1, -1)
-    return Windows(*(np.pad(array, some, constant_values=fill) for array, fill in zip(windows, fills, strict=True)))
-
-
-def batches(windows: Windows, batch: int) -> list[Windows]:
-    """Return windows in batches; their number must be a multiple of a batch."""
-    return [
-        Windows(*(array[start : start + batch] for array in windows)) for start in range(0, len(windows.inputs), batch)
-    ]
+    whole = [np.pad(array, some, constant_values=fill) for array, fill in zip(windows, fills, strict=True)]
+    return [Windows(*(array[start : start + batch] for array in whole)) for start in range(0, len(whole[0]), batch)]
 
 
 def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:

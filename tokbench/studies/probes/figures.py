@@ -58,7 +58,7 @@ ARITHMETIC: Final = TextProbe(
     texts=tuple((text, text) for text in _SUMS),
     values=(
         probe_value(
-            "operands_alike",
+            "probe_operands_alike",
             "share of sums",
             "higher",
             "sums with both operands cut at the same places / sums",
@@ -78,9 +78,9 @@ DATES: Final = TextProbe(
     ),
     texts=tuple((text, text) for text in (*_ISO_DATES, *_OTHER_DATES)),
     values=(
-        probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "Tokens of a date, in four formats."),
+        probe_value("probe_dates", "tokens/date", "lower", "Σ tokens / dates", "Tokens of a date, in four formats."),
         probe_value(
-            "dates_alike",
+            "probe_dates_alike",
             "share of dates",
             "higher",
             "dates such as 2024-02-29 cut in the most frequent way / such dates",

@@ -111,7 +111,7 @@ FORMATS: Final = TextProbe(
     texts=tuple(_FORMATS.values()),
     values=tuple(
         probe_value(
-            name,
+            f"probe_{name}",
             "tokens",
             "lower",
             f"tokens of the data as {label}",
@@ -134,9 +134,9 @@ EMOJI: Final = TextProbe(
     ),
     texts=_EMOJI,
     values=(
-        probe_value("emoji", "tokens/emoji", "lower", f"Σ tokens / {len(_EMOJI)} emoji", "What an emoji costs."),
+        probe_value("probe_emoji", "tokens/emoji", "lower", f"Σ tokens / {len(_EMOJI)} emoji", "What an emoji costs."),
         probe_value(
-            "emoji_joined",
+            "probe_emoji_joined",
             "tokens/emoji",
             "lower",
             "Σ tokens / emoji, over those with a zero-width joiner",
@@ -156,7 +156,7 @@ URLS: Final = TextProbe(
     texts=tuple((url, url) for url in _URLS),
     values=(
         probe_value(
-            "urls", "bytes/token", "higher", "Σ bytes / Σ tokens", "How much of an address or path a token holds."
+            "probe_urls", "bytes/token", "higher", "Σ bytes / Σ tokens", "How much of an address or path a token holds."
         ),
     ),
     measure=_urls,

@@ -85,14 +85,14 @@ GLITCH: Final = TextProbe(
     texts=tuple((text.replace(" ", "␣"), text) for text in (*_GLITCHES, *_LONG)),
     values=(
         probe_value(
-            "glitch",
+            "probe_glitch",
             "share of strings",
             "lower",
             f"published glitch tokens that are one id / {len(_GLITCHES)} published glitch tokens",
             "How many of the glitch tokens that are published for other vocabularies this one has, too.",
         ),
         probe_value(
-            "longest_token",
+            "probe_longest_token",
             "characters",
             "none",
             "characters of the longest token",

@@ -125,7 +125,7 @@ CASE: Final = TextProbe(
     texts=tuple((_label(form), form) for form in _FORMS),
     values=(
         probe_value(
-            "case",
+            "probe_case",
             "tokens/form",
             "lower",
             "Σ tokens / 6, over hat, Hat, HAT, with and without a space before",
@@ -147,7 +147,7 @@ SPACES: Final = TextProbe(
     texts=tuple((_label(text), text) for prompt, more in _PROMPTS for text in (f"{prompt} ", f"{prompt} {more}")),
     values=(
         probe_value(
-            "trailing_space",
+            "probe_trailing_space",
             "share of prompts",
             "lower",
             "prompts with a space at the end whose ids are not the first ids of the continued text / prompts",
@@ -169,14 +169,14 @@ SPELLING: Final = TextProbe(
     texts=tuple(labelled for word in _WORDS for labelled in _three(word)),
     values=(
         probe_value(
-            "reversal",
+            "probe_reversal",
             "ratio",
             "none",
             f"Σ tokens of the reversed words / Σ tokens of the words: {', '.join(_WORDS)}",
             "How many tokens it takes to write a word backwards for each token that the word has.",
         ),
         probe_value(
-            "spelling",
+            "probe_spelling",
             "share of letters",
             "higher",
             "letters that are the only letter of their token / letters, in the words spelled with hyphens",
@@ -184,7 +184,7 @@ SPELLING: Final = TextProbe(
             LAID,
         ),
         probe_value(
-            "longest_word",
+            "probe_longest_word",
             "letters",
             "none",
             "letters of the longest token that is a word",

@@ -11,7 +11,6 @@ from tokbench.plugin import (
     Document,
     EncodedShard,
     EncodesWithOffsets,
-    EncodesWithSpecial,
     HasTokenBytes,
     LoadedTokenizer,
     Measured,
@@ -70,18 +69,6 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
     )
 
 
-def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Return the ids of a text with special tokens allowed, if the tokenizer can do that.
-
-    >>> import tokbench
-    >>> encode_with_all_special(tokbench.load("utf8_bytes"), "<s>")
-    [60, 115, 62]
-    """
-    if not isinstance(tokenizer, EncodesWithSpecial):
-        return list(map(int, tokenizer.encode(text)))
-    return list(map(int, tokenizer.encode_with_special(text, allowed_special="all")))
-
-
 def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
     """Return a text with its tokens."""
     ids = map(int, tokenizer.encode(text))
@@ -100,14 +87,12 @@ def tokens_each(encoded: EncodedShard) -> Measured:
     return Measured(float(encoded.tokens.mean()), len(encoded.shard))
 
 
-def probe_value(  # noqa: D103 - a Metric with a short name
-    name: str,
+def probe_value(  # noqa: D103 - a Metric with less to write
+    identity: str,
     unit: str,
     direction: Literal["higher", "lower", "none"],
     formula: str,
     definition: str,
     needs: tuple[type, ...] = (),
 ) -> Metric:
-    return Metric(
-        id=f"probe_{name}", unit=unit, direction=direction, formula=formula, definition=definition, needs=needs
-    )
+    return Metric(id=identity, unit=unit, direction=direction, formula=formula, definition=definition, needs=needs)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 from tokbench.plugin import (
     EncodedShard,
     EncodesWithSpecial,
     HasSpecialTokens,
     Measured,
-    Metric,
     NotApplicable,
     Tokenizer,
     decode_batch,
     from_lists,
 )
-from tokbench.studies.probes.text_probe import TextProbe, Values, encode_with_all_special
+from tokbench.studies.probes.text_probe import TextProbe, Values, probe_value
 
 _MARKERS: Final = (
     "<|endoftext|> <s> </s> <unk> <pad> <bos> <eos> [CLS] [SEP] [MASK] [INST] [/INST] <|im_start|> <|im_end|> "
     "<|begin_of_text|> <|eot_id|> <start_of_turn> <end_of_turn> <|fim_prefix|> <|endofprompt|>"
 ).split()
 _OWN: Final = 6
+_UNIT: Final = "share of markers"
 
 
 def _text(marker: str) -> str:
@@ -57,8 +57,8 @@ def _measure(encoded: EncodedShard) -> Values:
     return values
 
 
-def _where_allowed(tokenizer: Tokenizer, special: set[int]) -> Values:
-    ids = [encode_with_all_special(tokenizer, _text(marker)) for marker in _MARKERS]
+def _where_allowed(tokenizer: EncodesWithSpecial, special: set[int]) -> Values:
+    ids = [[*map(int, tokenizer.encode_with_special(_text(marker), allowed_special="all"))] for marker in _MARKERS]
     control = [k for k, marker_ids in enumerate(ids) if not special.isdisjoint(marker_ids)]
     backs = decode_batch(tokenizer, from_lists(ids))
     gone = sum(_MARKERS[k] not in backs[k] for k in control)
@@ -76,23 +76,6 @@ def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     return [(name, _text(name)) for name in names if name not in _MARKERS][:_OWN]
 
 
-def _share(
-    name: str,
-    direction: Literal["higher", "lower", "none"],
-    formula: str,
-    definition: str,
-    needs: tuple[type, ...] = (),
-) -> Metric:
-    return Metric(
-        id=f"special_{name}",
-        unit="share of markers",
-        direction=direction,
-        formula=formula,
-        definition=definition,
-        needs=needs,
-    )
-
-
 TYPED: Final = TextProbe(
     name="typed",
     title="Special tokens that a user types",
@@ -105,34 +88,39 @@ TYPED: Final = TextProbe(
     ),
     texts=tuple((marker, _text(marker)) for marker in _MARKERS),
     values=(
-        _share(
-            "typed_text",
+        probe_value(
+            "special_typed_text",
+            _UNIT,
             "higher",
             f"markers that come back in the decoded text and give no special id / {len(_MARKERS)} markers",
             "The share of typed markers that stay ordinary text.",
         ),
-        _share(
-            "typed_control",
+        probe_value(
+            "special_typed_control",
+            _UNIT,
             "lower",
             f"markers that give a special id in ordinary text / {len(_MARKERS)} markers",
             "The share of typed markers that become control tokens although special tokens are not allowed.",
             (HasSpecialTokens,),
         ),
-        _share(
-            "typed_lost",
+        probe_value(
+            "special_typed_lost",
+            _UNIT,
             "lower",
             f"markers that are not in the decoded text / {len(_MARKERS)} markers",
             "The share of typed markers that do not come back from ordinary encoding and decoding.",
         ),
-        _share(
-            "allowed_control",
+        probe_value(
+            "special_allowed_control",
+            _UNIT,
             "none",
             f"markers that give a special id where all special tokens are allowed / {len(_MARKERS)} markers",
             "The share of typed markers that become control tokens in a program that allows special tokens.",
             (EncodesWithSpecial,),
         ),
-        _share(
-            "allowed_swallowed",
+        probe_value(
+            "special_allowed_swallowed",
+            _UNIT,
             "none",
             "markers that are a special token and not in the decoded text / markers that are a special token",
             "The share of those control tokens that decoding leaves out: nobody sees them in the text.",

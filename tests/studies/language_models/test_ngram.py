@@ -48,7 +48,7 @@ class Dictionaries:
             return few
         y = Fraction(n[1], n[1] + 2 * n[2])
         found = [Fraction(0)] + [j - (j + 1) * y * Fraction(n[j + 1], n[j]) for j in (1, 2, 3)]
-        return found if all(0 <= d <= j for j, d in enumerate(found)) else few
+        return found if all(0 < d <= j for j, d in enumerate(found[1:], 1)) else few
 
     def p(self, word, history):
         n = len(history) + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 
 import numpy as np
@@ -17,7 +16,7 @@ from tokbench.formats import html, markdown
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
-from tokbench.studies.language_models.block import BitsComparison, BitsPerByte, TrainedIds
+from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.block import VALIDITY
 from tokbench.studies.validity.correlate import _Study
@@ -30,7 +29,7 @@ from tokbench.studies.validity.csv import (
 from tokbench.studies.validity.options import ValidityStudy
 from tokbench.studies.validity.targets import bits_target
 
-SIZES = (260, 280, 300, 340, 400)
+SIZES = (260, 270, 280, 300, 320)
 
 
 def prose(seed, size):
@@ -41,9 +40,9 @@ def prose(seed, size):
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """The configuration of a run over sixty documents: sizes of one BPE, bytes, and a published vocabulary."""
+    """The configuration of a run over forty documents: sizes of one BPE, bytes, and a published vocabulary."""
     folder = tmp_path_factory.mktemp("validity")
-    for k in range(60):
+    for k in range(40):
         (folder / f"{k:03}.txt").write_text(prose(k, 60), encoding="utf-8")
     path = folder / "run.yaml"
     path.write_text(
@@ -80,24 +79,24 @@ def results(path):
 
 @pytest.mark.slow
 def test_two_workers_give_the_same(path, results):
-    assert tokbench.run(path, workers=2, store=False).studies.get(VALIDITY) == (results.studies.get(VALIDITY) or [])
+    assert tokbench.run(path, workers=2, store=False).studies.get(VALIDITY) == results.studies.get(VALIDITY)
 
 
 def test_classes_hold_tokenizers_that_may_be_compared(results):
-    [study] = results.studies.get(VALIDITY) or []
+    [study] = results.studies.get(VALIDITY)
     sizes = [f"size-{size}" for size in SIZES]
     assert {each.name: each.tokenizers for each in study.classes} == {
         "all": ["bytes", *sizes],
         "sizes": sizes,
         "few": ["bytes", "size-260"],
     }
-    assert study.classes[-1].reason == "too few: 2 tokenizers with bits per byte that may be compared, and it needs 5"
+    assert study.classes[-1].reason.startswith("too few: 2 tokenizers")
     assert study.classes[-1].correlations == []
 
 
 def test_correlations_are_those_of_the_cells(results):
     """Compression and fertility order sizes of one BPE alike; less of one is more of the other."""
-    [study] = results.studies.get(VALIDITY) or []
+    [study] = results.studies.get(VALIDITY)
     of_class = {(each.metric, each.model): each for each in study.classes[1].correlations}
     ratio, cost = (of_class[name, "bits_per_byte_1"] for name in ("compression_ratio", "fertility"))
     assert ratio.rho == cost.rho
@@ -111,7 +110,7 @@ def test_correlations_are_those_of_the_cells(results):
 
 
 def test_hypotheses_are_decided_and_corrected_together(results):
-    [study] = results.studies.get(VALIDITY) or []
+    [study] = results.studies.get(VALIDITY)
     claims = [(each.metric, each.model, each.claim) for each in study.hypotheses]
     assert claims == [
         ("compression_ratio", "bits_per_byte_1", "> -0.5"),
@@ -129,23 +128,18 @@ def test_hypotheses_are_decided_and_corrected_together(results):
     assert [each.p_holm for each in tested] == holm([each.p for each in tested])
 
 
-def test_reports_have_sentences_table_charts_and_limits(results):
+def test_reports_have_sentences_table_and_charts(results):
     page, text = html.render(results), markdown.render(results)
-    for each in (page, text):
-        assert "Which metric tells beforehand" in each
-        assert "What this does not show: a correlation over these tokenizers" in each
-        assert "too few: 2 tokenizers" in each
     assert "Over 6 tokenizers (all), " in text
     assert "| rho larger than that of compression |" in text
     said = [line for line in text.splitlines() if line.startswith("- Over 5 tokenizers (sizes), compression ")]
     assert said[0].endswith("(exploratory).")
     assert 'aria-label="compression, all, against bits per byte of order 1: rho' in page
-    assert 'id="validity"' not in html.render(Results(name="none"))
 
 
 def test_validity_csv_has_every_correlation(results):
     rows = list(csv.DictReader(validity_csv(results).splitlines()))
-    [study] = results.studies.get(VALIDITY) or []
+    [study] = results.studies.get(VALIDITY)
     assert tuple(rows[0]) == VALIDITY_COLUMNS
     assert len(rows) == sum(len(each.correlations) for each in study.classes)
     claimed = [row for row in rows if row["hypothesis"] == "true"]
@@ -153,16 +147,6 @@ def test_validity_csv_has_every_correlation(results):
         ("all", "compression_ratio"),
         ("sizes", "bits_per_byte_1"),
     }
-
-
-def test_results_are_read_again_and_older_ones_have_no_study(results, tmp_path):
-    path = tmp_path / "results.json"
-    path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).studies.get(VALIDITY) == results.studies.get(VALIDITY)
-    body = json.loads(results.to_json())
-    del body["studies"]["validity"]
-    path.write_text(json.dumps(body), encoding="utf-8")
-    assert Results.read(path).studies.get(VALIDITY) is None
 
 
 SMALL = """
@@ -216,17 +200,13 @@ def test_mistakes_are_told_with_their_places(write_config):
     ]
 
 
-def test_a_study_without_models_is_refused(write_config):
-    found = problems(write_config(extra="study: {validity: {}}\n"))
-    assert found == [
-        "run.yaml:9:19: the study needs a family of metrics that trains models; add bits_per_byte to 'metrics'"
-    ]
-
-
-def test_a_hypothesis_makes_one_claim(write_config):
+def test_a_study_needs_models_and_a_hypothesis_one_claim(write_config):
+    [found] = problems(write_config(extra="study: {validity: {}}\n"))
+    assert found.startswith("run.yaml:9:19: ")
+    assert "bits_per_byte" in found
     extra = "study:\n  validity:\n    hypotheses: [{metric: tokens, predicts: bits_per_byte}]\n"
     [found] = problems(write_config(metrics="[compression, bits_per_byte]", extra=extra))
-    assert found.endswith("give one of at_least, at_most and better_than")
+    assert "at_least, at_most and better_than" in found
 
 
 def test_tokenizers_of_other_texts_stand_in_classes_of_their_own():
@@ -295,9 +275,8 @@ def test_tokenizers_with_too_few_training_tokens_an_id_do_not_count():
         (["t0"], ["t6"]),
     ]
     assert rho_of(study) == 1.0
-    assert study.classes[1].reason == (
-        "too few: 1 tokenizers with bits per byte that may be compared and have 50 training tokens an id, and it needs 5"
-    )
+    assert study.classes[1].reason.startswith("too few: 1 tokenizers")
+    assert study.classes[1].correlations == []
     assert study.trained_ids["t6"].tokens_per_id == 1.2
 
 
@@ -309,31 +288,16 @@ def test_an_option_lets_all_count():
     assert rho_of(study) == pytest.approx(-2 / 7)
 
 
-def test_tokenizers_of_which_nothing_is_known_count():
-    target, values = starved([])
-    assert _Study(ValidityStudy(), target, values).outcome().left_out == []
-
-
-def test_too_few_that_are_fed_have_no_correlation():
-    target, values = starved([139, 50, 80, 90, 1, 1, 1])
-    [group] = _Study(ValidityStudy(), target, values).outcome().classes
-    assert group.correlations == []
-    assert group.reason.startswith("too few: 4 tokenizers with bits per byte that may be compared and have 50")
-
-
-def read_again(body, folder):
-    path = folder / "results.json"
-    path.write_text(body, encoding="utf-8")
-    return Results.read(path)
-
-
-def test_the_reports_show_who_is_left_out_and_why(results, tmp_path):
+def test_the_reports_show_who_is_left_out(results, tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text(results.to_json(), encoding="utf-8")
+    shown = Results.read(path)
+    for block in (BITS_PER_BYTE, VALIDITY):
+        assert shown.studies.get(block) == results.studies.get(block)
     target, values = starved([139, 50, 80, 90, 100, 49.9, 1.2])
-    shown = read_again(results.to_json(), tmp_path)
     shown.studies.put(VALIDITY, [_Study(ValidityStudy(), target, values).outcome()])
     text = markdown.render(shown)
-    assert "t5 and t6 have fewer than 50 training tokens an id, and a model hardly learns ids" in text
-    assert "Fewer than 50 training tokens an id: not in the correlation" in html.render(shown)
+    assert "t5 and t6 have fewer than 50 training tokens an id" in text
     assert "| t6 | 1.2 | 25.0 % | 4.00 | 3.00 |" in text
     rows = list(csv.DictReader(validity_csv(shown).splitlines()))
     assert {(row["tokens_per_id"], row["left_out"]) for row in rows} == {("50.0", "t5 t6")}
@@ -342,21 +306,8 @@ def test_the_reports_show_who_is_left_out_and_why(results, tmp_path):
 def test_the_table_of_tokenizers_has_their_training_tokens(results):
     rows = list(csv.DictReader(validity_tokenizers_csv(results).splitlines()))
     assert tuple(rows[0]) == TOKENIZER_COLUMNS
-    [study] = results.studies.get(VALIDITY) or []
+    [study] = results.studies.get(VALIDITY)
     assert len(rows) == len(study.trained_ids) * 6
     row = next(row for row in rows if (row["tokenizer"], row["model"]) == ("bytes", "bits_per_byte_2"))
     assert (row["ids"], row["training_bytes_per_token"], row["left_out"]) == ("256", "1.0", "false")
     assert float(row["tokens_per_id"]) == int(row["training_tokens"]) / 256
-
-
-def test_older_results_are_read_and_say_that_the_numbers_are_not_known(results, tmp_path):
-    body = json.loads(results.to_json())
-    for study in ("language_models", "validity"):
-        for part in body["studies"][study]["body"]:
-            for key in ("trained_ids", "least_tokens_per_id", "left_out"):
-                part.pop(key, None)
-    older = read_again(json.dumps(body), tmp_path)
-    [study] = older.studies.get(VALIDITY) or []
-    assert (study.least_tokens_per_id, study.trained_ids, study.left_out) == (None, {}, [])
-    line = next(line for line in markdown.render(older).splitlines() if line.startswith("| bytes | no training text"))
-    assert line.endswith("| not known | not known | not known | not known |")

@@ -145,11 +145,13 @@ def discounts(frequencies: Ints) -> Floats:
     """Return float64[4], the discounts of counts of 0, 1, 2, and of 3 or more.
 
     Chen and Goodman 1999, equation (26): with n_j n-grams of count j (``frequencies``, up to 4) and Y = n_1 / (n_1 + 2
-    n_2), it is D_j = j - (j + 1) Y n_{j+1} / n_j. Where some n_j is 0 or D_j is not in [0, j], all are 0.5, 1 and 1.5.
+    n_2), it is D_j = j - (j + 1) Y n_{j+1} / n_j. Where some n_j is 0 or D_j is not in (0, j], all are 0.5, 1 and 1.5.
 
     >>> [round(float(discount), 4) for discount in discounts(np.array([0, 100, 40, 20, 10]))]
     [0.0, 0.5556, 1.1667, 1.8889]
     >>> discounts(np.array([0, 2, 1, 0, 0])).tolist()
+    [0.0, 0.5, 1.0, 1.5]
+    >>> discounts(np.array([0, 1, 1, 2, 4])).tolist()  # D_2 = 0 would leave nothing for what was not seen
     [0.0, 0.5, 1.0, 1.5]
     """
     n = frequencies.astype(np.float64)
@@ -158,7 +160,7 @@ def discounts(frequencies: Ints) -> Floats:
         return few
     y = n[1] / (n[1] + 2 * n[2])
     taken = np.array([0.0] + [j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3)])
-    return few if np.any(taken < 0) or np.any(taken > np.arange(4)) else taken
+    return few if np.any(taken[1:] <= 0) or np.any(taken > np.arange(4)) else taken
 
 
 def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:

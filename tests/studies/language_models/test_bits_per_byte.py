@@ -12,7 +12,7 @@ from tokbench.corpus.corpus import Corpus
 from tokbench.foundation.progress import silent
 from tokbench.sources.python import StdlibOptions, StdlibSource
 from tokbench.sources.sample import SampleOptions, SampleSource
-from tokbench.studies.language_models.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
+from tokbench.studies.language_models.bits_per_byte import DECIDING, ModelTextOptions, NgramBits
 from tokbench.studies.language_models.contract import ModelTask, ModelTexts
 from tokbench.studies.language_models.fit import emitted_ids, encoded_part
 from tokbench.studies.language_models.scored_bits import bits_verdict
@@ -32,7 +32,7 @@ def fit(parts):
     def bits(tokenizer):
         training, scored = encoded_part(tokenizer, parts.training), encoded_part(tokenizer, parts.scored)
         n_ids = emitted_ids(tokenizer, training.encoded.ids, scored.encoded.ids)
-        return NgramBits(BitsPerByteOptions()).fit(ModelTask(training, scored, n_ids, {}), silent)
+        return NgramBits(ModelTextOptions()).fit(ModelTask(training, scored, n_ids, {}), silent)
 
     return bits
 

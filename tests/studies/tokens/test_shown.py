@@ -159,22 +159,18 @@ def test_translations_show_the_same_sentences():
 
 
 @pytest.mark.slow
-def test_a_text_that_ends_the_process_costs_itself_alone(faulty, write_config):
-    texts = ["aa", "b", "ac", "caa"]
+def test_a_text_that_ends_the_process_costs_its_tokenizer(faulty, write_config):
     path = write_config(
         corpora="  c: {source: text, path: x.txt}",
         tokenizers="  bad: {backend: CrashesInEncode}\n  good: {backend: utf8_bytes}",
-        extra=f"show: {texts}\n",
+        extra="show: [aa, b]\n",
     )
     path.with_name("x.txt").write_text("aaa", encoding="utf-8")
     results = tokbench.run(path, workers=1)
     for each in shown_texts(results).texts:
         bad, good = each.segmentations
         assert good.ids == list(each.text.encode())
-        if each.text == "b":
-            assert "SIGSEGV while encoding the texts to show" in bad.reason
-        else:
-            assert bad.ids == good.ids
+        assert "SIGSEGV while encoding the texts to show" in bad.reason
     assert not results.failed, "texts to look at are no numbers"
 
 

@@ -45,14 +45,10 @@ class ModelTextOptions(Options):
         return ModelTexts(self.train, self.holdout, training, scored, self.document_bytes)
 
 
-class BitsPerByteOptions(ModelTextOptions):
-    """Options of the family ``bits_per_byte``."""
-
-
 class NgramBits:
     """Interpolated modified Kneser-Ney models of all orders."""
 
-    def __init__(self, options: BitsPerByteOptions) -> None:
+    def __init__(self, options: ModelTextOptions) -> None:
         self._options = options
 
     @property
@@ -119,6 +115,6 @@ SPEC: Final = MetricFamily(
     summary="bits per byte of small language models trained on the ids of each tokenizer, for six orders of n-grams",
     study="language_models",
     make=NgramBits,
-    options=BitsPerByteOptions,
+    options=ModelTextOptions,
     values=tuple(_metric(order) for order in range(1, ORDERS + 1)),
 )

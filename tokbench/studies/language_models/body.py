@@ -34,7 +34,7 @@ class Body:
 
     @property
     def parameters(self) -> int:
-        """Without the embeddings.
+        """The number without embeddings.
 
         >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
         98624
@@ -69,12 +69,7 @@ PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
 
 
 class Point(NamedTuple):
-    """A model after some of the training text: its UTF-8 bytes, predicted tokens and wall time.
-
-    Attributes:
-        flops: see :meth:`Body.flops`.
-        bits: float64[d], of each scored document, EOS included.
-    """
+    """A model after some of the training text; ``bits`` are float64[d], of each scored document, EOS included."""
 
     n_bytes: int
     tokens: int

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from tokbench.plugin import CellTables, DisplayCell, Drawing, ProfileLine, line_key, line_profile
+from tokbench.plugin import CellTables, Chart, DisplayCell, Drawing, ProfileLine, line_key, line_profile
 from tokbench.studies.language_models.block import BitsPerByte, TrainedAmount
 
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class BitsCharts:
-    """The charts of one corpus, if any tokenizer has numbers."""
-
-    drawings: Sequence[Drawing] = ()
-    keys: Sequence[tuple[str, Drawing]] = ()
-
-
-def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
+def bits_charts(tables: CellTables, study: BitsPerByte) -> list[Chart]:
     """Return the charts of one corpus."""
     names = by_block(study)
     if study.trainings:
         lines = {name: study.trainings[name].amounts for name in names}
         most = max(map(len, lines.values()))
         whole = {name: amounts for name, amounts in lines.items() if len(amounts) == most}
-        return _charts(whole, [_by_amount(study, whole)] if most >= _DRAWN else [])
+        return _charts(study, whole, [_by_amount(study, whole)] if most >= _DRAWN else [])
     metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
     cells = {name: [metric.cells[name] for metric in metrics] for name in names}
     known = {name: line for name, line in cells.items() if all(cell.value is not None for cell in line)}
     if not known or len(study.metrics) < _DRAWN:
-        return BitsCharts()
-    return _charts(known, [_by_model(study, known), *_beyond_the_mean(tables, study, known)])
+        return []
+    return _charts(study, known, [_by_model(study, known), *_beyond_the_mean(tables, study, known)])
 
 
 def by_block(study: BitsPerByte) -> list[str]:
@@ -43,9 +34,9 @@ def by_block(study: BitsPerByte) -> list[str]:
     return sorted(study.blocks, key=lambda name: blocks.index(study.blocks[name]))
 
 
-def _charts(names: Iterable[str], drawings: Sequence[Drawing]) -> BitsCharts:
-    keys = [(name, line_key(number)) for number, name in enumerate(names)]
-    return BitsCharts(drawings, keys) if drawings else BitsCharts()
+def _charts(study: BitsPerByte, names: Iterable[str], drawings: Sequence[Drawing]) -> list[Chart]:
+    keys = tuple((name, line_key(number)) for number, name in enumerate(names))
+    return [Chart(f"bits-per-byte-{study.corpus}", drawing, keys) for drawing in drawings]
 
 
 def _by_amount(study: BitsPerByte, lines: Mapping[str, Sequence[TrainedAmount]]) -> Drawing:

@@ -26,7 +26,7 @@ class ModelTexts(NamedTuple):
 
     Attributes:
         train: the corpus that trains; empty for the scored one.
-        holdout: the scored share of documents, by a hash of the text, if one corpus is both and has no holdout.
+        holdout: the scored share of documents, if one corpus is both and has no holdout.
         most_training, most_scored: bytes of each part at most, by smallest hashes.
         most_document, training_piece: bytes of a scored document, which is cut off, and of a training document, which
             becomes several; 0 leaves documents whole.
@@ -43,7 +43,7 @@ class ModelTexts(NamedTuple):
 class EncodedPart(NamedTuple):
     """The encoded documents of one part, in the order of a hash of their text, without special tokens.
 
-    ``n_bytes`` are int64[d], the UTF-8 bytes of the originals.
+    ``n_bytes`` are int64[d].
     """
 
     encoded: Encoded
@@ -59,13 +59,7 @@ class Checkpoints(Protocol):
 
 
 class ModelTask(NamedTuple):
-    """The input of a metric of models for one tokenizer.
-
-    Attributes:
-        scored: the documents to predict, all lossless.
-        n_ids: ids that the tokenizer can emit, without special, unknown and empty ones.
-        saved: finished parts of an earlier run; an entry is stored at once.
-    """
+    """The input of a metric of models for one tokenizer that can emit ``n_ids``; all scored documents are lossless."""
 
     training: EncodedPart
     scored: EncodedPart
@@ -74,13 +68,7 @@ class ModelTask(NamedTuple):
 
 
 class ModelStates(NamedTuple):
-    """The states of all tokenizers on one corpus.
-
-    Attributes:
-        documents: the number of scored documents.
-        states: by tokenizer, in the order of the run, without failed and lossy ones.
-        comparable: pairs that learned from the same text, none of it scored, or with a baseline, or both published.
-    """
+    """The states of all tokenizers on one corpus, without failed and lossy ones, and the comparable pairs."""
 
     documents: int
     states: Mapping[str, Any]
@@ -92,13 +80,10 @@ class ModelOutcome(NamedTuple):
 
     Attributes:
         values: by tokenizer and metric id.
-        comparisons: the verdict on every comparable pair.
         models: by metric, its model in words, such as ``order 3``; the simplest first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
-        scored: by tokenizer, the bits of the scored documents under each of ``models``; may be empty.
-        words: sentences for the report.
-        trainings: by tokenizer; may be empty.
+        scored: by tokenizer, the bits of the scored documents under each of ``models``.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -114,15 +99,13 @@ class ModelOutcome(NamedTuple):
 class ModelMetric(Protocol):
     """A metric that trains models on the ids of each tokenizer, and scores them on other text.
 
-    A state has the same kinds of values as a text metric's, or it is not stored. It depends on the task alone.
+    A state depends on the task alone.
     """
 
     @property
-    def texts(self) -> ModelTexts:
-        """The choice of training and scored documents."""
+    def texts(self) -> ModelTexts: ...
 
     def fit(self, task: ModelTask, progress: Progress, /) -> Any:
-        """Train and score the models of one tokenizer, and return the state."""
+        """Return the state of one tokenizer."""
 
-    def finish_models(self, states: ModelStates, /) -> ModelOutcome:
-        """Return the values and comparisons of all tokenizers on one corpus."""
+    def finish_models(self, states: ModelStates, /) -> ModelOutcome: ...

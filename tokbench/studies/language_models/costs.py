@@ -14,7 +14,7 @@ from tokbench.studies.language_models.transformer import TransformerOptions
 ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
 
 _BYTES_PER_TOKEN: Final = 3
-"""Assumed bytes of text per token; one for a vocabulary of bytes."""
+"""Assumed, but for a vocabulary of bytes."""
 
 _BYTE_IDS: Final = 256
 _SWEEP_SHARE: Final = 0.1
@@ -24,10 +24,7 @@ _OPERATIONS_PER_SECOND: Final = (6e9, 3e10)
 
 
 class ModelCost(NamedTuple):
-    """The estimated cost of training the models of one tokenizer: bytes of one training, operations of all.
-
-    ``family`` may be the study of measured sizes; ``advice`` is for less memory.
-    """
+    """The estimated cost of training the models of one tokenizer: bytes of one training, operations of all."""
 
     family: str
     corpus: str
@@ -68,11 +65,7 @@ def _minutes(operations: float) -> str:
 
 
 def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None, advice: str) -> None:
-    """Refuse a training that needs more memory than ``room`` bytes.
-
-    Raises:
-        InputError: it needs more.
-    """
+    """Raise an ``InputError`` if a training needs more memory than ``room`` bytes."""
     from tokbench.studies.language_models.transformer_model import window_of  # imports JAX, which takes a second
 
     if room is None:
@@ -81,16 +74,6 @@ def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | 
     lacking = _lacking(needed, room, advice)
     if lacking:
         raise InputError(f"a training with {n_ids:,} ids takes {_memory(needed)}, {lacking}")
-
-
-def in_all(costs: Sequence[ModelCost]) -> str:
-    """Return the time of all models and the assumptions of the costs.
-
-    >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
-    models in all: 3.3 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
-    """
-    time = _minutes(sum(cost.operations for cost in costs))
-    return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
 
 
 def foresee(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
@@ -103,7 +86,9 @@ def cost_lines(plan: Plan, costs: Sequence[ModelCost]) -> Iterator[str]:
     room = memory_room(plan.config)
     yield from (cost.sentence(room) for cost in costs)
     if costs:
-        yield in_all(costs)
+        time = _minutes(sum(cost.operations for cost in costs))
+        counted = f"counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
+        yield f"models in all: {time}; {counted}"
 
 
 def _costs_of_families(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[ModelCost]:

@@ -72,7 +72,7 @@ _PUBLISHED: Final = "published, training text unknown"
 
 
 class LostText(NamedTuple):
-    """The numbers of lossy scored documents."""
+    """Lossy scored documents, by number."""
 
     documents: tuple[int, ...]
 
@@ -161,9 +161,7 @@ def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded)
 
 
 def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
-    """Return how many ids a tokenizer can emit: without special tokens, the unknown token, and ids without bytes.
-
-    ``known`` ids, which it has emitted, count in any case.
+    """Return how many ids a tokenizer can emit: ``known`` ones, and all but special, unknown and empty tokens.
 
     >>> import tokbench
     >>> emitted_ids(tokbench.load("utf8_bytes"))
@@ -203,10 +201,7 @@ def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) ->
 
 
 def fit_models(context: StudyContext) -> Outcome:
-    """Measure every family of models on each of its corpora, without tokenizers that ended a process.
-
-    The detail of the outcome has the bits of the scored documents.
-    """
+    """Measure every family of models on each of its corpora; the detail has the bits of the scored documents."""
     outcome = Outcome(block=[], detail=[])
     for family, options in context.plan.metrics:
         if family.study == STUDY:

@@ -20,10 +20,7 @@ _BEYOND: Final = 3
 
 
 class SeedCurves(NamedTuple):
-    """The trainings of one tokenizer at the highest ``learning_rate``, with the curve of each seed.
-
-    ``tried`` are bits per byte by rising learning rate on a tenth of the text.
-    """
+    """The curve of each seed; ``tried`` are bits per byte by rising learning rate on a tenth of the text."""
 
     learning_rate: float
     tried: dict[float, float]
@@ -47,8 +44,13 @@ def train_seeds(
     def shown(step: str) -> Progress:
         return lambda _, done, total: progress(step, done, total)
 
-    def trained(seed: int, rate: float, step: str) -> list[Point]:
-        return train_curve(
+    tried: dict[float, float] = {}
+    if len(rates) > 1:
+        search = shown("trying learning rates")
+        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+    rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
+    curves = [
+        train_curve(
             training,
             scored,
             n_ids,
@@ -57,16 +59,8 @@ def train_seeds(
             seed=seed,
             shares=shares,
             saved=saved,
-            progress=shown(step),
+            progress=shown(f"training transformers, seed {number} of {len(seeds)}"),
         )
-
-    tried: dict[float, float] = {}
-    if len(rates) > 1:
-        search = shown("trying learning rates")
-        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
-    rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
-    curves = [
-        trained(seed, rate, f"training transformers, seed {number} of {len(seeds)}")
         for number, seed in enumerate(seeds, 1)
     ]
     jax.clear_caches()

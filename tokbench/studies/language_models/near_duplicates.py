@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 WINDOW: Final = 32
-"""Bytes of a window: a phrase of five or six English words."""
+"""Bytes, a phrase of five or six English words."""
 
 SAMPLED: Final = 8
-"""One of so many windows is looked at."""
 
 _STRETCH: Final = 1 << 20
 

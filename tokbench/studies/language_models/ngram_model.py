@@ -121,8 +121,6 @@ def _ranked(keys: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class _Smoothed:
-    """An order with raw counts, or counts of preceding tokens."""
-
     order: _Order
     counts: Ints
     histories: int

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tokbench.plugin import (
     MetricFamily,
-    Options,
-    Outcome,
-    Plan,
-    PreparedTokenizer,
     SectionSpec,
-    StudyContext,
     StudySpec,
     hookimpl,
     missing_members,
@@ -20,25 +15,13 @@ from tokbench.plugin import (
 from tokbench.studies.language_models import bits_per_byte, transformer
 from tokbench.studies.language_models.block import BITS_PER_BYTE
 from tokbench.studies.language_models.contract import ModelMetric
-
-
-def run(context: StudyContext, _: Options) -> Outcome:
-    """Train and score the models."""
-    from tokbench.studies.language_models.fit import fit_models
-
-    return fit_models(context)
+from tokbench.studies.language_models.costs import foresee
+from tokbench.studies.language_models.fit import fit_models
 
 
 def lacks(metric: Any) -> str:
     """Return what a metric of models lacks; empty if nothing."""
     return missing_members(metric, "a metric of models", ModelMetric)
-
-
-def foresee(plan: Plan, _: Options, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
-    """Yield the memory and time of models."""
-    from tokbench.studies.language_models.costs import foresee as costs
-
-    yield from costs(plan, prepared)
 
 
 @hookimpl
@@ -49,12 +32,12 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             name="language_models",
             title="bits per byte",
             summary="small language models trained on the ids of each tokenizer",
-            run=run,
+            run=lambda context, _: fit_models(context),
             block=BITS_PER_BYTE,
             long=True,
             reads_texts=True,
             lacks=lacks,
-            foresee=foresee,
+            foresee=lambda plan, _, prepared: foresee(plan, prepared),
         )
     )
 

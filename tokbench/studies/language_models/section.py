@@ -55,7 +55,7 @@ _NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
 def bits_per_byte_document(tables: CellTables) -> Section | None:
-    """Return the section; ``None`` if no small models were trained."""
+    """Return the section."""
     nodes = [node for study in (tables.results.studies.get(BITS_PER_BYTE) or []) for node in _study(tables, study)]
     return Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
 
@@ -76,17 +76,17 @@ def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
 
 def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
     charts = bits_charts(tables, study)
-    if not charts.drawings:
+    if not charts:
         return []
     over = ", over the text that its models have learned from" if study.trainings else ""
     legend = f"A line for each tokenizer{over}; less is better."
-    if len(charts.drawings) > 1:
+    if len(charts) > 1:
         legend += (
             " The second chart shows the models that decide from near: what each tokenizer needs beyond the mean of "
             f"all but the baselines. Where two lines cross there by more than chance, the verdict {depends(study)}."
         )
-    keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts.keys], "legend")
-    return [Rich([keys, Multiples(charts.drawings, look="profiles"), Paragraph(legend, "legend")])]
+    keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
+    return [Rich([keys, Multiples([chart.drawing for chart in charts], look="profiles"), Paragraph(legend, "legend")])]
 
 
 def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
@@ -126,7 +126,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
 
 
 def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
-    """Return the cells below :data:`TRAINED_IDS_COLUMNS`; older results lack them.
+    """Return the cells below :data:`TRAINED_IDS_COLUMNS`.
 
     >>> trained_ids_cells(TrainedIds(ids=8, training_tokens=10, tokens_per_id=1.25, never_trained=0.5,
     ...     training_bytes_per_token=7.77, scored_bytes_per_token=4.614))
@@ -246,9 +246,7 @@ def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
 
 
 def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
-    """Return the search for a learning rate in words; empty without one.
-
-    ``tried`` has, by learning rate, bits per byte on a tenth of the text.
+    """Return the search for a learning rate in words.
 
     >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
     bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
@@ -263,11 +261,9 @@ def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
 
 
 def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts by corpus."""
+    """Yield the charts."""
     for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
-        charts = bits_charts(tables, bits)
-        for drawing in charts.drawings:
-            yield Chart(f"bits-per-byte-{bits.corpus}", drawing, tuple(charts.keys))
+        yield from bits_charts(tables, bits)
 
 
 BITS: Final = SectionSpec(name="bits_per_byte", place=60, build=bits_per_byte_document, charts=bits_per_byte_charts)

@@ -53,11 +53,8 @@ def text_parts(
 ) -> TextParts:
     """Read two corpora, which may be one, and choose the documents of both parts.
 
-    If one corpus is both and has no holdout, the share ``texts.holdout`` is scored, and the rest trains. ``remedy`` is
-    advice of the error.
-
     Raises:
-        InputError: no document is left in a part, or the text cannot be read.
+        InputError: no document is left in a part, or the text cannot be read; ``remedy`` is the advice.
     """
     learned, predicted = _chosen(training, scored, texts)
     new = ~near_duplicates([document.text for document in [*learned, *predicted]])

@@ -96,11 +96,10 @@ class TrainedModels:
     """The models of one tokenizer, on one corpus.
 
     Attributes:
-        n_ids: how many ids the tokenizer can emit.
         rates: bits per byte by learning rate, on a tenth of the text.
         seen, flops: int64[p], UTF-8 bytes of text and operations up to each point; means over seeds.
         bits: float64[s, p, g], by seed, point and jackknife group.
-        n_bytes: float64[g], of each group.
+        n_bytes: float64[g].
     """
 
     n_ids: int
@@ -139,10 +138,6 @@ class TrainedModels:
         near = int(np.abs(np.log2(shares) + 2).argmin())
         return near if 0.2 <= shares[near] <= 0.3 else None  # noqa: PLR2004 - a fifth more or less is still a quarter
 
-    @property
-    def last(self) -> int:
-        return len(self.flops) - 1
-
 
 class TransformerBits:
     """Transformers of one body with several seeds."""
@@ -180,7 +175,8 @@ class TransformerBits:
         budget = min((int(state.flops[-1]) for state in trained.values()), default=0)
         places = {name: state.place_of(budget) for name, state in trained.items()}
         scored = {
-            name: state.at(state.quarter or 0, state.last, places[name] or 0.0) for name, state in trained.items()
+            name: state.at(state.quarter or 0, len(state.flops) - 1, places[name] or 0.0)
+            for name, state in trained.items()
         }
         values = {name: self._values(name, scored[name], places[name], trained, budget) for name in trained}
         both = [pair for pair in states.comparable if all(places[name] is not None for name in pair)]

@@ -8,8 +8,7 @@ The training text, the context and the text of one step are equal in bytes. One 
 of text: before each amount a copy is cooled down, its constant learning rate falling to 0 over the last fifth of the
 text (Hu and others 2024; Hägele and others 2024).
 
-JAX and optax are needed (the extra ``lm``). On a CPU there is one thread; the same seed gives the same number on the
-same machine.
+The same seed gives the same number on the same machine.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ Parameters = dict[str, Any]
 
 
 def initial(n_ids: int, body: Body, seed: int) -> Parameters:
-    """Return random parameters."""
+    """Draw parameters."""
     keys = iter(jax.random.split(jax.random.key(seed), 1 + 4 * body.layers))
     width = body.width
 
@@ -218,18 +217,8 @@ def train_curve(
     """Train on documents, and score a model for each share of them that adds a document.
 
     The order of the documents is the same for every tokenizer. The models of a share have learned once from the first
-    documents that fit into that share of the bytes.
-
-    Args:
-        training: the documents that train, with ids below ``n_ids``.
-        scored: the documents that are scored.
-        n_ids: how many ids the tokenizer can emit, or the highest id and one more.
-        body: the model, and the bytes of a step.
-        learning_rate: the highest one, reached after an eighth of the steps.
-        seed: of the parameters and of the order.
-        shares: rising shares of the training text, the last one 1.
-        saved: finished points, by learning rate and seed; the caller separates all else.
-        progress: called with the finished steps and all steps.
+    documents that fit into that share of the bytes; the last share is 1. The learning rate is the highest one, reached
+    after an eighth of the steps. ``saved`` has finished points by learning rate and seed alone.
 
     Raises:
         ValueError: the training text is empty, or has an id that is not below ``n_ids``.

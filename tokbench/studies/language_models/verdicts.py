@@ -48,7 +48,7 @@ def depends(study: BitsPerByte) -> str:
 
 
 def summary(study: BitsPerByte) -> str:
-    """Return in a few sentences what the comparisons say.
+    """Return the comparisons in a few sentences.
 
     >>> from dataclasses import replace
     >>> def pair(one, other, verdict):
@@ -110,13 +110,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
-    """Return a verdict in words.
-
-    >>> study = BitsPerByte(corpus="c", train="c", family="f", metrics=[], models=[], deciding=[], least=0.02)
-    >>> pair = BitsComparison(tokenizer="a", other="b", differences=[-0.1], errors=[0.01], verdict="depends")
-    >>> sentence(study, pair)
-    'a or b: which is better depends on the order'
-    """
+    """Return a verdict in words."""
     one, other = pair.tokenizer, pair.other
     if pair.verdict == "better":
         return f"{one} is better than {other}"

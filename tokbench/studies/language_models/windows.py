@@ -45,9 +45,7 @@ def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
 
 
 def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
-    """Cut each document by itself into windows that overlap by half; each token is predicted once.
-
-    So a token has at least half a window before it, or all of its document.
+    """Cut each document by itself into windows that overlap by half, so that a token has half a window before it.
 
     >>> text = Encoded(np.array([1, 2, 3, 4, 5], dtype=np.uint32), np.array([0, 5]))
     >>> windows = scoring_windows(text, n_ids=10, window=4)

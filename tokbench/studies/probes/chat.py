@@ -25,14 +25,6 @@ _MESSAGES: Final = (
 
 
 class _ChatProbe:
-    """Writes the same conversation in every template.
-
-    >>> import tokbench
-    >>> values = CHAT.ask(tokbench.load("utf8_bytes")).values
-    >>> values["template_chatml"].value  # <|im_start|>user is 16 bytes, <|im_end|> 10, and there are two line ends
-    30.5
-    """
-
     name = "chat"
     title = "What a chat template costs"
     explanation = (

@@ -33,12 +33,6 @@ _SHOWN: Final = 4
 
 
 def _measure(encoded: EncodedShard) -> Values:
-    """Return the share of glitch tokens that are one id, and the longest token's length.
-
-    >>> import tokbench
-    >>> GLITCH.ask(tokbench.load("utf8_bytes")).values["probe_glitch"].value
-    0.0
-    """
     values: dict[str, Measured | NotApplicable] = {
         "probe_glitch": Measured(float((encoded.tokens[: len(_GLITCHES)] == 1).mean()), len(_GLITCHES))
     }

@@ -7,15 +7,13 @@ from typing import Final
 
 from tokbench.plugin import (
     MetricFamily,
-    Options,
-    Outcome,
     Probe,
     SectionSpec,
-    StudyContext,
     StudySpec,
     hookimpl,
     missing_members,
 )
+from tokbench.studies.probes.ask import run
 from tokbench.studies.probes.block import PROBES
 from tokbench.studies.probes.chat import CHAT
 from tokbench.studies.probes.figures import ARITHMETIC, DATES
@@ -49,13 +47,6 @@ FAMILIES: Final = (
 def lacks(probes: Sequence[Probe]) -> str:
     """Return why a probe of a family cannot run; empty if all can."""
     return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
-
-
-def run(context: StudyContext, options: Options) -> Outcome:
-    """Ask all probes."""
-    from tokbench.studies.probes.ask import run as ask_all
-
-    return ask_all(context, options)
 
 
 @hookimpl

@@ -44,11 +44,6 @@ def _spaces(encoded: EncodedShard) -> Values:
 
 
 def _spell(word: str) -> str:
-    """Return a word with hyphens between its letters.
-
-    >>> _spell("hat")
-    'h-a-t'
-    """
     return "-".join(word)
 
 
@@ -80,10 +75,6 @@ def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
     """Return the longest tokens that are words of ASCII letters, perhaps with a leading space.
 
     Variants in the first letter's case or the space count once. A word's text must encode to this one id.
-
-    >>> import tokbench
-    >>> longest_words(tokbench.load("utf8_bytes"), 3)
-    []
     """
     assert isinstance(tokenizer, HasTokenBytes)
     if tokenizer.vocab_size > LARGEST:

@@ -25,22 +25,10 @@ _UNIT: Final = "share of markers"
 
 
 def _text(marker: str) -> str:
-    """Return a text in which a user types a marker.
-
-    >>> _text("<s>")
-    'Print <s> please'
-    """
     return f"Print {marker} please"
 
 
 def _measure(encoded: EncodedShard) -> Values:
-    """Return the shares of markers that become text or control ids, or are lost.
-
-    >>> import tokbench
-    >>> values = TYPED.ask(tokbench.load("utf8_bytes")).values
-    >>> values["special_typed_text"].value, values["special_typed_lost"].value
-    (1.0, 0.0)
-    """
     tokenizer, count = encoded.tokenizer, len(_MARKERS)
     shown = [marker in back for marker, back in zip(_MARKERS, encoded.decoded, strict=True)]
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
@@ -57,7 +45,8 @@ def _measure(encoded: EncodedShard) -> Values:
     return values
 
 
-def _where_allowed(tokenizer: EncodesWithSpecial, special: set[int]) -> Values:
+def _where_allowed(tokenizer: Tokenizer, special: set[int]) -> Values:
+    assert isinstance(tokenizer, EncodesWithSpecial)
     ids = [[*map(int, tokenizer.encode_with_special(_text(marker), allowed_special="all"))] for marker in _MARKERS]
     control = [k for k, marker_ids in enumerate(ids) if not special.isdisjoint(marker_ids)]
     backs = decode_batch(tokenizer, from_lists(ids))

@@ -210,7 +210,7 @@ class TokenViews:
 
     @cached_property
     def data(self) -> str:
-        """The texts of the page for its script, as JSON: of each token the id and the number of bytes.
+        """The texts of the page for its script, as JSON.
 
         A row has the tokenizer, head, remarks, ids, lengths, and by number additions to titles; tokens that cannot be
         aligned have text, title, line ends, and 1 for bytes that are not whole characters.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
@@ -36,8 +35,6 @@ MOST_WORST: Final = 3
 _LEAST_TIMES: Final = 1.1
 
 _CANDIDATES: Final = 6
-
-_MOST_DEATHS: Final = 8
 
 _SEGMENTATIONS: Final = "segmentations"
 
@@ -131,21 +128,12 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 
 
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
-    """Texts that end a process are found by halves, up to eight processes for a tokenizer."""
-    cut: dict[str, dict[str, Segmentation]] = {name: {} for name in wanted}
+    cut: dict[str, dict[str, Segmentation]] = {}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
-    deaths: Counter[str] = Counter()
-    while jobs:
-        asked, jobs = AskedJobs(jobs, "showing tokens", _kept, _all_cut, again=True), []
-        for job, value, crashed in context.ask(asked):
-            half = len(job.texts) // 2
-            deaths[job.name] += crashed
-            if half and crashed and deaths[job.name] < _MOST_DEATHS:
-                jobs += [replace(job, texts=part) for part in (job.texts[:half], job.texts[half:])]
-                continue
-            failed = isinstance(value, Failure)
-            segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
-            cut[job.name].update(zip(job.texts, segmentations, strict=True))
+    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, _all_cut, again=True)):
+        failed = isinstance(value, Failure)
+        segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
+        cut[job.name] = dict(zip(job.texts, segmentations, strict=True))
     return cut
 
 
@@ -192,22 +180,14 @@ def _ranked(documents: Iterable[WorstDocument], share: Callable[[WorstDocument],
     return list(chain.from_iterable(ranked))
 
 
-def _tokens_per_byte(document: WorstDocument) -> float:
-    return document.tokens / document.bytes
-
-
-def _times_the_fewest(document: WorstDocument) -> float:
-    return document.times_the_fewest
-
-
 def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> list[WorstDocument]:
     worse = (document for document in beside if document.times_the_fewest >= _LEAST_TIMES)
     places = {
         _place(document): replace(document, by_size=False, beside_best=True)
-        for document in _ranked(worse, _times_the_fewest)
+        for document in _ranked(worse, lambda document: document.times_the_fewest)
     }
     by_place: dict[tuple[str, str], list[WorstDocument]] = {}
-    for document in _ranked(by_size, _tokens_per_byte):
+    for document in _ranked(by_size, lambda document: document.tokens / document.bytes):
         both = places.pop(_place(document), None) is not None
         by_place.setdefault(_place(document)[:2], []).append(replace(document, by_size=True, beside_best=both))
     for place, document in places.items():

@@ -152,7 +152,11 @@ class _Study:
         for names, metrics in having.items():
             if len(names) < LEAST_TOKENIZERS:
                 reason = f"too few tokenizers have a number: {len(names)}, and it needs {LEAST_TOKENIZERS}"
-                rows += [self._none(metric, model, len(names), reason) for metric in metrics for model in self._models]
+                rows += [
+                    RankCorrelation(metric=metric, model=model, tokenizers=len(names), reason=reason)
+                    for metric in metrics
+                    for model in self._models
+                ]
                 continue
             ordered, fixed, moved = self._drawn(names, metrics)
             for i, metric in enumerate(ordered):
@@ -161,7 +165,7 @@ class _Study:
                         continue
                     if math.isnan(fixed.rho[0, i, j]):
                         reason = "the same for all of these tokenizers"
-                        rows.append(self._none(metric, model, len(names), reason))
+                        rows.append(RankCorrelation(metric=metric, model=model, tokenizers=len(names), reason=reason))
                         continue
                     rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
                     drawn[metric, model] = moved.rho[:, i, j]
@@ -175,9 +179,6 @@ class _Study:
     @property
     def _models(self) -> list[str]:
         return self._target.models
-
-    def _none(self, metric: str, model: str, tokenizers: int, reason: str) -> RankCorrelation:
-        return RankCorrelation(metric=metric, model=model, tokenizers=tokenizers, reason=reason)
 
     def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Pair, Pair]:
         places = [self._target.names.index(name) for name in names]
@@ -235,10 +236,11 @@ class _Study:
             return replace(outcome, reason=reason), 0.0
         if bound is None:
             apart = _difference(claimed.metric, claimed.better_than, model, correlations)
-            ends = apart.difference, apart.ci_low, apart.ci_high
-            return _valued(outcome, ends, _p_of(apart)), apart.difference
+            low, high, p = apart.ci_low, apart.ci_high, _p_of(apart)
+            return replace(outcome, value=apart.difference, ci_low=low, ci_high=high, p=p), apart.difference
         side = (value.value - bound) * (1 if claimed.at_most is None else -1)
-        return _valued(outcome, (value.value, value.low, value.high), value.p_value(bound)), side
+        low, high, p = value.low, value.high, value.p_value(bound)
+        return replace(outcome, value=value.value, ci_low=low, ci_high=high, p=p), side
 
 
 def _sound(draws: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -268,7 +270,7 @@ def _difference(one: str, other: str, model: str, correlations: _Correlations) -
 
 
 def _p_of(apart: RankDifference) -> float:
-    """Return the two-sided p-value of no difference, from the half of the interval towards 0.
+    """Return the p-value of no difference from the half of the interval towards 0.
 
     >>> round(_p_of(RankDifference(metric="a", other="b", model="c", difference=0.4, ci_low=0.0, ci_high=1.0)), 3)
     0.05
@@ -277,10 +279,6 @@ def _p_of(apart: RankDifference) -> float:
     if not towards:
         return 1.0 if not apart.difference else 0.0
     return math.erfc(abs(apart.difference) / towards * 1.959963984540054 / math.sqrt(2))
-
-
-def _valued(outcome: HypothesisOutcome, ends: tuple[float, float, float], p: float) -> HypothesisOutcome:
-    return replace(outcome, value=ends[0], ci_low=ends[1], ci_high=ends[2], p=p)
 
 
 def _decided(outcome: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:

@@ -25,7 +25,7 @@ _OF_IDS: Final = TOKENIZER_COLUMNS[5:11]
 
 
 def validity_csv(results: Results) -> str:
-    """Return every rank correlation by class of tokenizers."""
+    """Return every rank correlation."""
     rows = (
         [
             *(study.corpus, study.family, group.name),
@@ -49,7 +49,7 @@ def _fewest_tokens(study: Validity, group: ValidityClass) -> float | None:
 
 
 def validity_tokenizers_csv(results: Results) -> str:
-    """Return bits per byte or scores by tokenizer and model, and training tokens."""
+    """Return bits per byte or scores, and training tokens."""
     return csv_text(TOKENIZER_COLUMNS, _tokenizer_rows(results))
 
 

@@ -35,7 +35,6 @@ class ValidityNames:
         return cls(tables, {model: tables.label(model) for model in study.models})
 
     def model(self, name: str) -> str:
-        """Return a model for a sentence, such as "a small transformer at equal text"."""
         return f"{self.whose} at {self.models[name]}" if self.whose else self.models[name]
 
     def with_intervals(self, correlations: Sequence[RankCorrelation], *, do: bool) -> str:
@@ -52,7 +51,7 @@ class ValidityNames:
 
 
 def signed(value: float) -> str:
-    """Return two digits, without the zero before the point.
+    """Return two digits.
 
     >>> signed(0.934), signed(-0.5), signed(1.0), signed(-0.001)
     ('.93', '-.50', '1.00', '.00')
@@ -62,7 +61,7 @@ def signed(value: float) -> str:
 
 
 def between(low: float | None, high: float | None) -> str:
-    """Return an interval in brackets; empty if it is not known.
+    """Return an interval in brackets.
 
     >>> between(0.1, 0.934), between(None, None)
     ('[.10, .93]', '')
@@ -71,7 +70,7 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def with_interval(number: RankCorrelation | RankDifference) -> str:
-    """Return a correlation, or the difference of two, with its interval."""
+    """Return a number with its interval."""
     value = number.rho if isinstance(number, RankCorrelation) else number.difference
     return f"{signed(value or 0.0)} {between(number.ci_low, number.ci_high)}"
 
@@ -82,7 +81,7 @@ def lies_apart(number: RankCorrelation | RankDifference) -> bool:
 
 
 def findings(study: Validity, classes: Sequence[ValidityClass], names: ValidityNames) -> list[str]:
-    """Return the findings, each a sentence."""
+    """Return sentences."""
     return [
         sentence
         for members in classes
@@ -169,7 +168,7 @@ class _Findings:
 
 
 def _said(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:
-    """Return what one metric says about each model.
+    """Say how one metric ranks tokenizers by each model.
 
     >>> c = RankCorrelation(metric="m", model="b", tokenizers=9, rho=0.1, ci_low=-0.5, ci_high=0.6)
     >>> from tokbench.results.model import Results

@@ -60,7 +60,7 @@ def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
 
 
 def scores_of(plan: Plan, study: ValidityStudy) -> ReadScores:
-    """Read the table of scores, if any."""
+    """Read the table of scores."""
     from tokbench.studies.validity.scores import ReadScores, read_scores
 
     if study.scores is None:

@@ -1,8 +1,7 @@
 """Rank correlations of metrics with bits per byte over tokenizers, with intervals.
 
 Documents and training text (or seeds) move all tokenizers together, so they are resampled together (:func:`draw_bits`).
-The tokenizers of a run are not a random sample: the interval over them, for other tokenizers of the kind, is much
-wider.
+The interval for other tokenizers of the kind is much wider.
 
 It uses Fisher's z with the standard error of Bonett and Wright 2000, "Sample size requirements for estimating Pearson,
 Kendall and Spearman correlations", and for Kendall's tau the one of Fieller, Hartley and Pearson 1957, "Tests for rank
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 from tokbench.studies.language_models.scored_bits import ScoredBits
 
 LEAST_TOKENIZERS: Final = 5
-"""The fewest tokenizers of a correlation."""
 
 DRAWS: Final = 2000
 
@@ -45,27 +43,24 @@ class Pair(NamedTuple):
 
 
 def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
-    """Return the rank correlations of each row of x with each row of y; ties share their mean rank.
+    """Return the rank correlations of rows of x, by metric, with rows of y, by model; ties share their mean rank.
 
     With s the sign of the difference of two tokenizers i and j, tau-b is sum(s_x s_y) / sqrt(sum(s_x²) sum(s_y²))
     (Kendall 1945, "The treatment of ties in ranking problems"). The sum of s over j is twice the rank of i less its
     mean, so that rho is the correlation of these sums.
 
-    Args:
-        x: float64[..., m, n], by metric and tokenizer.
-        y: float64[..., k, n], by model and tokenizer.
-        counts: float64[..., n], of each tokenizer in the sample.
+    ``x`` is float64[..., m, n], ``y`` float64[..., k, n], and ``counts`` of tokenizers in the sample float64[..., n].
 
     >>> pair = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
     >>> round(pair.rho.item(), 3), round(pair.tau.item(), 3)
     (0.8, 0.667)
     """
     signs_x, signs_y = _signs(x), _signs(y)
-    flat = counts.shape[-1] ** 2
     pairs = (counts[..., :, None] * counts[..., None, :])[..., None, :, :]
     weighted_x, weighted_y = signs_x * pairs, signs_y * pairs
     ranks_x, ranks_y = weighted_x.sum(-1), weighted_y.sum(-1)  # each times the count of its tokenizer
-    above = np.matmul(_flat(signs_x, flat), np.swapaxes(_flat(weighted_y, flat), -1, -2))
+    flat_x, flat_y = (signs.reshape(*signs.shape[:-2], -1) for signs in (signs_x, weighted_y))
+    above = np.matmul(flat_x, np.swapaxes(flat_y, -1, -2))
     below_x, below_y = (np.abs(weighted).sum((-1, -2)) for weighted in (weighted_x, weighted_y))
     with np.errstate(divide="ignore", invalid="ignore"):
         tau = above / np.sqrt(below_x[..., :, None] * below_y[..., None, :])
@@ -78,10 +73,6 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
 
 def _signs(values: Numbers) -> Numbers:
     return np.asarray(np.sign(values[..., :, None] - values[..., None, :]))
-
-
-def _flat(signs: Numbers, size: int) -> Numbers:
-    return signs.reshape(*signs.shape[:-2], size)
 
 
 def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
@@ -114,14 +105,7 @@ def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
 
 
 class RankInterval(NamedTuple):
-    """A rank correlation and its intervals.
-
-    Attributes:
-        value: the correlation of the tokenizers as they are.
-        low, high: the 95 % interval for other documents, training text and tokenizers.
-        fixed_low, fixed_high: the 95 % interval with these tokenizers.
-        z, error: Fisher's z of the value, and its standard error.
-    """
+    """A rank correlation, its 95 % intervals, for other tokenizers and for these, and Fisher's z with its error."""
 
     value: float
     low: float
@@ -153,7 +137,7 @@ def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
 
 
 def tau_interval(draws: Numbers, tokenizers: int) -> RankInterval:
-    """Return Kendall's tau-b of the first draw, with its intervals; see :func:`rho_interval`.
+    """Return Kendall's tau-b of the first draw, with its intervals.
 
     >>> interval = tau_interval(np.full(5, 0.5), 12)
     >>> round(interval.low, 2), round(interval.high, 2)
@@ -182,11 +166,8 @@ def _interval(draws: Numbers, z: float, variance: float, step: float) -> RankInt
 def drawn_correlations(fixed: Numbers, moving: Numbers, bits: Numbers, counts: Numbers) -> Pair:
     """Return the correlations of every metric with every model in every draw, float64[b, m + l, k].
 
-    Args:
-        fixed: float64[m, n], metrics that no draw moves, by tokenizer.
-        moving: float64[b, l, n], metrics with their own draws.
-        bits: float64[b, k, n], bits per byte by draw, model and tokenizer.
-        counts: float64[b, n], of each tokenizer in each draw.
+    ``fixed`` metrics, float64[m, n], do not move with the draws; ``moving`` are float64[b, l, n], ``bits``
+    float64[b, k, n], and ``counts`` of each tokenizer float64[b, n].
 
     >>> bits = np.array([[[1.0, 2, 3]], [[1.0, 3, 2]]])
     >>> drawn_correlations(np.array([[1.0, 2, 3]]), bits, bits, np.ones((2, 3))).rho[:, :, 0].tolist()

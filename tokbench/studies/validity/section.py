@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tokbench.plugin import (
     LEVELS,
     WHOLE,
+    Axis,
+    Box,
     Bullets,
     CellTables,
     Chart,
@@ -30,7 +32,15 @@ from tokbench.plugin import (
 )
 from tokbench.studies.language_models.section import TRAINED_IDS_COLUMNS, trained_ids_cells
 from tokbench.studies.language_models.verdicts import listed
-from tokbench.studies.validity.block import VALIDITY, HypothesisOutcome, RankCorrelation, Validity, ValidityClass
+from tokbench.studies.validity.block import (
+    VALIDITY,
+    ExternalScore,
+    ExternalScores,
+    HypothesisOutcome,
+    RankCorrelation,
+    Validity,
+    ValidityClass,
+)
 from tokbench.studies.validity.findings import (
     ValidityNames,
     between,
@@ -39,10 +49,11 @@ from tokbench.studies.validity.findings import (
     signed,
     with_interval,
 )
-from tokbench.studies.validity.rank_scatter import RankPoint, rank_scatter
-from tokbench.studies.validity.scores_section import SCORES_LIMITS, scores_explanation, scores_nodes
 
 _CLAIMED: Final = "H"
+_WIDTH, _HEIGHT, _FRAME = 290, 230, Box(54.0, 22.0, 280.0, 176.0)
+_ROOM: Final = 0.06
+_MOST_TICKS: Final = 4
 _MOST_CHARTS: Final = 12
 _HYPOTHESIS_COLUMNS: Final = (
     *(Column("class"), Column("claim")),
@@ -58,10 +69,17 @@ _LIMITS: Final = (
     "is exploratory: by chance alone, one interval in twenty leaves 0 out. Models that learn longer may rank "
     "tokenizers otherwise, and so may tasks instead of bits."
 )
+_SCORES_LIMITS: Final = (
+    "What this does not show: the scores were not measured here, and nothing here checks them. A correlation over "
+    "these tokenizers is not a law, and they are not a random sample. If the models of two tokenizers differ in more "
+    "than the tokenizer, such as in size or in training text, their scores differ for that reason, too. The metrics "
+    "are those of this corpus, which the models of the table may never have seen. A correlation that stands in no "
+    "hypothesis is exploratory: by chance alone, one interval in twenty leaves 0 out."
+)
 
 
 def validity_document(tables: CellTables) -> Section | None:
-    """Return the section; ``None`` without such a study."""
+    """Return the section."""
     studies = enumerate(tables.results.studies.get(VALIDITY) or [])
     nodes = [node for number, study in studies for node in _study(tables, study, number)]
     return Section("validity", "Which metric tells beforehand", nodes) if nodes else None
@@ -81,14 +99,14 @@ def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
         *_left_out(study),
         *_charts(tables, study),
         Chooser("Class of tokenizers", f"validity-{number}", panes, key="class", packed=True),
-        *(scores_nodes(study.scores, study.corpus) if study.scores else []),
-        Paragraph(SCORES_LIMITS if study.scores else _LIMITS, "legend"),
+        *(_scores_nodes(study.scores, study.corpus) if study.scores else []),
+        Paragraph(_SCORES_LIMITS if study.scores else _LIMITS, "legend"),
     ]
 
 
 def _explanation(study: Validity) -> str:
     if study.scores:
-        return scores_explanation(study.scores)
+        return _scores_explanation(study.scores)
     drawn = "documents, training text" if study.trained else "documents"
     return (
         "Spearman's rho of a metric with the bits per byte of models, over tokenizers that may be compared. It is "
@@ -99,6 +117,34 @@ def _explanation(study: Validity) -> str:
         "tokenizers alone, and Kendall's tau. The p-values of hypotheses are corrected for their number (Holm); "
         "the intervals of sentences and tables are not."
     )
+
+
+def _scores_explanation(scores: ExternalScores) -> str:
+    source = f" Their source: {scores.source}." if scores.source else " The table names no source."
+    drawn = "" if all(score.low is None for score in scores.scores.values()) else ", and of the scores,"
+    return (
+        f"Spearman's rho of a metric with the scores of {scores.model}, which {scores.file} gives for "
+        f"{len(scores.scores)} tokenizers.{source} A {scores.better} score is better. Rho is positive if the "
+        "tokenizers that are better by the metric have better scores. For a metric of which neither direction is "
+        "better, it is positive if larger numbers go with worse scores. Intervals are of 95 %. They take into account "
+        f"that other tokenizers{drawn} would give other numbers (Bonett and Wright 2000). The p-values of hypotheses "
+        "are corrected for their number (Holm); the intervals of sentences and tables are not."
+    )
+
+
+def _scores_nodes(scores: ExternalScores, corpus: str) -> list[Node]:
+    columns = [Column("tokenizer", sort="ascending"), Column("score", numeric=True), Column("interval", numeric=True)]
+    rows = [
+        Row([TextCell(line=name, title=name), f"{score.score:g}", _score_interval(score)])
+        for name, score in scores.scores.items()
+    ]
+    rest = f" in {scores.file}; {scores.better} is better"
+    label = f"Scores of {scores.model}, {corpus}"
+    return [Table(["Scores of ", Name(scores.model), rest], columns, rows, label=label)]
+
+
+def _score_interval(score: ExternalScore) -> str:
+    return "" if score.low is None or score.high is None else f"[{score.low:g}, {score.high:g}]"
 
 
 def _left_out(study: Validity) -> list[Node]:
@@ -209,7 +255,7 @@ class _Place(NamedTuple):
 
 
 def validity_charts(tables: CellTables, study: Validity) -> list[Drawing]:
-    """Return charts of the hypotheses, and of two other correlations."""
+    """Return the charts."""
     drawings = (_chart(tables, study, place) for place in _places(study))
     return [drawing for drawing in drawings if drawing]
 
@@ -268,8 +314,42 @@ def _target(tables: CellTables, study: Validity, model: str, name: str) -> float
     return score.score if score else None
 
 
+class RankPoint(NamedTuple):
+    """A tokenizer; y is bits per byte or the score."""
+
+    name: str
+    x: float
+    y: float
+
+
+def rank_scatter(
+    title: str, heading: str, points: Sequence[RankPoint], x_title: str, unit: str = "bits per byte"
+) -> Drawing:
+    """Return the chart of one or more tokenizers.
+
+    >>> drawing = rank_scatter("t", "order 3", [RankPoint("a", 1.0, 3.0), RankPoint("b", 2.0, 2.5)], "bytes per token")
+    >>> [line for line in drawing.lines if "circle" in line]
+    ['<circle class="mark" cx="66.1" cy="30.2" r="3"/>', '<circle class="mark" cx="267.9" cy="167.8" r="3"/>']
+    """
+    x_axis = _axis([point.x for point in points], _FRAME.left, _FRAME.right)
+    y_axis = _axis([point.y for point in points], _FRAME.bottom, _FRAME.top)
+    drawing = Drawing(_WIDTH, _HEIGHT, title)
+    ticks = x_axis.ticks()
+    ticks = ticks[:: 1 + (len(ticks) - 1) // _MOST_TICKS]
+    drawing.grid(_FRAME, ticks, y_axis.ticks(), titles=(x_title, ""), heading=heading)
+    for point in points:
+        with drawing.group("p0", f"{point.name}: {point.x:.4g}, {point.y:.3f} {unit}"):
+            drawing.draw("circle", css="mark", cx=x_axis.at(point.x), cy=y_axis.at(point.y), r=3)
+    return drawing
+
+
+def _axis(values: Sequence[float], start: float, end: float) -> Axis:
+    room = (max(values) - min(values)) * _ROOM or 0.5
+    return Axis(min(values) - room, max(values) + room, start, end)
+
+
 def rank_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts by corpus and family of models."""
+    """Yield the charts."""
     for study in tables.results.studies.get(VALIDITY) or []:
         for drawing in validity_charts(tables, study):
             yield Chart(f"validity-{study.corpus}-{study.family}", drawing)

@@ -32,7 +32,7 @@ class Target:
 
     @property
     def exact(self) -> bool:
-        """Only tokenizers are drawn, because numbers have no interval."""
+        """Whether numbers have no interval, and only tokenizers are drawn."""
         return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
 
     def starved(self, least: float) -> list[str]:
@@ -42,7 +42,7 @@ class Target:
 
 
 def bits_target(bits_per_byte: BitsPerByte, scored: Mapping[str, ScoredBits]) -> Target:
-    """Return the bits per byte of one family of models on one corpus as a target."""
+    """Return bits per byte as a target."""
     names = list(scored)
     return Target(
         corpus=bits_per_byte.corpus,

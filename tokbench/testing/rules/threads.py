@@ -77,38 +77,33 @@ def _some_texts(subject: TokenizerUnderTest, texts: list[str]) -> list[str]:
 
 
 def _plain_calls(subject: TokenizerUnderTest, text: str) -> tuple[_Call, _Call]:
-    ids = subject.ids(text)
-    return (
-        _Call(call_of("encode", text), lambda tokenizer: list(tokenizer.encode(text))),
-        _Call(call_of("decode", ids), lambda tokenizer: tokenizer.decode(ids)),
-    )
+    return _call("encode", text), _call("decode", subject.ids(text))
 
 
-def _mixed_calls(subject: TokenizerUnderTest, text: str) -> Iterator[_Call]:
-    ids, names = subject.ids(text), subject.special_names
-    kinds: dict[type, tuple[str, Any, dict[str, Any]]] = {
-        EncodesBatch: ("encode_batch", [text], {}),
-        EncodesWithOffsets: ("encode_with_offsets", text, {}),
-        ReportsSpans: ("encode_with_spans", text, {}),
-        DecodesStream: ("decode_stream", ids, {}),
+def _mixed_calls(subject: TokenizerUnderTest, text: str) -> list[_Call]:
+    kinds: dict[type, _Call] = {
+        EncodesBatch: _call("encode_batch", [text]),
+        EncodesWithOffsets: _call("encode_with_offsets", text),
+        ReportsSpans: _call("encode_with_spans", text),
+        DecodesStream: _call("decode_stream", subject.ids(text)),
     }
-    methods = [method for kind, method in kinds.items() if isinstance(subject.tokenizer, kind)]
+    calls = [call for kind, call in kinds.items() if isinstance(subject.tokenizer, kind)]
     if isinstance(subject.tokenizer, EncodesWithSpecial):
+        names = subject.special_names
         allowed = [(), names, *([name] for name in names[:_NAMES])]
-        methods += [("encode_with_special", text, {"allowed_special": each}) for each in allowed]
+        calls += [_call("encode_with_special", text, allowed_special=each) for each in allowed]
     if isinstance(subject.tokenizer, EncodesChat):
         messages = [{"role": "user", "content": text}]
-        methods += [("encode_chat", messages, {"reply": reply}) for reply in (False, True)]
-    for method, argument, settings in methods:
-        yield _Call(call_of(method, argument, *settings.values()), _listing(method, argument, settings))
+        calls += [_call("encode_chat", messages, reply=reply) for reply in (False, True)]
+    return calls
 
 
-def _listing(method: str, argument: Any, settings: dict[str, Any]) -> Callable[[Any], Any]:
-    def call(tokenizer: Any) -> list[Any]:
+def _call(method: str, argument: Any, **settings: Any) -> _Call:
+    def make(tokenizer: Any) -> list[Any]:
         answer = getattr(tokenizer, method)(argument, **settings)
         return [list(part) if hasattr(part, "__iter__") and not isinstance(part, str) else part for part in answer]
 
-    return call
+    return _Call(call_of(method, argument, *settings.values()), make)
 
 
 def _run(work: Callable[[int], None]) -> None:

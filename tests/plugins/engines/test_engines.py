@@ -107,8 +107,8 @@ def test_tokens_are_those_of_tiktoken(name, capfd):
 @every
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
 def test_ids_are_tiktoken_s(name, encoding, data):
-    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::10], "a\ud800b", "\ud83d\ude00", *library()[:20]]
-    texts += ["The quick brown fox. " * 10_000, "a" * 50_000, "语" * 10_000]
+    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::10], "a\ud800b", "\ud83d\ude00", *library()[:5]]
+    texts += ["The quick brown fox. " * 5_000, "a" * 50_000, "语" * 10_000]
     found = differing(name, texts, encoding)
     if name == "tokie":
         found = [text for text in found if not TOKIE.search(text) and len(text.encode()) <= 65_536]
@@ -125,10 +125,13 @@ def test_what_the_notes_tell_is_so(name, text):
 
 @pytest.mark.slow
 @every
-def test_every_character(name):
+def test_characters_of_every_class(name):
     """In fifteen places of a text each; those that this Python does not know are what Unicode 15 to 17 brought."""
-    known = [c for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]) if unicodedata.category(c) != "Cs"]
-    known = [c for c in known if unicodedata.category(c) != "Lo"][::2] + known[::20]
+    each = dict.fromkeys(("Cn", "Lo"), 30)  # of these there are the most
+    found = {}
+    for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]):
+        found.setdefault(unicodedata.category(c), []).append(c)
+    known = [c for kind, all_of in found.items() if kind != "Cs" for c in all_of[:: each.get(kind, 3)]]
     texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
     wrong = set(differing(name, texts))
     kinds = {unicodedata.category(c) for c, text in zip(known, texts, strict=True) if text in wrong}

@@ -59,8 +59,8 @@ def test_ids_of_tekken_are_those_of_splintr(data):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the library's own imports
-@every_tekken
-def test_tekken_is_what_the_library_makes_of_it(name):
+def test_tekken_is_what_the_library_makes_of_it():
+    name = "tekken_240911"
     tokenizer, theirs = load(name), library(name)
     texts = TEXTS + hostile() + ["[INST] <s> </s> [/INST] <SPECIAL_20>", " ".join(tokenizer.special_ids)]
     assert [tokenizer.encode(text) for text in texts] == [theirs.encode(text, bos=False, eos=False) for text in texts]

@@ -5,8 +5,6 @@ from typing import get_args
 import pytest
 import tiktoken
 from difficult_texts import TEXTS, hostile, pud
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 from sentencepiece import SentencePieceProcessor
 
@@ -16,24 +14,18 @@ from tokbench_plugins.splintr import backend
 splintr = pytest.importorskip("splintr", reason="splintr-rs is not installed")
 
 NAMES = get_args(backend.Vocabulary)
-EVERY_KIND = ["gemma3", "llama2", "modernbert", "o200k_base", "qwen3"]
 
 
 def load(name):
     return backend.SPEC.load(backend.SplintrLoadOptions(vocabulary=name))
 
 
-@pytest.mark.slow
 def test_every_vocabulary_of_the_library_is_listed():
     with pytest.raises(ValueError, match="Supported: ") as caught:
         splintr.Tokenizer.from_pretrained("no such vocabulary")
     spellings = str(caught.value).rpartition("Supported: ")[2].split(", ")
 
-    def identity(name):
-        ids = splintr.Tokenizer.from_pretrained(name).encode_ordinary("tokenizer")
-        return splintr.base_vocab_size(name), tuple(ids)
-
-    assert {identity(name) for name in spellings} <= {identity(name) for name in NAMES}
+    assert {splintr.base_vocab_size(name) for name in spellings} == {splintr.base_vocab_size(name) for name in NAMES}
     assert set(NAMES) <= set(spellings)
 
 
@@ -48,18 +40,6 @@ def test_special_tokens_are_neither_added_nor_recognised(name):
     ids = tokenizer.encode_batch(spelled).ids.tolist()
     assert not (markers | set(tokenizer.special_ids.values())).intersection(ids)
     assert ids == [token_id for text in spelled for token_id in tokenizer.encode(text)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY_KIND)
-@settings(deadline=None, max_examples=10)
-@given(texts=st.lists(st.text(), max_size=4), data=st.data())
-def test_any_text_and_any_ids(name, texts, data):
-    tokenizer = load(name)
-    assert tokenizer.encode_batch(texts).ids.tolist() == [i for text in texts for i in tokenizer.encode(text)]
-    ids = data.draw(st.lists(st.integers(0, tokenizer.vocab_size - 1), max_size=6))
-    whole = b"".join(map(tokenizer.token_bytes, ids)).removeprefix(tokenizer.dummy_prefix)
-    assert whole.decode(errors="replace") == tokenizer.decode(ids)
 
 
 def test_runs_of_spaces_are_ordinary_text_in_modernbert():

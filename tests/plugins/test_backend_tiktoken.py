@@ -57,13 +57,12 @@ def test_special_tokens_are_not_recognised(cl100k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["r50k_base", "o200k_base"])
-def test_published_file_brings_its_split(name, data, tmp_path, tiktoken_files):
+def test_published_file_brings_its_split(data, tmp_path, tiktoken_files):
     rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
-    [cached] = [row[0] for row in rows if row[1] == f"{name}.tiktoken"]
+    [cached] = [row[0] for row in rows if row[1] == "r50k_base.tiktoken"]
     path = tmp_path / "any.tiktoken"
     path.write_bytes((data / "tiktoken_cache" / cached).read_bytes())
-    oracle = tiktoken.get_encoding(name)
+    oracle = tiktoken.get_encoding("r50k_base")
     texts = [*TEXTS, *hostile(), *(data / "pud" / "th.txt").read_text(encoding="utf-8").splitlines()[:200]]
     for tokenizer in (load(path=path), tokbench.load("tokbench_bpe", path=path)):
         assert tokenizer.notes == ()

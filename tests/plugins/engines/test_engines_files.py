@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from difficult_texts import TEXTS, hostile, pud
+from difficult_texts import TEXTS, hostile
 from pydantic import ValidationError
 
 import tokbench
@@ -102,19 +102,6 @@ def test_ids_of_unusual_tokenizer_json(name, kind, tmp_path):
     every = range(tokenizer.vocab_size)
     plain = tokbench.load("tokbench_bpe", path=path)
     assert [tokenizer.decode([i]) for i in every] == [plain.decode([i]) for i in every]
-
-
-@pytest.mark.slow
-@files
-def test_ids_of_roberta(name, data):
-    tokenizers = pytest.importorskip("tokenizers")
-    path = data / "hf" / "roberta-base.tokenizer.json"
-    oracle = tokenizers.Tokenizer.from_file(str(path))
-    oracle.encode_special_tokens = True
-    tokenizer, texts = load(name, path=path), pud(data)[::50]
-    assert [list(tokenizer.encode(text)) for text in texts] == [
-        oracle.encode(text, add_special_tokens=False).ids for text in texts
-    ]
 
 
 @pytest.mark.parametrize("name", ["gigatoken", "tokie"])

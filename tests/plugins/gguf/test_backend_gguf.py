@@ -12,6 +12,7 @@ from difficult_texts import TEXTS, hostile
 from shared_check import check_in_shared_process
 
 import tokbench
+from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import CheckRequest
 from tokbench.tokenizers.contract import HasMerges
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
@@ -43,13 +44,12 @@ def ranks_of(tokenizer):
     return {tokenizer.token_bytes(i): i for i in range(tokenizer.vocab_size)}
 
 
-@pytest.mark.parametrize(("encoding", "pre"), [("gpt2", "gpt-2"), ("cl100k_base", "dbrx")])
-@pytest.mark.slow
 @pytest.mark.usefixtures("tiktoken_files")
-def test_the_ids_are_those_of_tiktoken(encoding, pre, tmp_path):
-    oracle = tiktoken.get_encoding(encoding)
-    special = {name: oracle.encode_single_token(name) for name in oracle.special_tokens_set}
-    path = gguf_files.of_ranks(tmp_path / "model.gguf", oracle._mergeable_ranks, pre, special)
+def test_the_ids_are_those_of_tiktoken(tmp_path):
+    gpt2, special = tiktoken.get_encoding("gpt2"), {"<|endoftext|>": 3000}
+    ranks = {token: rank for token, rank in gpt2._mergeable_ranks.items() if rank < 3000}
+    oracle = tiktoken.Encoding("first", pat_str=gpt2._pat_str, mergeable_ranks=ranks, special_tokens=special)
+    path = gguf_files.of_ranks(tmp_path / "model.gguf", ranks, "gpt-2", special)
     tokenizer = load(path)
     assert tokenizer.vocab_size == oracle.n_vocab
     assert dict(tokenizer.special_tokens.ids) == special
@@ -239,14 +239,14 @@ def test_user_defined_pieces_hold_spaces(unknown, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["defined", "bpe", "unigram"])
+@pytest.mark.parametrize("kind", ["defined", "unigram"])
 def test_every_sentence_of_the_contract(kind, models, tmp_path):
     if kind == "defined":
         path = with_defined(tmp_path / "m.gguf", ["<think>", "    "])
     else:
-        model = {"bpe": "llama", "unigram": "t5"}[kind]
-        path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", models / f"{kind}.model", model)
-    report = check_in_shared_process(CheckRequest("gguf", {"path": str(path)}, examples=0))
+        path = gguf_files.of_sentencepiece(tmp_path / "m.gguf", models / "unigram.model", "t5")
+    rules = [rule for rule in RULES if rule not in {"long_text", "other_process", "threads"}]
+    report = check_in_shared_process(CheckRequest("gguf", {"path": str(path)}, examples=0), rules)
     assert report.ok, str(report)
 
 

@@ -58,9 +58,7 @@ class DisplayCell:
     """One cell of a table.
 
     Attributes:
-        text: the number, or one short word.
         value: the sort key; ``None`` sorts last.
-        interval: ``low–high`` in the same digits, or empty.
         title: the tooltip: number, unit, interval and sample size; or the reason.
         in_sample: the share of the documents in the training text; ``None`` if too small to matter.
         much_lost: the number cannot be drawn with others.
@@ -115,7 +113,6 @@ class Series:
 
     Attributes:
         unit: empty if the cells differ.
-        direction: ``higher``, ``lower`` or ``none``.
         cells: by tokenizer, in the order of the run.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from functools import cache
 from types import NoneType
 from typing import Any, Final
 
@@ -19,10 +20,10 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(head)
-    texts = _Texts()
+    clean = cache(spreadsheet_text)  # the same names come in thousands of rows
     writer.writerows(
         [
-            texts[value] if isinstance(value, str) else value if type(value) in _WRITTEN else repr(float(value))
+            clean(str(value)) if isinstance(value, str) else value if type(value) in _WRITTEN else repr(float(value))
             for value in row
         ]
         for row in rows
@@ -31,9 +32,3 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 _WRITTEN: Final = {NoneType, bool, float, int}
-
-
-class _Texts(dict[str, str]):
-    def __missing__(self, text: str) -> str:
-        made = self[text] = spreadsheet_text(str(text))  # a status is text, too
-        return made

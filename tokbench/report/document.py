@@ -122,23 +122,7 @@ class Scale:
     levels: int
 
 
-Inline = (
-    str
-    | Name
-    | Strong
-    | Small
-    | Gloss
-    | Marked
-    | State
-    | Code
-    | Digest
-    | Link
-    | Term
-    | Raised
-    | ChartKey
-    | Tokens
-    | Scale
-)
+Inline = str | Name | Words | State | Link | Term | ChartKey | Tokens | Scale
 Line = Inline | Sequence[Inline]
 
 

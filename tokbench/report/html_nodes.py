@@ -9,48 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup, escape
 
 from tokbench.foundation.visible_text import visible
+from tokbench.report import document as doc
 from tokbench.report.charts.svg import Drawing, attributes
-from tokbench.report.document import (
-    Bullets,
-    Cards,
-    ChartKey,
-    Chooser,
-    Code,
-    Column,
-    Details,
-    Digest,
-    Figure,
-    Gloss,
-    Heading,
-    Inline,
-    Line,
-    Link,
-    Listing,
-    Marked,
-    MeasuredCell,
-    Multiples,
-    Name,
-    Node,
-    Note,
-    Pane,
-    Paragraph,
-    Raised,
-    Rich,
-    Row,
-    Scale,
-    Section,
-    Small,
-    State,
-    Strong,
-    Table,
-    TableCell,
-    Term,
-    TextCell,
-    TokenChooser,
-    Tokens,
-    TokenText,
-    line_pieces,
-)
 from tokbench.report.html_tokens import safe_text, token_chooser_html, token_text_html, tokens_html
 from tokbench.report.pages import html_environment, packed
 
@@ -65,58 +25,58 @@ _MENU: Final = 8
 class HtmlNodes:
     r"""Renders sections of one document, whose terms link to the definitions of ``tables``.
 
-    >>> HtmlNodes().node(Paragraph(["See ", Name("<b>")], "legend"))
+    >>> HtmlNodes().node(doc.Paragraph(["See ", doc.Name("<b>")], "legend"))
     Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
     """
 
     def __init__(self, tables: CellTables | None = None) -> None:
         self._tables = tables
         self._render: dict[type, Callable[[Any], Markup]] = {
-            Heading: self._heading,
-            Paragraph: self._paragraph,
-            Bullets: self._bullets,
-            Listing: lambda listing: Markup("<pre>{}</pre>\n").format(escape(visible(listing.text, keep="\n"))),
-            TokenText: token_text_html,
-            Table: self._table,
-            Figure: self._figure,
-            Multiples: self._multiples,
-            Chooser: self._chooser,
-            TokenChooser: lambda chooser: token_chooser_html(chooser, self.nodes),
-            Details: self._details,
-            Cards: self._cards,
-            Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
-            Rich: lambda rich: self.nodes(rich.made()),
+            doc.Heading: self._heading,
+            doc.Paragraph: self._paragraph,
+            doc.Bullets: self._bullets,
+            doc.Listing: lambda listing: Markup("<pre>{}</pre>\n").format(escape(visible(listing.text, keep="\n"))),
+            doc.TokenText: token_text_html,
+            doc.Table: self._table,
+            doc.Figure: self._figure,
+            doc.Multiples: self._multiples,
+            doc.Chooser: self._chooser,
+            doc.TokenChooser: lambda chooser: token_chooser_html(chooser, self.nodes),
+            doc.Details: self._details,
+            doc.Cards: self._cards,
+            doc.Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
+            doc.Rich: lambda rich: self.nodes(rich.made()),
         }
 
-    def section(self, section: Section) -> Markup:
+    def section(self, section: doc.Section) -> Markup:
         place = Markup(' id="{}"').format(section.id) if section.id else ""
         title = Markup("<h2>{}</h2>\n").format(self.line(section.title)) if section.title else ""
         return Markup("<section{}>\n{}{}</section>\n").format(place, title, self.nodes(section.nodes))
 
-    def foldable(self, section: Section) -> Markup:
+    def foldable(self, section: doc.Section) -> Markup:
         return Markup(
             '<section id="{}">\n<details class="fold"{}>\n<summary><h2>{}</h2></summary>\n{}</details>\n</section>\n'
         ).format(
             section.id, "" if section.folded else Markup(" open"), self.line(section.title), self.nodes(section.nodes)
         )
 
-    def nodes(self, nodes: Sequence[Node]) -> Markup:
+    def nodes(self, nodes: Sequence[doc.Node]) -> Markup:
         return Markup("").join(map(self.node, nodes))
 
-    def node(self, node: Node) -> Markup:
+    def node(self, node: doc.Node) -> Markup:
         return self._render[type(node)](node)
 
-    def line(self, line: Line) -> Markup:
-        return Markup("").join(map(self._inline, line_pieces(line)))
+    def line(self, line: doc.Line) -> Markup:
+        return Markup("").join(map(self._inline, doc.line_pieces(line)))
 
-    def _inline(self, piece: Inline) -> Markup:
+    def _inline(self, piece: doc.Inline) -> Markup:
         if isinstance(piece, str):
             return safe_text(piece)
-        if isinstance(piece, Term):
+        if isinstance(piece, doc.Term):
             return self._term(piece)
-        return tokens_html(piece) if isinstance(piece, Tokens) else _words(piece)
+        return tokens_html(piece) if isinstance(piece, doc.Tokens) else _words(piece)
 
-    def _term(self, term: Term) -> Markup:
+    def _term(self, term: doc.Term) -> Markup:
         tables, shown = self._tables, safe_text(term.text or "definition")
         if tables is None or term.metric not in tables.anchors:
             return shown
@@ -125,20 +85,20 @@ class HtmlNodes:
             tables.anchors[term.metric], formula, shown
         )
 
-    def _heading(self, heading: Heading) -> Markup:
+    def _heading(self, heading: doc.Heading) -> Markup:
         place = Markup(' id="{}"').format(heading.id) if heading.id else ""
         return Markup("<h{0}{1}>{2}</h{0}>\n").format(heading.level, place, self.line(heading.line))
 
-    def _paragraph(self, paragraph: Paragraph) -> Markup:
+    def _paragraph(self, paragraph: doc.Paragraph) -> Markup:
         return Markup("<p{}>{}</p>\n").format(
             _class(_KINDS.get(paragraph.kind, paragraph.kind)), self.line(paragraph.line)
         )
 
-    def _bullets(self, bullets: Bullets) -> Markup:
+    def _bullets(self, bullets: doc.Bullets) -> Markup:
         items = Markup("").join(Markup("<li>{}</li>\n").format(self.line(line)) for line in bullets.lines)
         return Markup("<ul{}>\n{}</ul>\n").format(_class(bullets.look), items)
 
-    def _table(self, table: Table) -> Markup:
+    def _table(self, table: doc.Table) -> Markup:
         sortable = any(column.sort for column in table.columns)
         look = " ".join(filter(None, [table.look, "sortable" * sortable]))
         caption = self.line(table.caption)
@@ -157,7 +117,7 @@ class HtmlNodes:
             Markup("").join(self._row(row, table.columns) for row in table.rows),
         )
 
-    def _column(self, column: Column) -> Markup:
+    def _column(self, column: doc.Column) -> Markup:
         kind = "number" if column.numeric or column.upright else "text"
         known = {
             "class": "up" if column.upright else "n" * column.numeric,
@@ -169,14 +129,14 @@ class HtmlNodes:
         text = self.line(column.line)
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
-        text += _WORDS[Raised].format(safe_text(column.mark)) if column.mark else ""
+        text += _WORDS[doc.Raised].format(safe_text(column.mark)) if column.mark else ""
         below = Markup('<span class="of">{}</span>').format(self.line(column.below)) if column.below else ""
         unit = self.line(column.unit)
         if isinstance(column.unit, str):
             unit = Markup('<span class="unit">{}</span>').format(unit) if unit else unit
         return Markup('<th scope="col"{}>{}{}{}</th>').format(_attributes(known), text, below, unit)
 
-    def _row(self, row: Row, columns: Sequence[Column]) -> Markup:
+    def _row(self, row: doc.Row, columns: Sequence[doc.Column]) -> Markup:
         cells = [
             self._cell(cell, column, names_row=row.named and not k)
             for k, (cell, column) in enumerate(zip(row.cells, _beneath(row, columns), strict=True))
@@ -185,11 +145,11 @@ class HtmlNodes:
         start = _attributes({"class": row.look, "id": row.id})
         return Markup("<tr{}{}>{}</tr>\n").format(start, aside, Markup("").join(cells))
 
-    def _cell(self, cell: TableCell, column: Column, *, names_row: bool) -> Markup:
-        if isinstance(cell, MeasuredCell):
+    def _cell(self, cell: doc.TableCell, column: doc.Column, *, names_row: bool) -> Markup:
+        if isinstance(cell, doc.MeasuredCell):
             return self._shown(cell)
-        if not isinstance(cell, TextCell):
-            cell = TextCell(line=cell)
+        if not isinstance(cell, doc.TextCell):
+            cell = doc.TextCell(line=cell)
         names_row = names_row or cell.names
         known = {
             "class": " ".join(filter(None, ["n" * (column.numeric and not names_row), cell.look])),
@@ -203,7 +163,7 @@ class HtmlNodes:
         tag, start = ("th", Markup('th scope="row"')) if names_row else ("td", Markup("td"))
         return Markup("<{}{}>{}{}</{}>").format(start, _attributes(known), self.line(cell.line), small, tag)
 
-    def _shown(self, shown: MeasuredCell) -> Markup:
+    def _shown(self, shown: doc.MeasuredCell) -> Markup:
         cell = shown.cell
         absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
         colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
@@ -222,13 +182,13 @@ class HtmlNodes:
             parts.append(f"<small>{escape(cell.interval)}</small>")
         return Markup("".join([*parts, "</td>"]))  # noqa: S704 - all text in it has been escaped
 
-    def _figure(self, figure: Figure) -> Markup:
+    def _figure(self, figure: doc.Figure) -> Markup:
         content = self._drawn(figure)
         if figure.beside:
             content = Markup('<div class="lorenz">\n{}</div>\n').format(content)
         return Markup("<figure>\n{}</figure>\n").format(content)
 
-    def _drawn(self, figure: Figure) -> Markup:
+    def _drawn(self, figure: doc.Figure) -> Markup:
         drawing = Markup("{}\n").format(_markup(figure.picture))
         if figure.narrow:
             drawing = Markup('<div class="broad">{}</div>\n<div class="narrow">{}</div>\n').format(
@@ -242,16 +202,16 @@ class HtmlNodes:
             return drawing
         return drawing + Markup("<figcaption>{}</figcaption>\n").format(self.line(figure.caption))
 
-    def _multiples(self, multiples: Multiples) -> Markup:
-        figures = (one if isinstance(one, Figure) else Figure(one) for one in multiples.pictures)
+    def _multiples(self, multiples: doc.Multiples) -> Markup:
+        figures = (one if isinstance(one, doc.Figure) else doc.Figure(one) for one in multiples.pictures)
         look = " ".join(filter(None, ["multiples", multiples.look]))
         return Markup("<div{}>\n{}</div>\n").format(_class(look), Markup("").join(map(self._figure, figures)))
 
-    def _chooser(self, chooser: Chooser) -> Markup:
+    def _chooser(self, chooser: doc.Chooser) -> Markup:
         panes = (self._pane(chooser, number, pane) for number, pane in enumerate(chooser.panes))
         return self._choice(chooser) + Markup("").join(panes)
 
-    def _choice(self, chooser: Chooser) -> Markup:
+    def _choice(self, chooser: doc.Chooser) -> Markup:
         key, purpose, panes = chooser.key or chooser.id, safe_text(chooser.purpose), list(enumerate(chooser.panes))
         if len(panes) <= 1:
             return Markup("")
@@ -283,7 +243,7 @@ class HtmlNodes:
             purpose, key, buttons
         )
 
-    def _pane(self, chooser: Chooser, number: int, pane: Pane) -> Markup:
+    def _pane(self, chooser: doc.Chooser, number: int, pane: doc.Pane) -> Markup:
         content = self.nodes(pane.nodes)
         hidden = Markup(" hidden") if number else ""
         mark = Markup(" data-packed") if chooser.packed else ""
@@ -293,12 +253,12 @@ class HtmlNodes:
             chooser.id, number, mark, hidden, content
         )
 
-    def _cards(self, cards: Cards) -> Markup:
+    def _cards(self, cards: doc.Cards) -> Markup:
         articles = (Markup("<article>\n{}</article>\n").format(self.nodes(card)) for card in cards.cards)
         wide = " wide" if cards.wide else ""
         return Markup('<div class="cards{}">\n{}</div>\n').format(wide, Markup("").join(articles))
 
-    def _details(self, details: Details) -> Markup:
+    def _details(self, details: doc.Details) -> Markup:
         content = self.nodes(details.nodes)
         if details.packed:
             content = Markup("<div data-packed>{}</div>\n").format(_packed(content))
@@ -306,15 +266,15 @@ class HtmlNodes:
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(opened, summary, content)
 
 
-def page(heading: str, subtitle: str, sections: Sequence[Section], kind: str = "tokbench") -> str:
+def page(heading: str, subtitle: str, sections: Sequence[doc.Section], kind: str = "tokbench") -> str:
     """Return a page that needs neither network nor script; ``kind`` ends the window title."""
     nodes = HtmlNodes()
     template = html_environment().get_template("page.html.j2")
     return template.render(heading=heading, subtitle=subtitle, sections=map(nodes.section, sections), kind=kind)
 
 
-def _beneath(row: Row, columns: Sequence[Column]) -> list[Column]:
-    spans = (cell.span if isinstance(cell, TextCell) else 1 for cell in row.cells)
+def _beneath(row: doc.Row, columns: Sequence[doc.Column]) -> list[doc.Column]:
+    spans = (cell.span if isinstance(cell, doc.TextCell) else 1 for cell in row.cells)
     *starts, end = accumulate(spans, initial=0)
     if end != len(columns):
         raise ValueError(f"a row of {end} cells in a table of {len(columns)} columns")
@@ -328,7 +288,7 @@ def _packed(content: Markup) -> Markup:
     ).format(packed(content))
 
 
-def _scale(scale: Scale) -> Markup:
+def _scale(scale: doc.Scale) -> Markup:
     low, high = safe_text(scale.low), safe_text(scale.high)
     colours = Markup("").join(Markup('<i class="h{}"></i>').format(level) for level in range(scale.levels))
     return Markup('<span class="scale" role="img" aria-label="colour scale from {0} to {1}">{0}{2}{1}</span>').format(
@@ -336,20 +296,18 @@ def _scale(scale: Scale) -> Markup:
     )
 
 
-def _words(
-    piece: Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Raised | ChartKey | Scale,
-) -> Markup:
-    if isinstance(piece, Scale):
+def _words(piece: doc.Name | doc.Words | doc.State | doc.Link | doc.ChartKey | doc.Scale) -> Markup:
+    if isinstance(piece, doc.Scale):
         return _scale(piece)
     text = safe_text(piece.text)
     match piece:
-        case Name(strong=True):
+        case doc.Name(strong=True):
             markup = Markup("<b><bdi>{}</bdi></b>").format(text)
-        case State(bad=bad):
+        case doc.State(bad=bad):
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
-        case Link(place=place):
+        case doc.Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)
-        case ChartKey(mark=mark, remark=remark):
+        case doc.ChartKey(mark=mark, remark=remark):
             more = safe_text(f" {remark}") if remark else ""
             markup = Markup('<span class="backend">{}<bdi>{}</bdi>{}</span> ').format(_markup(mark), text, more)
         case _:
@@ -358,14 +316,14 @@ def _words(
 
 
 _WORDS: Final = {
-    Name: Markup("<bdi>{}</bdi>"),
-    Strong: Markup("<strong>{}</strong>"),
-    Small: Markup("<small>{}</small>"),
-    Gloss: Markup('<span class="gloss">{}</span>'),
-    Marked: Markup("<mark><bdi>{}</bdi></mark>"),
-    Code: Markup("<code>{}</code>"),
-    Digest: Markup('<span class="hash">{}</span>'),
-    Raised: Markup("<sup>{}</sup>"),
+    doc.Name: Markup("<bdi>{}</bdi>"),
+    doc.Strong: Markup("<strong>{}</strong>"),
+    doc.Small: Markup("<small>{}</small>"),
+    doc.Gloss: Markup('<span class="gloss">{}</span>'),
+    doc.Marked: Markup("<mark><bdi>{}</bdi></mark>"),
+    doc.Code: Markup("<code>{}</code>"),
+    doc.Digest: Markup('<span class="hash">{}</span>'),
+    doc.Raised: Markup("<sup>{}</sup>"),
 }
 
 

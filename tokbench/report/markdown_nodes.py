@@ -7,46 +7,16 @@ from textwrap import indent
 from typing import Final
 
 from tokbench.foundation.visible_text import visible
-from tokbench.report.document import (
-    Bullets,
-    Cards,
-    ChartKey,
-    Chooser,
-    Column,
-    Details,
-    Heading,
-    Inline,
-    Line,
-    Listing,
-    Marked,
-    MeasuredCell,
-    Name,
-    Node,
-    Note,
-    Paragraph,
-    Rich,
-    Scale,
-    Section,
-    Strong,
-    Table,
-    TableCell,
-    Term,
-    TextCell,
-    Token,
-    TokenChooser,
-    Tokens,
-    TokenText,
-    line_pieces,
-)
+from tokbench.report import document as doc
 from tokbench.report.escaping import markdown_table, markdown_text
 
 _MOST_TOKENS: Final = 24
 
 
-def section_markdown(section: Section, level: int = 2) -> str:
+def section_markdown(section: doc.Section, level: int = 2) -> str:
     """Return a section headed by its title.
 
-    >>> print(section_markdown(Section("losses", "Losses", [Paragraph("No round trip was made.")])))
+    >>> print(section_markdown(doc.Section("losses", "Losses", [doc.Paragraph("No round trip was made.")])))
     ## Losses
     <BLANKLINE>
     No round trip was made.
@@ -56,64 +26,64 @@ def section_markdown(section: Section, level: int = 2) -> str:
     return "\n".join([*title, *_blocks(section.nodes)])
 
 
-def nodes_markdown(nodes: Sequence[Node]) -> str:
+def nodes_markdown(nodes: Sequence[doc.Node]) -> str:
     r"""Return nodes that have no section around them.
 
-    >>> nodes_markdown([Note([Paragraph("Stopped."), Paragraph("Half of it.")])])
+    >>> nodes_markdown([doc.Note([doc.Paragraph("Stopped."), doc.Paragraph("Half of it.")])])
     '> Stopped.\n>\n> Half of it.\n'
     """
     return "\n".join(_blocks(nodes))
 
 
-def _blocks(nodes: Sequence[Node]) -> Iterator[str]:
+def _blocks(nodes: Sequence[doc.Node]) -> Iterator[str]:
     """Yield the text of nodes: all panes, no chart."""
     for node in nodes:
         match node:
-            case Chooser():
+            case doc.Chooser():
                 yield from _blocks([part for pane in node.panes for part in pane.nodes])
-            case TokenChooser():
+            case doc.TokenChooser():
                 yield from _blocks([part for number in node.first for part in node.texts[number].nodes])
-            case Cards():
+            case doc.Cards():
                 yield from _blocks([part for card in node.cards for part in card])
-            case Details():
-                yield from _blocks([Paragraph(node.summary), *node.nodes])
-            case Rich():
+            case doc.Details():
+                yield from _blocks([doc.Paragraph(node.summary), *node.nodes])
+            case doc.Rich():
                 yield from _blocks(node.plain)
-            case Note():
+            case doc.Note():
                 yield "".join(f"> {line}".rstrip() + "\n" for line in nodes_markdown(node.nodes).splitlines())
-            case Table():
+            case doc.Table():
                 yield _table(node)
-            case Heading() | Paragraph() | Bullets() | Listing() | TokenText():
+            case doc.Heading() | doc.Paragraph() | doc.Bullets() | doc.Listing() | doc.TokenText():
                 yield _text_block(node)
 
 
-def _text_block(node: Heading | Paragraph | Bullets | Listing | TokenText) -> str:
+def _text_block(node: doc.Heading | doc.Paragraph | doc.Bullets | doc.Listing | doc.TokenText) -> str:
     match node:
-        case Heading(line, level):
+        case doc.Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
-        case Paragraph(line, kind):
+        case doc.Paragraph(line, kind):
             return f"**{_line(line)}**\n" if kind == "lead" else f"{_line(line)}\n"
-        case Bullets(lines):
+        case doc.Bullets(lines):
             return "".join(f"- {_line(line)}\n" for line in lines)
-        case Listing(text):
+        case doc.Listing(text):
             return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
-        case TokenText(tokens):
+        case doc.TokenText(tokens):
             return f"{_token_words(tokens)}\n"
 
 
-def _table(table: Table) -> str:
+def _table(table: doc.Table) -> str:
     head = [_head(column) for column in table.columns]
     rows = [[text for cell in row.cells for text in _columns(cell)] for row in table.rows]
     numbers = [number for number, column in enumerate(table.columns) if column.numeric or column.upright]
     return markdown_table(head, rows, numbers)
 
 
-def _columns(cell: TableCell) -> list[str]:
-    return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, TextCell) else 0)]
+def _columns(cell: doc.TableCell) -> list[str]:
+    return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, doc.TextCell) else 0)]
 
 
-def _head(column: Column) -> str:
-    unit = column.unit.text if isinstance(column.unit, Term) else column.unit
+def _head(column: doc.Column) -> str:
+    unit = column.unit.text if isinstance(column.unit, doc.Term) else column.unit
     parts = [
         _inside(column.line) + _inside(column.mark),
         _inside(column.below),
@@ -122,43 +92,43 @@ def _head(column: Column) -> str:
     return " ".join(filter(None, parts))
 
 
-def _cell(cell: TableCell) -> str:
-    if isinstance(cell, MeasuredCell):
+def _cell(cell: doc.TableCell) -> str:
+    if isinstance(cell, doc.MeasuredCell):
         shown = cell.cell
         text = (f"**{shown.text}**" if shown.best else shown.text) + shown.marks
         interval = f" [{shown.interval}]" if cell.interval and shown.interval else ""
         return text + (f" {shown.share}" if shown.share else "") + interval
-    if isinstance(cell, TextCell):
+    if isinstance(cell, doc.TextCell):
         return "; ".join(filter(None, [_inside(cell.line), *map(_inside, cell.small)]))
     return _inside(cell)
 
 
-def _line(line: Line) -> str:
-    return "".join(_inline(piece, begins=not number) for number, piece in enumerate(line_pieces(line)))
+def _line(line: doc.Line) -> str:
+    return "".join(_inline(piece, begins=not number) for number, piece in enumerate(doc.line_pieces(line)))
 
 
-def _inside(line: Line) -> str:
-    return "".join(_inline(piece, begins=False) for piece in line_pieces(line))
+def _inside(line: doc.Line) -> str:
+    return "".join(_inline(piece, begins=False) for piece in doc.line_pieces(line))
 
 
-def _inline(piece: Inline, *, begins: bool) -> str:
+def _inline(piece: doc.Inline, *, begins: bool) -> str:
     match piece:
-        case Strong(text) | Marked(text) | Name(text, strong=True):
+        case doc.Strong(text) | doc.Marked(text) | doc.Name(text, strong=True):
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
-        case Tokens(tokens, mark):
+        case doc.Tokens(tokens, mark):
             return _token_words(tokens, mark)
         case str():
             words = piece
-        case ChartKey(text=text, remark=remark):
+        case doc.ChartKey(text=text, remark=remark):
             words = f"{text} {remark}".rstrip()
-        case Scale(low, high):
+        case doc.Scale(low, high):
             words = f"{low} to {high}"
         case _:
             words = piece.text
     return markdown_text(words, begins=begins)
 
 
-def _token_words(tokens: Sequence[Token], mark: str = "") -> str:
+def _token_words(tokens: Sequence[doc.Token], mark: str = "") -> str:
     left = len(tokens) - _MOST_TOKENS
     shown = markdown_text(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

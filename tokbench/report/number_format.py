@@ -35,15 +35,13 @@ class Style:
         scaled = value * 100 if self.kind == "share" else value
         if self.decimals is None or (self.kind == "number" and value == 0):
             return _significant(scaled, 3)
+        edges = (0.0, 100.0) if self.kind == "share" else (0.0,)
         for decimals in range(self.decimals, _MOST_DECIMALS + 1):
             text = f"{scaled:.{decimals}f}"
             # 999,999 documents of a million must not become 100 %, nor one of them 0 %.
-            if scaled == float(text) or float(text) not in self._edges():
+            if scaled == float(text) or float(text) not in edges:
                 return text
         return _significant(scaled, 2) if abs(scaled) < 1 else f"<{round(scaled)}"
-
-    def _edges(self) -> tuple[float, ...]:
-        return (0.0, 100.0) if self.kind == "share" else (0.0,)
 
 
 def _significant(value: float, digits: int) -> str:

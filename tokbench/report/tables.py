@@ -166,6 +166,9 @@ class CellTables:
     def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None:
         return self._cells.get((metric, corpus, group, tokenizer))
 
+    def whole_cell(self, metric: str, corpus: str, tokenizer: str) -> Cell:
+        return self._cells[metric, corpus, WHOLE, tokenizer]
+
     def series(
         self, metric: str, corpus: str, group: str = WHOLE, *, digits: int | Style = 4, names: Sequence[str] = ()
     ) -> Series:

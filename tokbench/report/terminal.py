@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.partial import durations, partial_sentences
-from tokbench.report.sections.problems import problems, short_vocabularies
+from tokbench.report.sections.problems import problems, short_vocabularies, some_names
 from tokbench.report.sections.same_ids import same_ids
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
@@ -192,7 +192,7 @@ def _problems(report: Report) -> list[str]:
     lines += [f"{name}: {note}" for name, note in notes if note.startswith((NOT_SAVED, CAUTION))]
     for missing in problems(report.results).cells:
         if missing.applies:
-            where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"
+            where = "; ".join(some_names(names, _MOST_NAMES) for names in (missing.metrics, missing.tokenizers))
             lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in problems(report.results).plugins]
 
@@ -207,15 +207,11 @@ def not_ready_lines(tokenizers: Sequence[tuple[str, str, str]]) -> list[str]:
     for name, state, reason in tokenizers:
         by_reason.setdefault(f"{state}: {reason}", []).append(name)
     return [
-        f"{names[0]}: {reason}" if len(names) == 1 else f"{len(names)} tokenizers: {reason} ({_some(names)})"
+        f"{names[0]}: {reason}"
+        if len(names) == 1
+        else f"{len(names)} tokenizers: {reason} ({some_names(names, _MOST_NAMES)})"
         for reason, names in by_reason.items()
     ]
-
-
-def _some(names: Iterable[str]) -> str:
-    known = list(names)
-    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
-    return ", ".join(known[:_MOST_NAMES]) + more
 
 
 def _times(report: Report) -> list[str]:

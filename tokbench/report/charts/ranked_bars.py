@@ -12,7 +12,7 @@ from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import Cell
 
 _TALL, _LOW, _MANY = 26, 22, 16
 _MOST: Final = 40
@@ -29,10 +29,6 @@ class BarBlock(NamedTuple):
 
     heading: str
     names: Sequence[str]
-
-    @property
-    def lossy(self) -> bool:
-        return self.heading == _LOSSY
 
 
 def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
@@ -89,9 +85,12 @@ class _Bars:
         self._longest = 24 if self._is_wide else 15
 
     def draw(self, blocks: Sequence[BarBlock]) -> None:
-        cells = {name: self._cell(name) for block in blocks for name in block.names}
+        place = self._series.metric, self._series.corpus
+        cells = {name: self._tables.whole_cell(*place, name) for block in blocks for name in block.names}
         # Those that lose text may have far longer bars, which are broken off.
-        fair = [cells[name] for block in blocks if not block.lossy for name in block.names] or list(cells.values())
+        fair = [cells[name] for block in blocks if block.heading != _LOSSY for name in block.names] or list(
+            cells.values()
+        )
         highest = max(max(cell.value or 0.0, cell.ci_high or 0.0) for cell in fair)
         scale = (self._right - self._left) / (highest or 1.0)
         best = cells[blocks[0].names[0]].value if not blocks[0].heading else None
@@ -103,13 +102,8 @@ class _Bars:
             for name in block.names:
                 css = "aside" if block.heading else "top" if name in self._level else ""
                 with self.drawing.group(css, f"{name}: {self._series.cells[name].title}"):
-                    self._row(cells[name], y, scale, None if block.lossy else best)
+                    self._row(cells[name], y, scale, None if block.heading == _LOSSY else best)
                 y += self._step
-
-    def _cell(self, name: str) -> Cell:
-        cell = self._tables.cell(self._series.metric, self._series.corpus, WHOLE, name)
-        assert cell is not None
-        return cell
 
     def _heading(self, text: str, y: float) -> None:
         self.drawing.draw("path", css="rule", d=f"M0 {y + 5:g}H{self.drawing.size[0]:g}")

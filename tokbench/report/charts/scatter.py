@@ -15,7 +15,6 @@ from tokbench.report.charts.svg import COLOURS, Drawing
 from tokbench.report.document import ChartKey, Figure, Node, Paragraph, legend_lines, names_line
 from tokbench.report.escaping import cut, plain
 from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE, Cell
 from tokbench.statistics.front import pareto_front
 
 _WIDTH, _HEIGHT, _FRAME = 960, 520, Box(56.0, 14.0, 944.0, 470.0)
@@ -98,7 +97,7 @@ def _scatter(
     if not known:
         return None
     names = _in_sight(tables, known, x_cells, y_cells, tables.metric(across).direction)
-    pairs = [(_cell(tables, across, corpus, name), _cell(tables, ratio, corpus, name)) for name in names]
+    pairs = [(tables.whole_cell(across, corpus, name), tables.whole_cell(ratio, corpus, name)) for name in names]
     x_ends = [end for cell, _ in pairs for end in ends_of(cell)]
     axis = log_axis if competing is None else linear_axis
     y_axis = linear_axis([end for _, cell in pairs for end in ends_of(cell)], _FRAME.bottom, _FRAME.top)
@@ -140,12 +139,6 @@ def _in_sight(
     order = sorted(range(len(names)), key=lambda k: (upright[names[k]].aside, not front[k], -points[k][1]))
     kept = set(tables.in_sight([names[k] for k in order]))
     return [name for name in names if name in kept]
-
-
-def _cell(tables: CellTables, metric: str, corpus: str, name: str) -> Cell:
-    cell = tables.cell(metric, corpus, WHOLE, name)
-    assert cell is not None
-    return cell
 
 
 def _mark(drawing: Drawing, style: int, spot: tuple[float, float]) -> None:

@@ -179,32 +179,29 @@ def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> It
         return
     apart = [cost for cost in costs if not cost.tied]
     tied = [cost.tokenizer for cost in costs if cost.tied]
-    unknown = [cost for cost in apart if cost.reason]
+    unknown = {cost.tokenizer: cost.reason for cost in apart if cost.reason}
+    why = next(iter(unknown.values()), "")
     if tables.corpus(top.corpus).designed:
         yield f"{top.tokenizer} needs the fewest tokens for these texts, {value}; they were chosen, and are no sample."
     elif unknown and len(unknown) == len(apart) and not any(cost.more for cost in costs if cost.tied):
         yield f"{top.tokenizer} needs the fewest tokens here, {value}."
-        yield f"Nothing shows that this holds on other text: {unknown[0].reason}."
+        yield f"Nothing shows that this holds on other text: {why}."
     else:
         head = f"{top.tokenizer} needs the fewest tokens, {value}"
         if tied:
             yield f"{head}; {names(tied)} {'do' if len(tied) > 1 else 'does'} not differ significantly."
         else:
-            beaten = f"but {names(_named(unknown))}" if unknown else "others"
+            beaten = f"but {names(list(unknown))}" if unknown else "others"
             yield f"{head}, and is significantly ahead of all {beaten}."
         if unknown:
             verb = "needs" if len(unknown) == 1 else "need"
-            yield f"Nothing shows that {names(_named(unknown))} {verb} more on other text: {unknown[0].reason}."
+            yield f"Nothing shows that {names(list(unknown))} {verb} more on other text: {why}."
     if len(apart) == 1:
         [one] = apart
         yield f"{one.tokenizer} needs {one.text.removeprefix('+')} more tokens; price and latency grow by as much."
     elif apart:
         low, high = (f"{100 * cost.more:.1f} % ({cost.tokenizer})" for cost in (apart[0], apart[-1]))
         yield f"The others need {low} to {high} more tokens; price and latency grow by as much."
-
-
-def _named(costs: Sequence[Cost]) -> list[str]:
-    return [cost.tokenizer for cost in costs]
 
 
 def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:

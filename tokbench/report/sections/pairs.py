@@ -71,9 +71,6 @@ def _corpus(tables: CellTables, corpus: str) -> list[Node]:
     ]
 
 
-_CANNOT_TELL: Final = " ="
-
-
 def _matrix(corpus: str, whole: Sequence[PairComparison]) -> Table:
     names, by_names = _by_tokens(whole), {(pair.tokenizer, pair.other): pair for pair in whole}
     rows = [
@@ -96,7 +93,7 @@ def _matrix_cell(whole: Mapping[tuple[str, str], PairComparison], one: str, othe
     share = pair.difference if pair.tokenizer == one else 1 / (1 + pair.difference) - 1
     title = f"{sentence(pair)}; {pair.n:,} documents; p {pair.p:.2g}, corrected {pair.p_holm:.2g}"
     text = f"{'+' if share > 0 else ''}{_percent(share)}"
-    return TextCell(line=text if pair.differ else text + _CANNOT_TELL, look="" if pair.differ else "pale", title=title)
+    return TextCell(line=text if pair.differ else f"{text} =", look="" if pair.differ else "pale", title=title)
 
 
 def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:

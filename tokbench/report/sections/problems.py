@@ -129,14 +129,15 @@ def _tables(section: ProblemSection) -> list[Node]:
 def _listed(section: ProblemSection) -> list[str]:
     lines = [": ".join(tokenizer) for tokenizer in section.tokenizers]
     for missing in section.cells:
-        where = "; ".join(map(_some, (missing.metrics, missing.tokenizers, missing.corpora)))
+        where = "; ".join(map(some_names, (missing.metrics, missing.tokenizers, missing.corpora)))
         lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in section.plugins]
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+def some_names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _state(state: str) -> TextCell:
@@ -171,9 +172,9 @@ def _missing_cells(results: Results) -> list[MissingCells]:
         MissingCells(
             status=_word(status),
             reason=cells[0].reason or "no reason given",
-            tokenizers=_distinct(cell.tokenizer for cell in cells),
-            corpora=_distinct(cell.corpus for cell in cells),
-            metrics=_distinct(cell.metric for cell in cells),
+            tokenizers=list(dict.fromkeys(cell.tokenizer for cell in cells)),
+            corpora=list(dict.fromkeys(cell.corpus for cell in cells)),
+            metrics=list(dict.fromkeys(cell.metric for cell in cells)),
             cells=len(cells),
             groups=len({(cell.corpus, cell.group) for cell in cells if cell.group != WHOLE}),
             alike=len({cell.reason for cell in cells}),
@@ -227,7 +228,3 @@ def failing_tokenizers(results: Results) -> list[str]:
 
 def _word(status: Status) -> str:
     return status.value.replace("_", " ")
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -9,7 +9,7 @@ from tokbench.results.cells import TokenizerState
 from tokbench.results.metric_curves import CurvePoint
 
 NOT_SAVED: Final = "not saved"
-"""The beginning of the note of a trained tokenizer that could not be saved."""
+"""Begins the note of a trained tokenizer that could not be saved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class ConfigFile:
     """A file that a configuration extends."""
 
     file: str
-    """Its path, from the folder of the configuration on, or the name of a suite that ships with tokbench."""
+    """Its path relative to the configuration, or the name of a shipped suite."""
     sha256: str
     """The digest of its text, UTF-8."""
     text: str
@@ -26,7 +26,7 @@ class ConfigFile:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """The configuration of a run: with the files and options that are named here, the run can be made again."""
+    """The configuration of a run, with all that is needed to repeat it."""
 
     file: str = ""
     """The name of the file without its folder."""
@@ -35,22 +35,22 @@ class RunConfig:
     text: str = ""
     """The text of the file."""
     bases: list[ConfigFile] = field(default_factory=list)
-    """The files that it extends, directly or through one another, in the order in which they were read."""
+    """The files that it extends, directly or not, in the order of reading."""
     limit: int | None = None
-    """The number of documents of each group that were measured at most; ``None`` if all were."""
+    """The most documents of a group that were measured; ``None`` for all."""
     only: list[str] = field(default_factory=list)
-    """The names to which the tokenizers were restricted; empty if all were measured."""
+    """The tokenizers to which the run was restricted; empty for all."""
     settings: list[str] = field(default_factory=list)
-    """Values that replaced those of the files, as they were given: ``metrics.fertility.unit=icu``."""
+    """Values set by the command, such as ``metrics.fertility.unit=icu``."""
     quick: bool = False
-    """``True`` for a quick look: the first of ``settings`` are those that the file lists under ``quick``."""
+    """``True`` for a quick look: ``settings`` begin with the file's ``quick``."""
     formats: list[str] = field(default_factory=list)
     """The names of the report formats."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Machine and versions; no host or user name, so that reports can be published."""
+    """Machine and versions, without host and user name."""
 
     tokbench: str = ""
     """The version of tokbench."""
@@ -63,7 +63,7 @@ class Environment:
     cores: int | None = None
     """Processors that the run might use."""
     memory_gib: float | None = None
-    """Main memory, GiB; ``None`` where the system does not tell."""
+    """Main memory, GiB, if known."""
     load_average: float | None = None
     """The load of the last minute when the run began."""
     timer_resolution_ns: int | None = None
@@ -78,28 +78,27 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True)
 class Durations:
-    """The seconds that the phases of a run took; ``None`` for a phase that did not come, or that nobody measured.
+    """The seconds of each phase of a run; ``None`` if it did not run or was not measured.
 
-    The names that begin with ``worker`` are CPU time, summed over all workers; it may be more than the wall time of
-    their phase, ``measuring``. All others are wall time, and the phases follow one another.
+    Names that begin with ``worker`` are CPU time, summed over all workers of ``measuring``; the others are wall time.
     """
 
     reading: float | None = None
     """Reading all corpora for the first time."""
     loading: float | None = None
-    """Waiting for the tokenizers that are not trained; they are loaded while corpora are read."""
+    """Waiting for tokenizers that are loaded while corpora are read."""
     training: float | None = None
     """Training tokenizers, saving them, and hashing all vocabularies."""
     measuring: float | None = None
     """Encoding and decoding all documents, and the text metrics, in the workers."""
     cells: float | None = None
-    """Merging what the workers found, and making cells of it."""
+    """Merging the workers' results into cells."""
     studies: dict[str, float] = field(default_factory=dict)
     """By study, its time."""
     timing: float | None = None
     """Timing tokenizers, alone on the machine."""
     reports: float | None = None
-    """Writing ``results.json`` and the reports; a report itself cannot know it."""
+    """Writing ``results.json`` and the reports; unknown to a report itself."""
     worker_encode: float | None = None
     """CPU time of encoding."""
     worker_decode: float | None = None
@@ -110,14 +109,14 @@ class Durations:
 
 @dataclass(frozen=True, kw_only=True)
 class PartialRun:
-    """The extent of a run that was stopped before it was through."""
+    """The extent of a run that was stopped."""
 
     phase: str
-    """The phase in which it was stopped, one of the names of :class:`Durations`, or a study."""
+    """The phase in which it was stopped, named as in :class:`Durations`, or a study."""
     reason: str = ""
-    """The reason why it could not go on; empty if a person or a signal stopped it."""
+    """Why it could not go on; empty if a person or a signal stopped it."""
     groups: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By corpus and group, the share of the documents that was measured, 0 to 1, over all its tokenizers."""
+    """By corpus and group, the share of documents measured, 0 to 1, over all tokenizers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +132,7 @@ class PluginInfo:
     state: Literal["usable", "broken"] = "usable"
     """``usable`` or ``broken``."""
     reason: str = ""
-    """The reason why it is broken; empty if it is usable."""
+    """Why it is broken; empty if it is usable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,13 +142,13 @@ class CorpusInfo:
     source: str = ""
     """The kind of source, such as ``text``."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The source's options, as they were written."""
+    """The source's options as written."""
     licence: str = ""
-    """The licence of the texts; empty if nobody said."""
+    """The licence of the texts; empty if unknown."""
     sha256: str = ""
-    """The digest of all documents without those that a limit left out; empty if it is not known."""
+    """The digest of all documents within the limit; empty if unknown."""
     limit: int | None = None
-    """The number of documents of each group that were measured at most; ``None`` if all were."""
+    """The most documents of a group that were measured; ``None`` for all."""
     documents: int | None = None
     """The number of documents that ``sha256`` covers."""
     bytes: int | None = None
@@ -157,15 +156,15 @@ class CorpusInfo:
     evaluated_bytes: int | None = None
     """Bytes of the part that was measured."""
     holdout: float | None = None
-    """The share of the documents kept from training; ``None`` if all serve for both."""
+    """The share of documents kept from training; ``None`` if all serve for both."""
     parallel: bool = False
     """``True`` if the groups are translations of one another."""
     reference: str = ""
-    """The group that the others are compared with; empty if none is named."""
+    """The group that others are compared with; empty for none."""
     designed: bool = False
-    """``True`` if the texts were chosen and not drawn, so that numbers on them have no intervals."""
+    """``True`` for curated texts, on which numbers have no intervals."""
     groups: dict[str, int] = field(default_factory=dict)
-    """The number of evaluated documents by group; empty if the corpus is for training alone."""
+    """Evaluated documents by group; empty for a training corpus."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +182,9 @@ class TrainingInfo:
     seconds: float | None = None
     """The duration of the training; ``None`` if it did not end."""
     memory_mb: float | None = None
-    """The most memory that it took, 10^6 bytes; ``None`` if it was not measured."""
+    """Peak memory, 10^6 bytes, if measured."""
     from_store: bool = False
-    """``True`` if an earlier run trained it; ``seconds`` and ``memory_mb`` are then what it took there."""
+    """``True`` if an earlier run trained it, in ``seconds`` and ``memory_mb``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,44 +194,43 @@ class TokenizerInfo:
     backend: str = ""
     """The name of its backend."""
     distribution: str = ""
-    """The package that brings the backend, with its version."""
+    """The backend's package with its version."""
     libraries: dict[str, str] = field(default_factory=dict)
     """Versions of the packages that the backend needs, by name."""
     engine: str = ""
-    """The engine that encodes, and was timed, with its version; empty if it was not ready."""
+    """The engine with its version; empty if it was not ready."""
     returns: str = ""
-    """The shape of what its engine returns: ``arrays``, ``lists`` or ``counts``; speeds are compared among equals.
-    Empty if it was not ready, and in files of earlier versions."""
+    """What its engine returns: ``arrays``, ``lists`` or ``counts``; speeds are compared among equals."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The backend's options, as they were written."""
+    """The backend's options as written."""
     optional: bool = False
     """``True`` if the run goes on without it."""
     baseline: bool = False
-    """``True`` if it is a bound that gives proportion, and is never the best."""
+    """``True`` for a baseline, which is never the best."""
     same_as: str = ""
-    """The tokenizer whose ids it must give; empty if there is none."""
+    """The tokenizer whose ids it must have; empty for none."""
     corpora: list[str] = field(default_factory=list)
-    """The corpora on which alone it was measured; empty for all that were evaluated."""
+    """The only corpora on which it was measured; empty for all."""
     state: TokenizerState = TokenizerState.READY
-    """``True`` if it was ready, or what kept it away."""
+    """Ready, or why not."""
     reason: str = ""
     """The same in words; empty if it was ready."""
     vocab_size: int | None = None
-    """The number of its ids; ``None`` if it was not ready."""
+    """The number of its ids, if it was ready."""
     load_s: float | None = None
-    """Seconds that loading took, the library's import included; ``None`` if it was trained."""
+    """Seconds of loading, with the library's import; ``None`` if it was trained."""
     train: TrainingInfo | None = None
     """The training; ``None`` if it was loaded."""
     sha256: dict[str, str] = field(default_factory=dict)
-    """Digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids."""
+    """Digests of its files by option, and ``vocabulary``, the digest of the bytes of all ids."""
     lacks: list[str] = field(default_factory=list)
-    """The metrics that it cannot have, because its backend lacks the capability."""
+    """The metrics that need a capability that its backend lacks."""
     notes: list[str] = field(default_factory=list)
     """Sentences that a reader of its numbers must know."""
     repairs: dict[str, str] = field(default_factory=dict)
-    """By the cause of a loss, the options that it would have to be trained with."""
+    """By the cause of a loss, the training options that prevent it."""
     artefact: str = ""
-    """The file it was saved to; empty if it was not saved."""
+    """The file it was saved to; empty for none."""
     artefact_sha256: str = ""
     """The digest of that file."""
 
@@ -256,30 +254,30 @@ class MetricInfo:
     short_label: str = ""
     """Its name in narrow columns; empty for the label."""
     headline: bool = False
-    """``True`` if it is one of the few by which tokenizers are told apart at first sight."""
+    """``True`` if it is one of the few main metrics."""
     leads: bool = False
-    """``True`` if it is a headline metric of the study's subject, with which a report begins."""
+    """``True`` for a headline metric of the subject, with which a report begins."""
     no_interval: str = ""
-    """The reason why its values never have an interval; empty if they may have one."""
+    """Why its values never have an interval; empty if they may."""
     loss_cannot_help: str = ""
-    """The reason why losing text cannot improve the value; empty if it can: the rule of loss decides then."""
+    """Why losing text cannot improve the value; empty if the rule of loss decides."""
     role: str = ""
-    """Its meaning to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing."""
+    """Its role, as in :class:`tokbench.measuring.metric.Role`; empty for none."""
     curve: CurvePoint | None = None
-    """Its place on a curve that reports draw; ``None`` if it lies on no curve."""
+    """Its place on a curve that reports draw; ``None`` for none."""
     timed: bool = False
-    """``True`` if it was timed, so that its cells rest on rounds and not on documents."""
+    """``True`` if it was timed: its cells count rounds, not documents."""
     by_output: bool = False
-    """``True`` if only tokenizers whose engines return the same are compared."""
+    """``True`` if only tokenizers with the same ``returns`` are compared."""
     corpora: list[str] = field(default_factory=list)
-    """The corpora on which alone it was measured; empty for all that were evaluated."""
+    """The only corpora on which it was measured; empty for all."""
     ratio_of: list[str] = field(default_factory=list)
-    """The names of the two sums of which its values are ratios, in the raw states; empty if they are not."""
+    """The two sums in the raw states whose ratio it is; empty for others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossExample:
-    """The first difference between a text and what came back of it."""
+    """The first difference between a text and its decoded ids."""
 
     origin: str
     """The place where the document is found, such as ``en.txt:12``."""
@@ -288,7 +286,7 @@ class LossExample:
     expected: str
     """The text there, with a little context before."""
     got: str
-    """The same place in the text that came back, with the same context."""
+    """The same place in the decoded text, with the same context."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,11 +296,11 @@ class LossCause:
     cause: str
     """Such as ``whitespace``."""
     documents: int
-    """The number of documents whose first difference it explains; these add up."""
+    """Documents whose first difference it explains; these add up."""
     taking_part: int
-    """The number of documents in which it takes part."""
+    """Documents in which it takes part."""
     first: LossExample | None = None
-    """The first document that it explains; ``None`` if it explains none."""
+    """The first document that it explains, if any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,7 +314,7 @@ class LossInfo:
     group: str
     """The group."""
     documents: int
-    """The number of documents that did not come back."""
+    """The number of lossy documents."""
     first: LossExample
     """The first of them."""
     causes: list[LossCause] = field(default_factory=list)
@@ -325,26 +323,26 @@ class LossInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class IdDifference:
-    """The first place where two tokenizers that should give the same ids differ."""
+    """The first place where two tokenizers that should have the same ids differ."""
 
     position: int
     """The place, in characters."""
     text: str
     """The text from a little before the place on."""
     expected: list[tuple[int, str]]
-    """``(id, text)`` of the tokens there, of the reference."""
+    """``(id, text)`` of the reference's tokens there."""
     got: list[tuple[int, str]]
     """The same of the tokenizer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A tokenizer whose ids are not those of its reference, in one group."""
+    """A tokenizer with other ids than its reference, in one group."""
 
     tokenizer: str
     """The tokenizer."""
     same_as: str
-    """The tokenizer whose ids it should give."""
+    """The tokenizer whose ids it should have."""
     corpus: str
     """The corpus."""
     group: str
@@ -356,9 +354,9 @@ class Difference:
     origin: str
     """The first document that differs."""
     first: IdDifference | None = None
-    """The difference of its ids; ``None`` if that could not be shown."""
+    """The difference of its ids, if it could be shown."""
     reason: str = ""
-    """The reason why it could not be shown; empty if it is."""
+    """Why it could not be shown; empty if it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,7 +386,7 @@ class PairComparison:
     p_holm: float = 1.0
     """``p`` corrected for all pairs of the group (Holm 1979)."""
     differ: bool = False
-    """``True`` if the two can be told apart."""
+    """``True`` if the difference is significant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,28 +394,28 @@ class PairMatrix:
     """A number for every two groups under one tokenizer, or for every two tokenizers in one group."""
 
     metric: str
-    """The id of the metric, whose definition holds for the numbers."""
+    """The id of the metric."""
     corpus: str
     """The corpus."""
     of: Literal["groups", "tokenizers"]
-    """The kind of things that are compared."""
+    """What is compared."""
     within: str
-    """The tokenizer under which groups are compared, or the group (``*`` for all) in which tokenizers are."""
+    """The tokenizer under which groups are compared, or the group (``*``: all) in which tokenizers are."""
     names: list[str]
     """The things, in the order of the run."""
     values: list[list[float | None]]
-    """A list for each name, with its number beside each name up to itself; ``None`` where there is none."""
+    """For each name, its numbers with each name up to itself; ``None`` for no number."""
     ci_low: list[list[float | None]] = field(default_factory=list)
-    """The lower ends of the 95 % intervals, in the same order; empty if the numbers have no intervals."""
+    """The lower ends of the 95 % intervals, in the same order; empty for none."""
     ci_high: list[list[float | None]] = field(default_factory=list)
     """The upper ends, likewise."""
     likeness: bool = False
-    """``True`` if a larger number says that the two are more alike, and 1 that they are the same."""
+    """``True`` if larger is more alike, and 1 is the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatesFile:
-    """The file of the raw states, ``states.jsonl.gz``, whose form :mod:`tokbench.results.states` documents."""
+    """The file of the raw states, ``states.jsonl.gz``."""
 
     file: str
     """Its name; it is in the folder of ``results.json``."""
@@ -429,12 +427,12 @@ class StatesFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FamilyInfo:
-    """A metric family of a run, as it must be made again to merge runs."""
+    """A metric family of a run."""
 
     options: dict[str, Any] = field(default_factory=dict)
-    """All its options, those that nobody wrote included."""
+    """All its options, with defaults."""
     distribution: str = ""
-    """The package that brings it, with its version."""
+    """Its package with its version."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -455,7 +453,7 @@ class RawState:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnTexts:
-    """The round trip of the texts that a metric brings, by a tokenizer."""
+    """The round trip of a metric's own texts with a tokenizer."""
 
     metric: str
     """The metric."""

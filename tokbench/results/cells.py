@@ -107,8 +107,7 @@ COLUMNS: Final = tuple(Cell.__dataclass_fields__)
 TRAINED_ON_FROM: Final = 0.01
 """From this share of the evaluated documents on, a tokenizer counts as trained on them.
 
-A sentence or two that also stand in the training text, such as a common phrase, do not move a number that rests on
-hundreds of documents. One document in a hundred can move a ratio of sums by about as much as its interval is wide.
+Fewer, such as a common phrase, do not move a ratio of sums by more than about its interval.
 """
 
 

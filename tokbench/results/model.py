@@ -62,7 +62,7 @@ class Results:
     environment: Environment = field(default_factory=Environment)
     """The place where it ran."""
     plugins: list[PluginInfo] = field(default_factory=list)
-    """The plugins that were there."""
+    """The installed plugins."""
     corpora: dict[str, CorpusInfo] = field(default_factory=dict)
     """By name, in the order of the configuration."""
     tokenizers: dict[str, TokenizerInfo] = field(default_factory=dict)
@@ -74,21 +74,21 @@ class Results:
     losses: list[LossInfo] = field(default_factory=list)
     """For each tokenizer and group with lossy texts, how many and why."""
     own_texts: list[OwnTexts] = field(default_factory=list)
-    """For metrics that bring texts of their own, their round trip with each tokenizer."""
+    """The round trips of metrics' own texts."""
     differences: list[Difference] = field(default_factory=list)
-    """For each tokenizer whose ids should be equal to another's and are not, where and how."""
+    """For each tokenizer with other ids than its reference, where and how."""
     pairs: list[PairComparison] = field(default_factory=list)
-    """For each two tokenizers and group, which needs fewer tokens, and how sure that is."""
+    """For each two tokenizers and group, which needs fewer tokens."""
     matrices: list[PairMatrix] = field(default_factory=list)
-    """Numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share."""
+    """Numbers of every two groups under a tokenizer, or of every two tokenizers."""
     studies: StudyBlocks = field(default_factory=StudyBlocks)
     """By study, its block: what it found beyond the cells."""
     failed_studies: dict[str, list[str]] = field(default_factory=dict)
-    """By study, the reasons why it or a part of it could not be made; each makes the run fail."""
+    """By study, why it or a part of it failed; each makes the run fail."""
     notes: list[str] = field(default_factory=list)
-    """The sentences that a reader of the numbers must know, such as a warning about noise."""
+    """What a reader of the numbers must know, such as a warning about noise."""
     from_store: list[str] = field(default_factory=list)
-    """The work that the run took from the store instead of doing it, in sentences; no number depends on it."""
+    """The cache hits of the run, in sentences; no number depends on it."""
     families: dict[str, FamilyInfo] = field(default_factory=dict)
     """By name, the metric families of the run with their options."""
     states: RawStates = field(default_factory=RawStates)
@@ -103,9 +103,9 @@ class Results:
     durations: Durations = field(default_factory=Durations)
     """The duration of each phase."""
     interrupted: bool = False
-    """``True`` if it was stopped before it was through."""
+    """``True`` if it was stopped."""
     partial: PartialRun | None = None
-    """Its progress when it was stopped; ``None`` if it was not."""
+    """Its progress when it was stopped, if it was."""
     problems: list[str] = field(default_factory=list)
     """Files that could not be made or written."""
 

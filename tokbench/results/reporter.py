@@ -24,7 +24,7 @@ class ReporterSpec:
     """``render(results)`` returns the text of the file, or its bytes if it is not text. It is a pure function and
     measures nothing."""
     requires: tuple[str, ...] = ()
-    """Distributions that it needs; where one is missing, a run that asks for the format is refused."""
+    """Distributions that it needs; a run with the format is refused without them."""
     install: str = ""
     """The command that installs them; default: ``pip install`` with their names."""
 

@@ -19,13 +19,13 @@ class TokenSpan(NamedTuple):
     id: int
     """Its id."""
     own: bytes
-    """The bytes that the id stands for."""
+    """The bytes of the id."""
     span: tuple[int, int] | None
-    """The place where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known."""
+    """Where it begins and ends in the UTF-8 bytes of the text, if known."""
     data: bytes
     """The bytes of the text between these places; ``own`` if they are not known."""
     merges: list[list[str]]
-    """The merges by which BPE makes it, each as its parts, in order; empty if nobody asked."""
+    """The merges by which BPE makes it, each as its parts, in order, if asked for."""
 
     @property
     def partial(self) -> bool:
@@ -46,18 +46,15 @@ class Segmentation:
     ids: list[int] = field(default_factory=list)
     """The ids."""
     pieces: list[str] = field(default_factory=list)
-    """For each id the bytes that it stands for, in hexadecimal digits; empty in the results of a run where they are the
-    bytes of the text between the ends."""
+    """The bytes of each id in hexadecimal; empty in a run's results where they are the text between the ends."""
     ends: list[int] = field(default_factory=list)
-    """For each id, the number of UTF-8 bytes of the text before the end of its token; empty if the tokens cannot be
-    aligned with the text."""
+    """For each id, where its token ends in the UTF-8 bytes of the text; empty if tokens cannot be aligned."""
     round_trip: bool = True
-    """``True`` if decoding the ids gives the text."""
+    """``True`` if the ids decode to the text."""
     back: str = ""
-    """The text that decoding gives, if it is another."""
+    """The decoded text, if it differs."""
     merges: list[list[list[str]]] = field(default_factory=list)
-    """For each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody asked, or if
-    the tokenizer lists no merges."""
+    """For each id, the merges by which BPE makes its token, each as its parts; empty if not asked for or unknown."""
     reason: str = ""
     """The reason why there are no tokens, or no merges that were asked for, and the cautions of the tokenizer."""
 
@@ -98,17 +95,17 @@ class SegmentedText:
     """A text, and how each tokenizer cuts it."""
 
     label: str = ""
-    """A name for it, such as the file or the document where it stands; empty if it has none."""
+    """Its name, such as a file; empty for none."""
     text: str
     """The text."""
     segmentations: list[Segmentation]
     """One for each tokenizer."""
     corpus: str = ""
-    """The corpus that it is from; empty for texts that somebody names."""
+    """Its corpus; empty for texts from the configuration."""
     group: str = ""
-    """The group that it is from, likewise."""
+    """Its group, likewise."""
     mark: str = ""
-    """The hash by which the document was chosen, in hexadecimal digits: the smallest of a group are taken."""
+    """The hash by which the document was chosen, in hexadecimal: the smallest of a group."""
     whole: bool = True
     """``False`` if it is a part of a document."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
@@ -32,24 +32,20 @@ class BlockType(Generic[B_co]):
     kind: Any
     """The type, made of frozen dataclasses, lists, mappings, strings and numbers: its JSON schema comes from it."""
     version: int = 1
-    """Raise it with every change by which an older block cannot be read any more."""
-    older: Callable[[int, Any], Any] | None = None
-    """``older(version, body)`` returns the plain data of an older version as those of this one."""
+    """Raise it with every change by which an older block cannot be read."""
 
     def read(self, version: int, body: Any) -> B_co:
         """Return a block from plain data.
 
         Raises:
-            ResultsError: the version is newer, or unknown, or the data are damaged.
+            ResultsError: it has another version, or is damaged.
 
         >>> BlockType(study="ages", kind=dict[str, int]).read(1, {"one": 1})
         {'one': 1}
         """
         if version != self.version:
-            if version > self.version or self.older is None:
-                advice = "update tokbench to read it" if version > self.version else "run it again"
-                raise ResultsError(f"the block of {self.study!r} has version {version}, not {self.version}; {advice}")
-            body = self.older(version, body)
+            advice = "update tokbench to read it" if version > self.version else "run it again"
+            raise ResultsError(f"the block of {self.study!r} has version {version}, not {self.version}; {advice}")
         try:
             block: B_co = _adapter(self).validate_python(body)
         except (ValidationError, ValueError, TypeError, LookupError) as error:
@@ -57,7 +53,6 @@ class BlockType(Generic[B_co]):
         return block
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the block."""
         return _adapter(self).json_schema(mode="serialization")
 
 
@@ -89,7 +84,6 @@ class StudyBlocks:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """In JSON they are a mapping of studies to their version and their plain data."""
         return core_schema.no_info_after_validator_function(cls, handler(dict[str, dict[str, Any]]))
 
     def __eq__(self, other: object) -> bool:
@@ -98,7 +92,6 @@ class StudyBlocks:
     __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the studies that have a block."""
         return iter(self._plain)
 
     def __contains__(self, study: object) -> bool:
@@ -132,5 +125,4 @@ class StudyBlocks:
         return known
 
     def plain(self) -> dict[str, dict[str, Any]]:
-        """Return all blocks as plain data."""
         return {name: dict(stored) for name, stored in self._plain.items()}

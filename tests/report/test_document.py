@@ -2,45 +2,9 @@
 
 import pytest
 
+from tokbench.report import document as doc
 from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import (
-    Bullets,
-    Cards,
-    ChartKey,
-    Chooser,
-    Column,
-    Details,
-    Digest,
-    Figure,
-    Gloss,
-    Heading,
-    Listing,
-    Marked,
-    MeasuredCell,
-    Multiples,
-    Name,
-    Note,
-    Pane,
-    Paragraph,
-    Raised,
-    Rich,
-    Row,
-    Scale,
-    Section,
-    Small,
-    Strong,
-    Table,
-    Term,
-    TextCell,
-    Token,
-    TokenChooser,
-    Tokens,
-    TokenText,
-    captioned,
-    measured_column,
-    sentence_paragraphs,
-)
 from tokbench.report.html_nodes import HtmlNodes
 from tokbench.report.html_nodes import page as html_page
 from tokbench.report.markdown_nodes import nodes_markdown, section_markdown
@@ -59,36 +23,46 @@ HOSTILE = "<i>|*\u202e"
 BEST = DisplayCell(text="4.5", value=4.5, best=True, interval="4–5", title="4.5 bytes")
 GONE = DisplayCell(text="failed", title="it broke", missed=True)
 COLUMNS = [
-    Column("name", sort="ascending"),
-    Column("size", numeric=True, sort="descending", below="corpus", unit=Term("m", "bytes"), key="m@c"),
-    Column("long", upright=True, title="the long name"),
+    doc.Column("name", sort="ascending"),
+    doc.Column("size", numeric=True, sort="descending", below="corpus", unit=doc.Term("m", "bytes"), key="m@c"),
+    doc.Column("long", upright=True, title="the long name"),
 ]
 ROWS = [
-    Row(
+    doc.Row(
         [
-            Name(HOSTILE),
-            MeasuredCell(cell=BEST, interval=True),
-            TextCell(line="x", small=["y"], look="prose", title="t", value=2),
+            doc.Name(HOSTILE),
+            doc.MeasuredCell(cell=BEST, interval=True),
+            doc.TextCell(line="x", small=["y"], look="prose", title="t", value=2),
         ]
     ),
-    Row(["b", MeasuredCell(cell=GONE), MeasuredCell(cell=BEST, heat=True, level=3)], look="gone", id="r", aside=True),
-    Row(["c", "1", ["of ", Digest("ab12")]], named=False),
+    doc.Row(
+        ["b", doc.MeasuredCell(cell=GONE), doc.MeasuredCell(cell=BEST, heat=True, level=3)],
+        look="gone",
+        id="r",
+        aside=True,
+    ),
+    doc.Row(["c", "1", ["of ", doc.Digest("ab12")]], named=False),
 ]
-SECTION = Section(
+SECTION = doc.Section(
     "one",
     "One",
     [
-        Heading(["On ", Name("c")], id="there"),
-        Paragraph(["So ", Strong("much"), " of ", Marked("it"), ChartKey(circle(), "line")], "legend"),
-        Paragraph([Strong("Take"), " 5."], "advice"),
-        Listing("a:\n  <b>\x1b\n"),
-        Bullets(["first", ["second ", Name("s")]]),
-        Table("Numbers", COLUMNS, ROWS, tall=True),
-        Figure(circle("A circle"), caption="below", label="box"),
-        Multiples([circle("one"), circle("two")], look="wide"),
-        Chooser("Which", "pick", [Pane("a", [Paragraph("in a")]), Pane("b", [Paragraph("in b")])], packed=True),
-        Details("More", [Paragraph("hidden")]),
-        Rich([Paragraph("page alone")], plain=[Paragraph("text alone")]),
+        doc.Heading(["On ", doc.Name("c")], id="there"),
+        doc.Paragraph(["So ", doc.Strong("much"), " of ", doc.Marked("it"), doc.ChartKey(circle(), "line")], "legend"),
+        doc.Paragraph([doc.Strong("Take"), " 5."], "advice"),
+        doc.Listing("a:\n  <b>\x1b\n"),
+        doc.Bullets(["first", ["second ", doc.Name("s")]]),
+        doc.Table("Numbers", COLUMNS, ROWS, tall=True),
+        doc.Figure(circle("A circle"), caption="below", label="box"),
+        doc.Multiples([circle("one"), circle("two")], look="wide"),
+        doc.Chooser(
+            "Which",
+            "pick",
+            [doc.Pane("a", [doc.Paragraph("in a")]), doc.Pane("b", [doc.Paragraph("in b")])],
+            packed=True,
+        ),
+        doc.Details("More", [doc.Paragraph("hidden")]),
+        doc.Rich([doc.Paragraph("page alone")], plain=[doc.Paragraph("text alone")]),
     ],
 )
 
@@ -130,11 +104,11 @@ def test_a_page_has_every_node():
 
 
 def test_many_panes_are_a_menu_by_family():
-    panes = [Pane(str(k), [Paragraph("x")], family=f"f{k // 5}", value=f"v{k}") for k in range(10)]
-    page = HtmlNodes().node(Chooser("Which", "pick", panes, key="metric"))
+    panes = [doc.Pane(str(k), [doc.Paragraph("x")], family=f"f{k // 5}", value=f"v{k}") for k in range(10)]
+    page = HtmlNodes().node(doc.Chooser("Which", "pick", panes, key="metric"))
     assert page.count("<optgroup") == 2
     assert lacking(page, '<option value="v9" data-shows="pick-9">9</option>', 'data-key="metric"') == []
-    assert "<option" not in HtmlNodes().node(Chooser("Which", "pick", panes[:1]))
+    assert "<option" not in HtmlNodes().node(doc.Chooser("Which", "pick", panes[:1]))
 
 
 def test_markdown_has_what_text_can_show():
@@ -155,8 +129,8 @@ def test_markdown_has_what_text_can_show():
 
 def test_cards_and_notes_in_both_formats():
     nodes = [
-        Cards([sentence_paragraphs(["Take it.", "It is small."]), [Bullets(["b"], "notes")]], wide=True),
-        Note([Paragraph("Stopped."), Details("Shares", [Paragraph("c 92 %")])]),
+        doc.Cards([doc.sentence_paragraphs(["Take it.", "It is small."]), [doc.Bullets(["b"], "notes")]], wide=True),
+        doc.Note([doc.Paragraph("Stopped."), doc.Details("Shares", [doc.Paragraph("c 92 %")])]),
     ]
     page = page_of(*nodes)
     assert page.startswith('<div class="cards wide">\n<article>\n<p class="lead">Take it.</p>\n<p>It is small.</p>')
@@ -167,10 +141,12 @@ def test_cards_and_notes_in_both_formats():
 
 def test_marks_follow_names_and_captions_precede_tables():
     rows = [
-        Row([TextCell(line=["b", Raised("†")]), "1"]),
-        Row(["2", TextCell(line=Name("c", strong=True), look="best")], named=False),
+        doc.Row([doc.TextCell(line=["b", doc.Raised("†")]), "1"]),
+        doc.Row(["2", doc.TextCell(line=doc.Name("c", strong=True), look="best")], named=False),
     ]
-    nodes = captioned(Table("Sizes", [Column("line", sort="ascending"), Column("a", mark="‡", numeric=True)], rows))
+    nodes = doc.captioned(
+        doc.Table("Sizes", [doc.Column("line", sort="ascending"), doc.Column("a", mark="‡", numeric=True)], rows)
+    )
     expected = (
         '<th scope="col" class="n">a<sup>‡</sup></th>',
         '<tr><th scope="row">b<sup>†</sup></th><td class="n">1</td></tr>',
@@ -182,8 +158,8 @@ def test_marks_follow_names_and_captions_precede_tables():
 
 def test_only_a_page_makes_what_takes_long():
     made = []
-    charts = [Multiples([circle("one"), Figure(circle("two"), "below", label="wide", beside=True)])]
-    rich = Rich(lambda: made.append("page") or charts, plain=[Paragraph("short")])
+    charts = [doc.Multiples([circle("one"), doc.Figure(circle("two"), "below", label="wide", beside=True)])]
+    rich = doc.Rich(lambda: made.append("page") or charts, plain=[doc.Paragraph("short")])
     assert (nodes_markdown([rich]), made) == ("short\n", [])
     page = page_of(rich)
     assert (page.count("<figure>"), made) == (2, ["page"])
@@ -192,16 +168,20 @@ def test_only_a_page_makes_what_takes_long():
 
 
 def test_a_number_begins_no_list_but_in_a_cell():
-    text = nodes_markdown([Paragraph(["3. of ", "4.5"]), Table("", [Column("a")], [Row(["4.5"])])])
+    text = nodes_markdown([doc.Paragraph(["3. of ", "4.5"]), doc.Table("", [doc.Column("a")], [doc.Row(["4.5"])])])
     assert text == "3\\. of 4.5\n\n| a |\n| --- |\n| 4.5 |\n"
 
 
-TOKENS = [Token("a", "id 1", breaks=True), Token(HOSTILE, "id 2", differs=True, partial=True)]
-TEXTS = TokenChooser(
+TOKENS = [doc.Token("a", "id 1", breaks=True), doc.Token(HOSTILE, "id 2", differs=True, partial=True)]
+TEXTS = doc.TokenChooser(
     texts=[
-        Pane("far", [], family="worst"),
-        Pane("near", [Heading(["near ", Small("2 tokens")], 4), TokenText(TOKENS, "Tokens of b")], family="named"),
-        Pane("third", [], family="worst"),
+        doc.Pane("far", [], family="worst"),
+        doc.Pane(
+            "near",
+            [doc.Heading(["near ", doc.Small("2 tokens")], 4), doc.TokenText(TOKENS, "Tokens of b")],
+            family="named",
+        ),
+        doc.Pane("third", [], family="worst"),
     ],
     first=[1],
     names=["a", "b"],
@@ -227,28 +207,36 @@ def test_a_page_has_each_token_in_a_box():
 
 
 def test_plain_text_and_lines_have_the_first_tokens():
-    many = Tokens([Token("x", f"id {k}") for k in range(1000)], "‡")
-    text = section_markdown(Section("t", "T", [TEXTS, Paragraph(many)]), level=3)
+    many = doc.Tokens([doc.Token("x", f"id {k}") for k in range(1000)], "‡")
+    text = section_markdown(doc.Section("t", "T", [TEXTS, doc.Paragraph(many)]), level=3)
     assert text.startswith("### T\n\n#### near 2 tokens\n\n2: a ¦ &lt;i&gt;\\|\\*\\\\u{202e}\n\n1,000‡: x ¦ x")
     assert text.endswith("x and 976 more\n")
-    shown = HtmlNodes().node(Paragraph(many))
+    shown = HtmlNodes().node(doc.Paragraph(many))
     assert shown.startswith('<p><b>1,000<sup>‡</sup></b> <span class="token" title="id 0"><bdi>x</bdi></span>')
     assert shown.endswith(" <em>and 940 more</em></p>\n")
 
 
 def test_a_cell_spans_columns_and_names_its_row():
-    rows = [Row(["1", TextCell(line="t", names=True, head="who"), TextCell(line="gone", span=2)], named=False)]
-    table = Table("c", [Column("rank"), Column("who"), Column("x"), Column("y", numeric=True)], rows)
+    rows = [
+        doc.Row(["1", doc.TextCell(line="t", names=True, head="who"), doc.TextCell(line="gone", span=2)], named=False)
+    ]
+    table = doc.Table(
+        "c", [doc.Column("rank"), doc.Column("who"), doc.Column("x"), doc.Column("y", numeric=True)], rows
+    )
     expected = '<tr><td>1</td><th scope="row" data-head="who">t</th><td colspan="2">gone</td></tr>'
     assert lacking(HtmlNodes().node(table), expected) == []
-    assert "| 1 | t | gone |  |\n" in section_markdown(Section("s", "S", [table]))
+    assert "| 1 | t | gone |  |\n" in section_markdown(doc.Section("s", "S", [table]))
     with pytest.raises(ValueError, match="4 cells in a table of 3 columns"):
-        HtmlNodes().node(Table("c", table.columns[:3], rows))
+        HtmlNodes().node(doc.Table("c", table.columns[:3], rows))
 
 
 def test_a_page_needs_no_report():
-    section = Section("", Name(HOSTILE), [Paragraph([Term("m", "no definition"), Name("n", strong=True)])])
-    shown = html_page("<Heading>", "below it", [section, Section("", "", [Paragraph("it broke", "bad")])], "kind")
+    section = doc.Section(
+        "", doc.Name(HOSTILE), [doc.Paragraph([doc.Term("m", "no definition"), doc.Name("n", strong=True)])]
+    )
+    shown = html_page(
+        "<Heading>", "below it", [section, doc.Section("", "", [doc.Paragraph("it broke", "bad")])], "kind"
+    )
     expected = (
         "<title>&lt;Heading&gt;: kind</title>",
         '<p class="subtitle">below it</p>',
@@ -259,7 +247,9 @@ def test_a_page_needs_no_report():
 
 
 def test_words_that_explain_names_keys_and_scales():
-    paragraph = Paragraph(["de ", Gloss("German"), ChartKey(circle(), "gpt", "0.2"), Scale("few", "many", 2)])
+    paragraph = doc.Paragraph(
+        ["de ", doc.Gloss("German"), doc.ChartKey(circle(), "gpt", "0.2"), doc.Scale("few", "many", 2)]
+    )
     expected = (
         'de <span class="gloss">German</span>',
         "<bdi>gpt</bdi> 0.2</span>",
@@ -271,7 +261,7 @@ def test_words_that_explain_names_keys_and_scales():
 
 def test_a_measured_column_links_to_its_definition():
     series = Series("m", "size", "size", "c", "*", "", "lower", {})
-    table = Table("t", [Column("name", unit="ids"), measured_column(series, below="c")], [])
+    table = doc.Table("t", [doc.Column("name", unit="ids"), doc.measured_column(series, below="c")], [])
     expected = (
         '<th scope="col">name<span class="unit">ids</span></th>',
         'data-column="m@c" data-sort="number" data-first="ascending"',
@@ -282,8 +272,8 @@ def test_a_measured_column_links_to_its_definition():
 
 
 def test_large_parts_are_packed_until_they_are_opened():
-    inner = Chooser("Metric", "heat", [Pane("a", [Paragraph("in a")])], packed=True, away=True)
-    page = page_of(inner, Details("Charts", [Paragraph("in charts")], packed=True))
+    inner = doc.Chooser("Metric", "heat", [doc.Pane("a", [doc.Paragraph("in a")])], packed=True, away=True)
+    page = page_of(inner, doc.Details("Charts", [doc.Paragraph("in charts")], packed=True))
     assert lacking(page, "in a", "in charts") == ["in a", "in charts"]
     assert page.count("<template>") == 2
     assert "<div data-packed><template>" in page

@@ -3,7 +3,7 @@
 import pytest
 
 from tokbench.report import document as doc
-from tokbench.report.cells import DisplayCell, Series
+from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.html_nodes import HtmlNodes
 from tokbench.report.html_nodes import page as html_page
@@ -167,11 +167,6 @@ def test_only_a_page_makes_what_takes_long():
     assert page.index('<div class="lorenz">') < page.index("<figcaption>below</figcaption>")
 
 
-def test_a_number_begins_no_list_but_in_a_cell():
-    text = nodes_markdown([doc.Paragraph(["3. of ", "4.5"]), doc.Table("", [doc.Column("a")], [doc.Row(["4.5"])])])
-    assert text == "3\\. of 4.5\n\n| a |\n| --- |\n| 4.5 |\n"
-
-
 TOKENS = [doc.Token("a", "id 1", breaks=True), doc.Token(HOSTILE, "id 2", differs=True, partial=True)]
 TEXTS = doc.TokenChooser(
     texts=[
@@ -257,18 +252,6 @@ def test_words_that_explain_names_keys_and_scales():
     )
     assert lacking(page_of(paragraph), *expected) == []
     assert nodes_markdown([paragraph]) == "de Germangpt 0.2few to many\n"
-
-
-def test_a_measured_column_links_to_its_definition():
-    series = Series("m", "size", "size", "c", "*", "", "lower", {})
-    table = doc.Table("t", [doc.Column("name", unit="ids"), doc.measured_column(series, below="c")], [])
-    expected = (
-        '<th scope="col">name<span class="unit">ids</span></th>',
-        'data-column="m@c" data-sort="number" data-first="ascending"',
-        '<a class="unit" href="#metric-0" title="bytes / tokens">definition</a>',
-    )
-    assert lacking(page_of(table), *expected) == []
-    assert nodes_markdown([table]) == "| name (ids) | size c |\n| --- | ---: |\n"
 
 
 def test_large_parts_are_packed_until_they_are_opened():

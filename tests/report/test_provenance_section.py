@@ -1,4 +1,4 @@
-"""The section on provenance: digests of everything; groups and configurations on the page alone."""
+"""The section on provenance: a page has groups, digests and the texts of configurations."""
 
 from __future__ import annotations
 
@@ -28,22 +28,19 @@ RESULTS = Results(
 )
 
 
-def test_text_has_sizes_and_every_digest():
-    text = section_markdown(provenance_document(CellTables(RESULTS)))
-    source, size = "text; parallel; held out: 0.5", "2.00 kB; at most 5 documents a group measured; 1.00 kB evaluated"
-    backend, digests = "regex_bpe; tokbench 1; engine: compiled", "vocabulary ab12 file cd34 artefact ef56"
-    for row in (
-        f"| c | {source} |  | CC0-1.0 | 9 | {size} | c0ffee |",
-        f"| t | {backend} |  | 1,024 | 0.250 s | none here |  | {digests} |",
-        "| reading corpora | 0.250 s |",
-    ):
-        assert row in text
-    assert [digest in text for digest in ("5eed", "ba5e")] == [True, True]
-    assert "<2>" not in text
-
-
 def test_a_page_has_groups_and_the_configuration():
     page = HtmlNodes(CellTables(RESULTS)).section(provenance_document(CellTables(RESULTS)))
     assert '<td class="prose groups"><bdi>de</bdi>\xa04, <bdi>en</bdi>\xa05</td>' in page
     assert "<pre>a: 1\n</pre>" in page
     assert "<pre>b: &lt;2&gt;\n</pre>" in page
+    for part in (
+        "1.00 kB evaluated",
+        "held out: 0.5",
+        "engine: compiled",
+        "vocabulary ab12",
+        "artefact ef56",
+        "5eed",
+        "ba5e",
+    ):
+        assert part in page
+    assert "<2>" not in section_markdown(provenance_document(CellTables(RESULTS)))

@@ -7,7 +7,6 @@ import io
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from tokbench.plugin import latex_text
 from tokbench.registry.plugins import load_registry
 from tokbench.report.report import Report
 from tokbench.report.sections.problems import problems
-from tokbench.report.terminal import _fitting, main_columns, summary
+from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
@@ -39,10 +38,6 @@ def printed(results: Results, width: int, *, colour: bool = False) -> str:
         files,
     )
     return file.getvalue()
-
-
-def cells_of(row: str) -> int:
-    return len(row.replace("\\|", "").strip().strip("|").split("|"))
 
 
 def test_the_formats_register_themselves():
@@ -63,12 +58,6 @@ def test_the_formats_register_themselves():
         "validity_tokenizers": "validity_tokenizers.csv",
         "pytest_benchmark": "pytest-benchmark.json",
     }
-
-
-def test_registering_imports_nothing_heavy():
-    code = "import sys, tokbench.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'pyarrow', 'rich'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_csv_has_the_frame():
@@ -99,12 +88,6 @@ def number(value: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def test_markdown_tables_hold_together():
-    for block in markdown.render(build()).split("\n\n"):
-        rows = [line for line in block.splitlines() if line.startswith("|")]
-        assert len({cells_of(row) for row in rows}) <= 1
 
 
 def test_parquet_has_the_frame():
@@ -170,25 +153,6 @@ def test_latex_compiles_with_hostile_names(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
-
-
-def test_latex_has_as_many_columns_as_fit_a_page():
-    names = [f"tokenizer-{k}" for k in range(20)]
-    cells = [Cell(name, "c", group, "m", 1.0, "u") for name in names for group in ("*", "en", "de")]
-    metrics = {"m": MetricInfo(headline=True, direction="higher", unit="u", role="text per token")}
-    corpora = {"c": CorpusInfo(groups={"en": 1, "de": 1})}
-    tables = environments(latex.render(Results(name="r", corpora=corpora, metrics=metrics, cells=cells)))[1:]
-    assert [len(columns) for columns, _ in tables] == [5, 5, 5, 5, 5]
-    heads = "".join(body.split(r"\endfirsthead")[0] for _, body in tables)
-    assert re.findall(r"tokenizer\{-\}\d+", heads) == [name.replace("-", "{-}") for name in names]
-
-
-def test_a_wide_terminal_has_every_column_once():
-    report = Report(build(hostile=False))
-    every, names = main_columns(report.tables), list(report.results.tokenizers)
-    assert _fitting(report, names, 10_000) == every
-    fitting = _fitting(report, names, 60)
-    assert fitting == [column for column in every if column.metric == "compression_ratio"][: len(fitting)] != []
 
 
 @pytest.mark.parametrize("name", ["\\end{longtable}", "a&b", "x_1^2#$%", "[h]", "{", "a\nb", "--"])

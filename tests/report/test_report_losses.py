@@ -271,15 +271,3 @@ def _legends(tables, mark):
     """The lines below the table of all corpora that explain a mark."""
     main = chooser(overview_document(tables), "overview").panes[0]
     return [paragraph.line for paragraph in nodes_of(main, Paragraph) if paragraph.line.startswith(mark)]
-
-
-def test_a_number_without_an_interval_is_marked_and_has_a_reason():
-    reason = "too few documents for an interval: 12, and it needs 30"
-    gone = {"reason": reason, "ci_low": None, "ci_high": None}
-    cells = [replace(c, **gone) if c.tokenizer == "d" and c.corpus == "c" else c for c in RESULTS.cells]
-    tables = CellTables(replace(RESULTS, cells=cells))
-    shown = tables.series("compression_ratio", "c").cells
-    assert {name for name, cell in shown.items() if cell.no_interval} == {"d"}
-    assert reason in shown["d"].title
-    assert not any(cell.best for cell in shown.values()), "nothing is known of d, which is nearest to the best"
-    assert [len(_legends(some, "grey has no interval")) for some in (tables, TABLES)] == [1, 0]

@@ -11,8 +11,6 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine.render import render_reports
 from tokbench.foundation.errors import InputError, ResultsError
-from tokbench.registry.plugins import missing
-from tokbench.results.reporter import ReporterSpec
 
 FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip
 FILES = {*FORMATS.values(), "pairs.csv"}
@@ -88,20 +86,13 @@ def test_several_runs_have_a_folder_each(run, tmp_path):
         "all/small/results.csv",
         "all/large/results.csv",
     }
-    with pytest.raises(InputError, match="would replace those of"):
+    with pytest.raises(InputError):
         render_reports([run, run], ["csv"], tmp_path / "twice")
     (other / "results.json").write_text(text.replace('"name": "small"', '"name": "../up"', 1), encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be that of a folder"):
+    with pytest.raises(InputError):
         render_reports([run, other], ["csv"], tmp_path / "out")
     assert not (tmp_path / "twice").exists()
     assert not (tmp_path / "out").exists()
-
-
-def test_the_results_of_another_run_are_left_alone(run, tmp_path):
-    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"holds the results of another run than .*choose another folder with -o"):
-        render_reports([run], ["csv"], tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
 def test_what_is_wrong_is_told_before_anything_is_written(run, tmp_path):
@@ -110,8 +101,10 @@ def test_what_is_wrong_is_told_before_anything_is_written(run, tmp_path):
     with pytest.raises(ResultsError, match="nowhere: not a results file"):
         render_reports([run, tmp_path / "nowhere"], ["csv"], tmp_path / "out")
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match=r"file: cannot be written to: .*; choose another with -o"):
-        render_reports([run], ["csv"], tmp_path / "file")
+    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
+    for folder in (tmp_path / "file", tmp_path):  # no folder, and the folder of another run
+        with pytest.raises(InputError, match="-o"):
+            render_reports([run], ["csv"], folder)
     assert not (tmp_path / "out").exists()
 
 
@@ -121,11 +114,6 @@ def test_a_format_that_cannot_be_written_is_a_problem_and_the_others_are_written
     assert done.exit_code == 1
     assert "tables.tex" in done.output.split("error: ")[1]
     assert (tmp_path / "results.csv").exists()
-
-
-def test_a_format_says_which_library_it_lacks():
-    spec = ReporterSpec(name="x", summary="", filename="x", render=str, requires=("no-such-library",))
-    assert missing(spec) == "needs no-such-library: pip install no-such-library"
 
 
 def test_a_run_refuses_an_unusable_format_before_it_measures(write_config, tmp_path, install):

@@ -47,8 +47,3 @@ def test_prose_has_the_figures_of_its_table(study):
     lines = rest.partition("<!-- /figures -->")[0].strip().splitlines()[2:]
     figures = {line.strip("| ").split(" | ")[-1] for line in lines}
     assert figures == set(re.findall(r"(?<![\w.])-?\d+\.\d+(?!\.\d)", prose.partition("\n- ")[2]))
-
-
-def test_the_shelf_is_small():
-    files = [path for study in PUBLISHED for path in (SHELF / study).rglob("*") if path.suffix in {".md", ".json"}]
-    assert sum(path.stat().st_size for path in files) < 3_000_000

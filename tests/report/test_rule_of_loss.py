@@ -5,7 +5,6 @@ import pytest
 
 import tokbench
 from tokbench.comparison.leaderboard import leaderboard
-from tokbench.measuring.paired import paired_difference
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.tables import CellTables
@@ -13,7 +12,6 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
-from tokbench.statistics.sample_units import SampleUnits, unit_keys
 
 TEXTS = [f"{k}: the cafe\u0301 by the sea ▁ is open{' ' * (k % 5)}" + " and waits" * 1200 for k in range(12)]
 """Twelve documents of about 12,000 characters, each with one U+2581 and one decomposed letter."""
@@ -86,16 +84,6 @@ def test_a_place_that_changes_is_not_given(ran, extra, answer):
     assert {entry.tokenizer: entry.competes for entry in standing.entries} == {"space": answer.ranked, "rival": True}
 
 
-def test_unknown_tokens_are_losses_like_others(ran):
-    known = {"backend": "codepoints", "train": {"corpus": "c", "vocab_size": 30}}
-    few = known | {"train": {"corpus": "c", "vocab_size": 8}}
-    texts = [f"word {k} of these lines" for k in range(40)]
-    tables = ran({"few": few, "all": known, "bytes": {"backend": "utf8_bytes"}}, texts)
-    assert round_trips(tables) == {"few": RoundTrip.LOSSY, "all": RoundTrip.EXACT, "bytes": RoundTrip.EXACT}
-    lost, unknown = (tables.cell(metric, "c", WHOLE, "few").value for metric in ("lost_characters", "unk_rate"))
-    assert lost == unknown > 0.3, "a character a token"
-
-
 def run_of(tokens):
     """A run of tokenizers with so many tokens in each of 32 documents of 4,000 bytes."""
     info = MetricInfo(family="f", direction="higher", unit="bytes/token", ratio_of=["bytes", "tokens"])
@@ -142,17 +130,3 @@ def test_copies_of_a_tokenizer_count_once():
         "near",
         "no copy",
     }
-
-
-def test_a_paired_test_uses_the_strata_of_intervals():
-    """Within each of two groups the difference is the same in every document, so that nothing varies."""
-    hashes = np.arange(40, dtype=np.int64) * 977
-    tokens = np.repeat([5, 6], 20)
-    for strata, varies in (((1, 2), False), ((1, 1), True)):
-        keys = np.concatenate([unit_keys(part, s) for part, s in zip(np.split(hashes, 2), strata, strict=True)])
-        one, two = (Sums.by_key(keys, bytes=np.full(40, 20), tokens=column) for column in (np.full(40, 4), tokens))
-        change, own = paired_difference(one, two, ("bytes", "tokens")), two.ratio("bytes", "tokens")
-        assert len(set(SampleUnits.of(keys).units.strata.tolist())) == len(set(strata))
-        assert [change.high - change.low > 0.1, own.ci_low is not None and own.ci_high - own.ci_low > 0.1] == [
-            varies
-        ] * 2

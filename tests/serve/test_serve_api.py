@@ -223,31 +223,6 @@ def test_runs_are_listed_opened_compared_and_drawn(runs, opened):
     (runs / "gone.json").rename(runs / "one" / "results.json")
 
 
-def test_a_folder_without_runs_is_refused(tmp_path):
-    with pytest.raises(tokbench.InputError, match=r"there is no results\.json in it; give the folder of a run"):
-        find_runs([tmp_path])
-
-
-@pytest.mark.slow
-def test_many_clients_type_at_once(opened):
-    playground = opened()
-    columns(playground, "a", "utf8_bytes")
-    app = playground.app()
-
-    async def one(number):
-        async with client_of(app, playground.rules) as client:
-            bodies = [{"text": f"{number} naïve 東京 " * k, "tokenizers": ["utf8_bytes"]} for k in (1, 50)]
-            return [(body, await client.post("/api/segment", json=body)) for body in bodies]
-
-    async def crowd():
-        return await asyncio.gather(*map(one, range(30)))
-
-    answers = [each for some in asyncio.run(crowd()) for each in some]
-    for body, answer in answers:
-        assert json.loads(answer.text.splitlines()[1])["ids"] == [*body["text"].encode()]
-    assert all(process.waiting == 0 for process in playground.processes._open.values())
-
-
 @pytest.mark.slow
 def test_a_long_line_of_waiting_texts_is_refused(faulty, opened):
     playground = opened(limits=Limits(step=1.5))

@@ -192,17 +192,6 @@ def test_templates_special_tokens_and_prices(browser, address):
     browser.execute_script("localStorage.clear()")
 
 
-def test_much_text_draws_what_is_seen(browser, address):
-    opened(browser, address, "a")
-    typed(browser, "The quick brown fox. " * 2_000)
-    until(browser, f"{COUNTS}.every(each => Number(each.replaceAll(',', '')) > 10000)")
-    drawn = browser.execute_script("return document.querySelectorAll('.token').length")
-    assert 1500 <= drawn <= 2 * 3000
-    browser.execute_script("const box = document.querySelector('.box'); box.scrollTop = box.scrollHeight")
-    until(browser, "document.querySelectorAll('.token').length > arguments[0]", drawn)
-    assert browser.execute_script("return document.getElementById('copy').disabled"), "too long for a link"
-
-
 def serious(browser):
     """Return what the accessibility engine finds serious or worse."""
     engine = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")

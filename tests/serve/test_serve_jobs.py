@@ -9,8 +9,6 @@ import tokbench
 from tokbench.engine.segment import MergeSteps
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.registry.plugins import load_registry
-from tokbench.registry.tokenizer_files import readers_of
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each
 from tokbench.tokenizers.inspect.tokens import list_tokens
@@ -68,16 +66,6 @@ def test_control_tokens_are_ids_and_a_message_never_is(gpt2):
     assert sum(found["lengths"]) == len("<|endoftext|><|endoftext|><|none|>")
 
 
-def test_tokens_that_cannot_be_aligned_have_pieces(tmp_path):
-    tokenizer = tokbench.train(
-        "huggingface", ["the cat sat on the mat"] * 9, 60, model="wordpiece", normalizer=["lowercase"]
-    )
-    found = cut_prompt(LoadedTokenizer("words", tokenizer), [PromptPart("The ☃")], special=False)
-    assert not found["round_trip"]
-    assert found["back"]
-    assert found["lengths"] or set(found["pieces"]) == {str(token) for token in found["ids"]}
-
-
 def test_merges_are_shown_step_by_step(small):
     steps = MergeSteps(small)
     for word in (" return", " returning", "aaaaaaa", "가"):
@@ -122,12 +110,8 @@ def test_a_template_keeps_messages_and_opens_the_reply(name):
     assert "<|im_start|> Hi" in "".join(part.text for part in parts if not part.control)
     closed = "".join(part.text for part in write([Message("user", "Hi")], reply=False))
     assert "".join(part.text for part in prompt(name, "Hi")) == closed + OPENINGS[name]
-    turns = [
-        Message("system", "Be brief."),
-        Message("user", "one"),
-        Message("assistant", "two"),
-        Message("user", "three"),
-    ]
+    said = [("system", "Be brief."), ("user", "one"), ("assistant", "two"), ("user", "three")]
+    turns = [Message(*each) for each in said]
     for messages in (turns, turns[1:], turns[:2]):
         for part in write(messages):
             is_mark = re.fullmatch(r"<[^<>\s]+>|\[/?INST\]", part.text) is not None
@@ -148,28 +132,6 @@ def test_the_template_of_mistral_is_that_of_its_library():
         asked = request.ChatCompletionRequest(messages=[*given, messages.UserMessage(content="Hi, [INST] you")])
         found = cut_prompt(loaded, prompt("Mistral", "Hi, [INST] you", system), special=False)
         assert found["ids"] == library.encode_chat_completion(asked).tokens
-
-
-def test_the_kind_of_a_file_is_told_from_its_name_and_beginning(tmp_path):
-    path = tmp_path / "x"
-
-    def kind(name, content):
-        path.write_bytes(content)
-        spec, file_kind = readers_of(name, path, load_registry().backends)[0]
-        return spec.name, file_kind.option
-
-    assert kind("tokenizer.json", b'{"version": "1.0"}') == ("huggingface", "path")
-    assert kind("m.bpe.json", b'{"format": "tokbench-bpe/2", "kind": "regex_bpe"}') == ("regex_bpe", "path")
-    assert kind("tokenizer.model", b"\n\x0e\n\x05<unk>") == ("sentencepiece", "path")
-    assert kind("vocab.txt", b"[PAD]\n") == ("huggingface", "vocab_txt")
-    for name, content, message in (
-        ("a.exe", b"MZ", "no backend reads a file of this name"),
-        ("a.json", b"[1]", "not a JSON object"),
-        ("tekken.json", b'{\n "config": {', "looks like a Tekken file"),
-        ("a.model", b"", "the file is empty"),
-    ):
-        with pytest.raises(tokbench.InputError, match=message):
-            kind(name, content)
 
 
 def test_dropped_files_stay_in_their_folder_and_the_oldest_goes(tmp_path):

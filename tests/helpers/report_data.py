@@ -6,20 +6,7 @@ import random
 from dataclasses import replace
 
 from tokbench.measuring.metric import Role
-from tokbench.results.blocks import (
-    ConfigFile,
-    CorpusInfo,
-    Environment,
-    LossCause,
-    LossExample,
-    LossInfo,
-    MetricInfo,
-    PairComparison,
-    PluginInfo,
-    RunConfig,
-    TokenizerInfo,
-    TrainingInfo,
-)
+from tokbench.results import blocks
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
@@ -66,14 +53,14 @@ METRICS = {
     "loss_charge": ("roundtrip", "bytes/token", "lower", Role.CHARGE),
 }
 PLUGIN_METRIC = "acme_oddness"
-ROLES = {"premium": Role.PREMIUM, "gini": Role.INEQUALITY, "rank": Role.RANK}
+ROLES = {"premium": Role.PREMIUM, "gini": Role.INEQUALITY}
 HEADLINE = ("encode_mb_per_s", "lost_characters", "fertility", "compression_ratio")
 LOSS_METRICS = ("lost_characters", "cer", "cer_nfc", "loss_charge")
 
 
-def metric_info(name: str, family: str, unit: str, direction: str, **facts) -> MetricInfo:
+def metric_info(name: str, family: str, unit: str, direction: str, **facts) -> blocks.MetricInfo:
     """The definition of a metric, with what its family says of it."""
-    return MetricInfo(
+    return blocks.MetricInfo(
         family=family,
         unit=unit,
         direction=direction,
@@ -88,8 +75,8 @@ def metric_info(name: str, family: str, unit: str, direction: str, **facts) -> M
     )
 
 
-def broken_plugin(name: str, reason: str) -> PluginInfo:
-    return PluginInfo(name=name, distribution=name, version="2.0", state="broken", reason=reason)
+def broken_plugin(name: str, reason: str) -> blocks.PluginInfo:
+    return blocks.PluginInfo(name=name, distribution=name, version="2.0", state="broken", reason=reason)
 
 
 def build(*, hostile: bool = True) -> Results:
@@ -99,15 +86,15 @@ def build(*, hostile: bool = True) -> Results:
     results = Results(
         name="languages and code",
         created="2025-06-03T09:14:07+00:00",
-        config=RunConfig(sha256="5f" * 32, text="schema: tokbench/1\nmetrics: [compression]\n"),
-        environment=Environment(python="3.11.7", cpu="Example CPU", cores=8, tokbench="0.1.0"),
+        config=blocks.RunConfig(sha256="5f" * 32, text="schema: tokbench/1\nmetrics: [compression]\n"),
+        environment=blocks.Environment(python="3.11.7", cpu="Example CPU", cores=8, tokbench="0.1.0"),
         plugins=[broken_plugin("acme", "ImportError: no module named 'acme'")],
         seconds=192.4,
         notes=["speed on pud: noise floor 1.2%: so far cl100k differs from itself"],
     )
     for number, (corpus, groups) in enumerate(corpora.items()):
         documents = {group: 66 + 3 * k for k, group in enumerate(groups)}
-        results.corpora[corpus] = CorpusInfo(
+        results.corpora[corpus] = blocks.CorpusInfo(
             source="sample", licence="CC0-1.0", sha256=f"{number:02x}" * 32, documents=sum(documents.values()),
             bytes=300 * sum(documents.values()), holdout=0.1, parallel=corpus == "pud", groups=documents,
         )  # fmt: skip
@@ -127,8 +114,8 @@ def build(*, hostile: bool = True) -> Results:
 
 def _tokenizers(results: Results) -> None:
     for name, (backend, vocab_size, _, _) in TOKENIZERS.items():
-        train = TrainingInfo(corpora=["code"], documents=900, bytes=812_000, vocab_size=vocab_size, seconds=1.9)
-        results.tokenizers[name] = TokenizerInfo(
+        train = blocks.TrainingInfo(corpora=["code"], documents=900, bytes=812_000, vocab_size=vocab_size, seconds=1.9)
+        results.tokenizers[name] = blocks.TokenizerInfo(
             backend=backend, distribution="tokbench 0.1.0", vocab_size=vocab_size, load_s=0.02,
             train=train if "bpe" in backend else None, sha256={"vocabulary": "ab" * 32},
         )  # fmt: skip
@@ -136,9 +123,8 @@ def _tokenizers(results: Results) -> None:
         ("p50k", "unavailable", "the vocabulary is not on this machine and there is no network"),
         ("spm-broken", "failed", "RuntimeError: vocabulary size is too high (40000)"),
     ):
-        results.tokenizers[name] = TokenizerInfo(
-            backend="tiktoken", optional=True, state=TokenizerState(state), reason=reason
-        )
+        facts = {"optional": True, "state": TokenizerState(state), "reason": reason}
+        results.tokenizers[name] = blocks.TokenizerInfo(backend="tiktoken", **facts)
 
 
 def _values(rng, name: str, group: str) -> dict[str, float | None]:
@@ -183,19 +169,23 @@ def _losses(results: Results, hostile: list[str]) -> None:
     for name in LOSSY:
         for group in ("de", "ja"):
             origin = f"{group}.txt:12"
-            first = LossExample(origin=origin, position=17, expected="Weg  zum\u3000Ziel\n", got="Weg zum Ziel")
-            unknown = LossExample(origin=origin, position=17, expected="Weg 鬱", got="Weg ⁇")
+            first = blocks.LossExample(origin=origin, position=17, expected="Weg  zum\u3000Ziel\n", got="Weg zum Ziel")
+            unknown = blocks.LossExample(origin=origin, position=17, expected="Weg 鬱", got="Weg ⁇")
             causes = [
-                LossCause(cause="unknown", documents=1, taking_part=2, first=unknown),
-                LossCause(cause="whitespace", documents=2, taking_part=3, first=first),
-                LossCause(cause="casing", documents=0, taking_part=1),
+                blocks.LossCause(cause="unknown", documents=1, taking_part=2, first=unknown),
+                blocks.LossCause(cause="whitespace", documents=2, taking_part=3, first=first),
+                blocks.LossCause(cause="casing", documents=0, taking_part=1),
             ]
             results.losses.append(
-                LossInfo(tokenizer=name, corpus="pud", group=group, documents=3, first=first, causes=causes)
+                blocks.LossInfo(tokenizer=name, corpus="pud", group=group, documents=3, first=first, causes=causes)
             )
     for number, text in enumerate(hostile):
-        first = LossExample(origin=f"{text}:{number}", position=number, expected=f"x{text}", got=f"x\ufffd{text[::-1]}")
-        results.losses.append(LossInfo(tokenizer=LOSSY[0], corpus="odd", group="controls", documents=1, first=first))
+        first = blocks.LossExample(
+            origin=f"{text}:{number}", position=number, expected=f"x{text}", got=f"x\ufffd{text[::-1]}"
+        )
+        results.losses.append(
+            blocks.LossInfo(tokenizer=LOSSY[0], corpus="odd", group="controls", documents=1, first=first)
+        )
 
 
 def _cut(tokenizer: str, text: str, size: int) -> Segmentation:
@@ -238,30 +228,23 @@ def _poison(results: Results) -> None:
     """Harmful strings where a plugin, a file or an exception could have put them."""
     every, first = "".join(HOSTILE), next(iter(TOKENIZERS))
     results.name += every
-    bases = [ConfigFile(file=every, sha256=every, text=every)]
+    bases = [blocks.ConfigFile(file=every, sha256=every, text=every)]
     results.config = replace(results.config, text=every, bases=bases, limit=5, only=[every], settings=[every])
     results.environment = replace(results.environment, cpu=every, packages={every: every})
     results.notes.append(every)
     results.plugins.append(broken_plugin(every, every))
     named = dict.fromkeys(("family", "unit", "formula", "definition", "label", "short_label"), every)
-    results.metrics[every] = MetricInfo(**named, headline=True)
-    results.metrics |= {name: metric_info(name, "fairness", "", "lower") for name in ("premium", "rank")}
-    results.corpora[every] = CorpusInfo(
+    results.metrics[every] = blocks.MetricInfo(**named, headline=True)
+    results.metrics["premium"] = metric_info("premium", "fairness", "", "lower")
+    results.corpora[every] = blocks.CorpusInfo(
         source=every, options={every: every}, licence=every, sha256=every, documents=1, bytes=1, groups={every: 1},
         reference=every, limit=5,
     )  # fmt: skip
     for number, text in enumerate(HOSTILE):
         results.cells.append(Cell(text, every, every, "premium", 1.5 + number, "", 1.2 + number, 1.9 + number, 3))
-        results.cells.append(Cell(text, every, every, "rank", number, "rank", n=3))
         results.cells.append(Cell(first, text, text, text, status=Status.FAILED, reason=text))
         results.cells.append(Cell(first, every, every, every, 1.5, every, 1.0, 2.0, 3, in_sample=0.5))
-        results.pairs.append(
-            PairComparison(
-                corpus=every, group=every if number % 2 else "*", tokenizer=text, other=HOSTILE[number - 1],
-                tokens=(1, 2), difference=-0.5, ci_low=-0.6, ci_high=0.1, n=3, p=0.1,
-            )
-        )  # fmt: skip
-        results.tokenizers[text] = TokenizerInfo(
+        results.tokenizers[text] = blocks.TokenizerInfo(
             backend=text, distribution=text, options={text: text}, state=TokenizerState(("unavailable", "failed")[number % 2]),
             reason=text, sha256={text: text}, notes=[text],
         )  # fmt: skip

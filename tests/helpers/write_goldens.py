@@ -116,7 +116,6 @@ def failures_and_losses() -> Results:
     )
     results.partial = blocks.PartialRun(phase="measuring", groups={"code": {"python": 1.0, "rust": 0.5, "sql": 0.0}})
     results.interrupted = True
-    results.pairs.clear()
     results.cells = [
         replace(cell, measured=0.75) if (cell.tokenizer, cell.corpus) == ("o200k", "code") and cell.value else cell
         for cell in results.cells

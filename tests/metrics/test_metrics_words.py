@@ -7,7 +7,6 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from raw_states import content
 from test_metrics import Lossy, metric, values
 
 from tokbench.corpus.contract import Document, Gold
@@ -114,9 +113,8 @@ def test_compiled_code_and_numpy_count_the_same(texts):
         with pytest.MonkeyPatch.context() as patch:
             for module in (encoded_shard, token_counts, word_units):
                 patch.setattr(module, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
-            states = [
-                content(metric(name).map(view)) for name in ("fertility", "continued_words", "strr", "vocabulary")
-            ]
+            metrics = [metric(name) for name in ("fertility", "continued_words", "strr", "vocabulary")]
+            states = [(m.raw(m.map(view)), m.finish(m.map(view))) for m in metrics]
             ends, aligned = view.token_ends
             counts = [table.tolist() for table in token_counts.TokenCounts.of(view).joined()]
             found.append([*states, ends.tolist(), aligned.tolist(), counts])

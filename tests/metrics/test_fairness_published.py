@@ -1,4 +1,4 @@
-"""Premiums of a published vocabulary on NTREX: beside a plain count, and beside the published study."""
+"""Premiums of a published vocabulary on NTREX against a plain count and the published study."""
 
 import pytest
 import tiktoken

@@ -30,7 +30,7 @@ def make_cell(
 ) -> Cell:
     """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
 
-    ``seen`` is the share of the documents on which the tokenizer was trained, ``share`` that of those that count;
+    ``seen`` is the share of the documents on which the tokenizer was trained, ``share`` the share that counts;
     ``None`` for unknown, and for all.
     """
     known = values if isinstance(values, Failure) else plain_values(values)

@@ -39,7 +39,7 @@ class Basis(NamedTuple):
     column: str
     """The count that is 1 for each of them."""
     missing: str
-    """The reason why there is no value without any."""
+    """The reason for a missing value if no document counts."""
 
 
 def declared(metrics: Iterable[Metric], sums: Sums, basis: Basis | None = None) -> dict[str, Measured | NotApplicable]:

@@ -35,7 +35,7 @@ def first_by_hash(
 ) -> NDArray[np.int64]:
     """Return the places of the documents that have fewer than ``sample`` bytes before them in the order of hashes.
 
-    ``hashes`` and ``sizes`` (in bytes) are those of the documents, ``ties`` is the order of equal ones.
+    ``hashes`` and ``sizes`` (in bytes) belong to the documents; ``ties`` is the order of equal ones.
 
     >>> first_by_hash(np.array([30, 10, 20], dtype=np.uint64), np.array([5, 5, 5]), 6).tolist()
     [1, 2]

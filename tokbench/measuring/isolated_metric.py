@@ -31,7 +31,7 @@ class TrainedIn(NamedTuple):
     like: str
     """Equal for trainings that differ in nothing but how much of one text they had."""
     earlier: bool
-    """An earlier run trained it; seconds and memory are those of that run."""
+    """An earlier run trained it, and measured seconds and memory."""
 
 
 @runtime_checkable

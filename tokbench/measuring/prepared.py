@@ -16,8 +16,8 @@ from tokbench.tokenizers.facts import TokenizerFacts
 class PreparedTokenizer:
     """A tokenizer of the run, and how far it has come; every step of the preparation returns a new one.
 
-    ``facts`` are there if it is ready, else ``failure``. Sizes, seconds and memory (in bytes) of a training that an
-    earlier run did are those of that run.
+    ``facts`` are there if it is ready, else ``failure``. Sizes, seconds and memory (in bytes) of its training may have
+    been measured by an earlier run.
     """
 
     planned: PlannedTokenizer

@@ -135,7 +135,7 @@ def _added(places: NDArray[np.int64], values: NDArray[Any], size: int) -> NDArra
 
 
 class SummedMetric:
-    """Adds states with ``+``; their ``raw()``, or that of their ``sums``, goes into the file of raw states."""
+    """Adds states with ``+``; their ``raw()``, or ``sums.raw()``, goes into the file of raw states."""
 
     def __init__(self, options: Any) -> None:
         self._options = options

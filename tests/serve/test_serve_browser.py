@@ -184,7 +184,7 @@ def test_templates_special_tokens_and_prices(browser, address):
     until(browser, "document.body.innerText.includes('the template takes')")
     until(browser, "document.body.innerText.includes('It has no special token <|im_start|>, <|im_end|>')")
     browser.find_element("css selector", "#prices summary").click()
-    browser.find_element("css selector", "#prices input").send_keys("2.5")
+    until(browser, "document.querySelector('#prices input')").send_keys("2.5")
     until(browser, "document.querySelector('article dl').innerText.includes('price')")
     browser.refresh()
     until(browser, "document.querySelector('article dl')?.innerText.includes('price')")

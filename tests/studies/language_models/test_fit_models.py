@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import cell, problems
+from conftest import cell
 
 import tokbench
 from tokbench.corpus.contract import Document
@@ -213,12 +213,6 @@ def test_a_copy_in_the_other_part_is_not_scored():
     assert found.sizes.scored.duplicates == 40
 
 
-def test_a_long_document_is_cut():
-    texts = [prose(k, 50) for k in range(10)]
-    found = text_parts(corpus(texts), corpus([prose("long", 5000)]), TEXTS._replace(most_document=1000))
-    assert 500 <= found.sizes.scored.n_bytes <= 1000
-
-
 def test_training_documents_become_pieces_and_lose_nothing():
     texts = [prose(k, 200) for k in range(10)]
     whole = text_parts(both := corpus(texts), both, TEXTS)
@@ -233,11 +227,6 @@ def test_training_documents_become_pieces_and_lose_nothing():
 def test_a_text_without_a_part_is_an_error():
     with pytest.raises(InputError, match="'c'"):
         text_parts(one := corpus([prose(1, 50)]), one, TEXTS._replace(holdout=1e-9))
-
-
-def test_an_unknown_corpus_is_refused(write_config):
-    path = write_config(metrics="[{bits_per_byte: {train: smaple}}]")
-    assert problems(path) == ["run.yaml:7:35: unknown corpus 'smaple'; did you mean 'sample'?"]
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench.studies.language_models import near_duplicates as module
@@ -31,6 +31,7 @@ def hash_of(window):
 phrases = st.sampled_from(["the rain in Spain ", "falls mainly on the plain, ", "сегодня идёт дождь ", "x", ""])
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(phrases, max_size=12).map("".join), max_size=8))
 def test_equal_to_sets_of_windows(texts):
     assert near_duplicates(texts).tolist() == by_sets(texts)
@@ -44,12 +45,6 @@ def test_half_is_the_limit():
     old = words("old", 400)
     share = [(old[: len(old) * k // 10] + words("new", 400)[: len(old) * (10 - k) // 10]) for k in (3, 4, 6, 7)]
     assert [bool(near_duplicates([old, each])[1]) for each in share] == [False, False, True, True]
-
-
-def test_documents_that_share_nothing_are_kept_and_copies_are_found_in_any_document_before():
-    texts = [words(k, 50) for k in range(20)]
-    assert not near_duplicates(texts).any()
-    assert near_duplicates([*texts, texts[3], texts[19] + " and an end"]).tolist() == [False] * 20 + [True, True]
 
 
 def test_nothing():

@@ -131,11 +131,11 @@ def invoke(*args):
 
 @pytest.mark.slow
 def test_the_command_tells_rule_by_rule():
-    outcome = invoke("--backend", "regex_bpe", "--train", 300, "-O", "pattern=gpt2", "--examples", 0)
+    outcome = invoke("--backend", "utf16_units", "--examples", 0)
     assert outcome.exit_code == 0, outcome.output
     lines = outcome.output.splitlines()
     assert [line.split()[1] for line in lines[:-1]] == list(RULES)
-    assert lines[0] == "ok      vocab_size          300 ids"
+    assert lines[0] == "ok      vocab_size          65,536 ids"
     assert " 0 broken, " in lines[-1]
 
 

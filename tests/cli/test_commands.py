@@ -35,12 +35,10 @@ def test_check_says_what_would_be_done(write_config):
 
 def test_check_tells_what_training_models_takes(write_config):
     pytest.importorskip("jax")
-    body = "{width: 64, layers: 8, heads: 2, context_bytes: 256, step_bytes: 4096}"
-    measured = f"sizes: [256, 300, 400], bodies: [{body}], seeds: 100, learning_rates: [0.008]"
     path = write_config(
-        tokenizers="  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}",
+        tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}",
         metrics="[{transformer: {width: 64, layers: 8, heads: 2, context_bytes: 256, step_bytes: 4096, seeds: 100, rates: [0.008]}}]",
-        extra=f"limits: {{memory: 300MB}}\nstudy: {{vocabulary: {{measured: {{{measured}}}}}}}",
+        extra="limits: {memory: 300MB}",
     )
     output = CliRunner().invoke(command, ["check", str(path)]).output
     # 100 seeds on 90 % of 10,024 bytes, 6 * tokens * (12 * 8 * 64 * 64 + (ids + 1) * 64 + 8 * window * 64) operations

@@ -123,5 +123,3 @@ def test_a_run_refuses_an_unusable_format_before_it_measures(write_config, tmp_p
     [problem] = caught.value.problems
     assert problem.where.endswith("run.yaml:8:25")
     assert problem.message == "format 'lacking' needs no-such-library: pip install no-such-library"
-    with pytest.raises(InputError, match=r"format 'greedy' would write 'results.json', which is not a report"):
-        render_reports([tmp_path], ["greedy"])

@@ -15,10 +15,12 @@ class BitsComparison:
     """Two tokenizers under the same models, on the same documents.
 
     Attributes:
+        tokenizer, other: the two; the first is better if the verdict is ``better``.
         differences: by metric, bits per byte of the first less the other's.
         errors: by metric, the standard error of the difference, from documents and training text.
-        verdict: ``better`` if the first needs fewer bits under every model that decides; ``level`` if they tie under
-            all of these; ``depends`` if the models disagree; ``unknown`` if there are too few documents.
+        verdict: ``better`` if the first needs fewer bits under every model that decides, by at least the least
+            difference and by more than two standard errors; ``level`` if they tie under all of these; ``depends``
+            if the models disagree; ``unknown`` if there are too few documents.
     """
 
     tokenizer: str
@@ -30,7 +32,14 @@ class BitsComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelWords:
-    """Parts of sentences about the models of a family; a verdict ``depends`` on the ``order`` if models disagree."""
+    """Sentences of the report about the models of a family.
+
+    Attributes:
+        model: the model, after "Bits that a byte costs".
+        depends: what a verdict depends on if the models disagree: ``order``.
+        errors: the origin of the standard errors.
+        limits: what the numbers do not show.
+    """
 
     model: str
     depends: str
@@ -43,9 +52,10 @@ class TrainedAmount:
     """The models of one tokenizer after some of the training text, means over seeds.
 
     Attributes:
-        n_bytes: of the text so far.
+        n_bytes: UTF-8 bytes of the text so far.
         flops: floating-point operations of training one model.
-        error: the standard error from documents and seeds.
+        bits_per_byte: of the scored documents.
+        error: its standard error, from documents and seeds.
     """
 
     n_bytes: int
@@ -60,10 +70,12 @@ class ModelTraining:
 
     Attributes:
         parameters: of one model, with embeddings.
-        window: in tokens.
+        window: tokens of a window.
+        learning_rate: the highest one.
         rates: bits per byte by learning rate of the search, on a tenth of the text.
         seconds: wall time of all seeds, without the search.
         memory: estimated bytes of a training.
+        amounts: the models after some and after all of the text.
         seeds: bits per byte of each seed, after all of the text.
     """
 
@@ -84,11 +96,15 @@ class TrainedIds:
     ids: int
     """Ids that the tokenizer can emit, without special, unknown and empty ones."""
     training_tokens: int
+    """Tokens of the training text."""
     tokens_per_id: float
+    """``training_tokens`` for each of ``ids``."""
     never_trained: float
     """The share of scored tokens whose id does not occur in the training text."""
     training_bytes_per_token: float
+    """Of the training text, UTF-8."""
     scored_bytes_per_token: float
+    """Of the scored documents, UTF-8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +112,21 @@ class BitsPerByte:
     """The bits per byte of one corpus.
 
     Attributes:
-        corpus, train: the corpora that are scored and train.
+        corpus: the corpus that is scored.
+        train: the corpus that trains.
+        family: the metric family.
         metrics: metric ids, simplest model first.
         models: by metric, the model, such as ``order 3``.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
-        training_duplicates, scored_duplicates: near-duplicates left out.
+        training_documents, training_bytes: the size of the training text, UTF-8.
+        training_duplicates: near-duplicates left out.
+        scored_documents, scored_bytes, scored_duplicates: the same of the scored documents.
         blocks: by tokenizer, its training text in words; tokenizers of one block may be compared.
+        comparisons: every comparable pair of tokenizers.
         words: sentences about the models; ``None`` for n-grams.
         trainings: by tokenizer; empty for n-grams.
+        trained_ids: by tokenizer; empty in older results.
     """
 
     corpus: str

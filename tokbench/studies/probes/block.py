@@ -9,7 +9,14 @@ from tokbench.plugin import BlockType, RoundTrip
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeText:
-    """A text of a probe, with id and text of each token."""
+    """A text of a probe and its tokens.
+
+    Attributes:
+        label: its name in a table.
+        text: the text.
+        tokens: ``(id, text)`` of each token.
+        round_trip: its round trip.
+    """
 
     label: str
     text: str
@@ -24,6 +31,7 @@ class ProbeAnswerInfo:
     Attributes:
         tokens: by text of the probe ``(id, text)`` of its tokens.
         own: further texts for this tokenizer.
+        reason: why it has no tokens.
         lossy: by label the round trip of lossy texts, if checked.
     """
 
@@ -35,7 +43,15 @@ class ProbeAnswerInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeInfo:
-    """One probe: its texts by label, and the answers by tokenizer."""
+    """One probe: its texts, and all answers.
+
+    Attributes:
+        probe: its name.
+        title, explanation: what it shows, and why it matters.
+        metrics: metric ids.
+        texts: ``(label, text)`` of each.
+        answers: by tokenizer.
+    """
 
     probe: str
     title: str

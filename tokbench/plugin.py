@@ -206,7 +206,7 @@ if TYPE_CHECKING:
     from tokbench.report.sections.overview import main_columns as main_columns
     from tokbench.report.charts.labels import Box as Box, Label as Label, place as place
     from tokbench.report.charts.line_profile import (
-        PANE as PANE, ProfileLine as ProfileLine, ProfileSize as ProfileSize, WIDE as WIDE,
+        ProfileLine as ProfileLine, ProfileSize as ProfileSize, WIDE as WIDE,
         line_profile as line_profile, line_css as line_css, line_key as line_key,
     )
     from tokbench.report.charts.scatter import (
@@ -355,7 +355,7 @@ _NAMES: Final = {
     "report.charts.heat": "heat_map LEVELS",
     "report.sections.overview": "main_columns",
     "report.charts.labels": "Box Label place",
-    "report.charts.line_profile": "PANE ProfileLine ProfileSize WIDE line_profile line_css line_key",
+    "report.charts.line_profile": "ProfileLine ProfileSize WIDE line_profile line_css line_key",
     "report.charts.scatter": "Scatter parity_chart scatter scatter_nodes",
     "report.charts.svg": "Axis COLOURS Drawing Tick",
     "report.document": (

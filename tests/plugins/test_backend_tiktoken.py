@@ -118,16 +118,19 @@ def test_trained_ranks_give_the_ids_of_the_engine_that_trained_them(pattern):
     assert [tokenizer.token_bytes(i) for i in range(256, 500)] == [reference.token_bytes(i) for i in range(256, 500)]
 
 
-def test_saving_and_loading(tmp_path):
-    tokenizer = train(TEXTS * 3, 300)
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4"])
+def test_saving_and_loading(tmp_path, pattern):
+    tokenizer = train(TEXTS * 3, 300, pattern=pattern)
     path = tmp_path / f"x{tokenizer.file_suffix}"
     tokenizer.save(path)
     loaded = load(path=path)
     assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
-    assert [file.name for file in tmp_path.iterdir()] == ["x.tiktoken"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["x.tiktoken", "x.tiktoken.pattern"]
     again = tmp_path / "again.tiktoken"
     loaded.save(again)
     assert again.read_bytes() == path.read_bytes()
+    assert [load(path=again).encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
+    assert not [note for note in loaded.notes if "assumed" in note]
 
 
 @pytest.mark.usefixtures("tiktoken_files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import tempfile
@@ -48,7 +49,7 @@ class SavedFile(NamedTuple):
 
 
 def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
-    """Let a tokenizer write a file, and put it in its place when it is whole.
+    """Let a tokenizer write a file, and put it in its place when it is whole, with what is named ``NAME.*`` next to it.
 
     Raises:
         ValueError: it wrote no file.
@@ -70,6 +71,8 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
         digest = hashlib.sha256(made.read_bytes()).hexdigest()
         if path.is_dir() and not path.is_symlink():
             raise ValueError(f"{path} is a folder; remove it, or choose another folder with -o")
+        for beside in Path(scratch).glob(f"{glob.escape(path.name)}.*"):
+            beside.replace(path.with_name(beside.name))
         made.replace(path)
     return SavedFile(path, digest)
 

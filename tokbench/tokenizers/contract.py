@@ -331,7 +331,7 @@ class Saves(Protocol):
         """Such as ``.tiktoken``."""
 
     def save(self, path: Path, /) -> None:
-        """Write one file."""
+        """Write the file, and what it needs next to it under names that add to its own: ``NAME.pattern``."""
 
 
 @runtime_checkable

@@ -22,6 +22,7 @@ from tokbench.plugin import (
 )
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
+from tokbench_plugins.bpe.formats.tiktoken_ranks import write_expression
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 
@@ -96,6 +97,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
 
     def save(self, path: Path, /) -> None:
         write_ranks(path, self._ranks())
+        write_expression(path, self._encoding._pat_str)  # noqa: SLF001 - it has no public name
 
     def _ranks(self) -> dict[bytes, int]:
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))

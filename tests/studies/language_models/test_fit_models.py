@@ -23,6 +23,8 @@ from tokbench.studies.language_models.ngram_model import bits_by_order
 from tokbench.studies.language_models.texts import text_parts
 from tokbench.tokenizers.batch import encode_batch
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ModelTexts("", 0.3, 10_000_000, 1_000_000, 8192)
 IDS = [f"bits_per_byte_{order}" for order in range(1, 7)]
 
@@ -146,7 +148,6 @@ def test_bytes_by_the_model_itself(results, folder):
     assert [cell(results, "bytes", each).value for each in IDS] == pytest.approx(expected.tolist(), rel=1e-12)
 
 
-@pytest.mark.slow
 def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeypatch):
     """A second run takes the models from the store that a smaller one has left: `two` is the same tokenizer as `one`."""
     monkeypatch.delenv("TOKBENCH_NO_STORE")
@@ -229,7 +230,6 @@ def test_a_text_without_a_part_is_an_error():
         text_parts(one := corpus([prose(1, 50)]), one, TEXTS._replace(holdout=1e-9))
 
 
-@pytest.mark.slow
 def test_a_tokenizer_that_crashes_costs_its_own_cells(folder, results, faulty, monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,language_models,metrics,reports")
     text = (folder / "run.yaml").read_text(encoding="utf-8")
@@ -283,7 +283,6 @@ def transformers(small_transformers):
     return tokbench.run(small_transformers, workers=0, store=False)
 
 
-@pytest.mark.slow
 def test_transformers_of_two_workers_are_the_same(small_transformers, transformers):
     assert tokbench.run(small_transformers, workers=2, store=False).frame.to_csv() == transformers.frame.to_csv()
     ngrams, study = transformers.studies.get(BITS_PER_BYTE)
@@ -298,7 +297,6 @@ def test_transformers_of_two_workers_are_the_same(small_transformers, transforme
     assert page.count(f'<td class="n">{bits[best]:.3f}, {best}</td>') == 1
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_from_its_trainings(small_transformers, transformers, tmp_path, monkeypatch):
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
     monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)

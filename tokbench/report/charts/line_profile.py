@@ -9,7 +9,6 @@ from tokbench.report.charts.labels import Box
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
 _ROOM: Final = 0.05
-_STAR: Final = 21.0
 
 
 class ProfileLine(NamedTuple):
@@ -23,7 +22,6 @@ class ProfileLine(NamedTuple):
     lossy: bool = False
     """Draws hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
-    star: int | None = None
 
     @property
     def ends(self) -> list[float]:
@@ -39,7 +37,6 @@ class ProfileSize(NamedTuple):
     dot: float
 
 
-PANE: Final = ProfileSize(620, 400, Box(64.0, 26.0, 600.0, 364.0), 3.2)
 WIDE: Final = ProfileSize(1240, 400, Box(64.0, 26.0, 1220.0, 364.0), 3.2)
 LARGE: Final = ProfileSize(620, 400, Box(64.0, 14.0, 596.0, 350.0), 3.2)
 SMALL: Final = ProfileSize(290, 200, Box(54.0, 22.0, 280.0, 176.0), 2.2)
@@ -68,9 +65,8 @@ def line_profile(
     ends = [end for line in lines for end in line.ends]
     low, high = min(ends), max(ends)
     room = (high - low) * _ROOM or 0.5
-    below = _STAR if any(line.star is not None for line in lines) else 0.0
     x_axis = Axis(0, len(places) - 1, size.frame.left, size.frame.right)
-    y_axis = Axis(low - room, high + room, size.frame.bottom - below, size.frame.top)
+    y_axis = Axis(low - room, high + room, size.frame.bottom, size.frame.top)
     drawing = Drawing(size.width, size.height, f"{title}; the numbers are in the table")
     ticks = [Tick(x_axis.at(number), name) for number, name in enumerate(places)]
     drawing.grid(size.frame, ticks, y_axis.ticks(), titles=("", upright), heading=heading, below=16)
@@ -86,10 +82,6 @@ def line_profile(
                 drawing.draw("circle", css="mark", cx=x, cy=y, r=size.dot)
             for number in line.rings:
                 drawing.draw("circle", css="ring", cx=spots[number][0], cy=spots[number][1], r=2 * size.dot)
-            if line.star is not None:
-                lowest = line.intervals[line.star] if line.intervals else None
-                end = y_axis.at(lowest[0]) if lowest else spots[line.star][1] + 2 * size.dot
-                drawing.text(spots[line.star][0], round(end + _STAR - 3, 1), "★", "middle", "star")
     return drawing
 
 

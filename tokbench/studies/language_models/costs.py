@@ -11,7 +11,7 @@ from tokbench.studies.language_models.body import Body, memory_bytes
 from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
 from tokbench.studies.language_models.transformer import TransformerOptions
 
-ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
+ADVICE: Final = "take a smaller preset, width or step_bytes"
 
 _BYTES_PER_TOKEN: Final = 3
 """Assumed, but for a vocabulary of bytes."""
@@ -32,7 +32,6 @@ class ModelCost(NamedTuple):
     n_ids: int
     memory: int
     operations: float
-    advice: str = ADVICE_OF_FAMILY
 
     def sentence(self, room: int | None) -> str:
         """Return the cost as a line, with advice if ``room`` bytes of memory are too few.
@@ -45,7 +44,7 @@ class ModelCost(NamedTuple):
         """
         place = f"{self.family} on {self.corpus}, {self.tokenizer} with {self.n_ids:,} ids"
         line = f"{place}: {_memory(self.memory)}, {_minutes(self.operations)}"
-        lacking = _lacking(self.memory, room, self.advice)
+        lacking = _lacking(self.memory, room)
         return f"{line}; {lacking}" if lacking else line
 
 
@@ -53,10 +52,10 @@ def _memory(needed: int) -> str:
     return f"about {needed / 1e6:,.0f} MB of memory"
 
 
-def _lacking(needed: int, room: int | None, advice: str) -> str:
+def _lacking(needed: int, room: int | None) -> str:
     if room is None or needed <= room:
         return ""
-    return f"more than the {room / 1e6:,.0f} MB that there are: {advice}"
+    return f"more than the {room / 1e6:,.0f} MB that there are: {ADVICE}"
 
 
 def _minutes(operations: float) -> str:
@@ -64,14 +63,14 @@ def _minutes(operations: float) -> str:
     return f"{least:,.1f} to {most:,.1f} minutes of CPU time"
 
 
-def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None, advice: str) -> None:
+def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None) -> None:
     """Raise an ``InputError`` if a training needs more memory than ``room`` bytes."""
     from tokbench.studies.language_models.transformer_model import window_of  # imports JAX, which takes a second
 
     if room is None:
         return
     needed = memory_bytes(n_ids, body, window_of(training, body.context_bytes))
-    lacking = _lacking(needed, room, advice)
+    lacking = _lacking(needed, room)
     if lacking:
         raise InputError(f"a training with {n_ids:,} ids takes {_memory(needed)}, {lacking}")
 

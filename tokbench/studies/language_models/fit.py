@@ -53,7 +53,7 @@ from tokbench.studies.language_models.contract import (
     ModelStates,
     ModelTask,
 )
-from tokbench.studies.language_models.costs import ADVICE_OF_FAMILY, refuse_too_large
+from tokbench.studies.language_models.costs import refuse_too_large
 from tokbench.studies.language_models.texts import PartSizes, TextParts, text_parts
 from tokbench.studies.language_models.transformer import TransformerOptions
 
@@ -136,7 +136,7 @@ class FitModels(Job):
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
         if isinstance(self.options, TransformerOptions):
-            refuse_too_large(learned, n_ids, self.options.body, self.room, ADVICE_OF_FAMILY)
+            refuse_too_large(learned, n_ids, self.options.body, self.room)
         state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),

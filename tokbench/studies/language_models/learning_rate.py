@@ -35,11 +35,10 @@ def train_seeds(
     *,
     seeds: Sequence[int],
     rates: Sequence[float] = LEARNING_RATES,
-    shares: Sequence[float] = SHARES,
     saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> SeedCurves:
-    """Find the learning rate with seed 0, and train with each seed; ``shares`` of the training text rise to 1."""
+    """Find the learning rate with seed 0, and train with each seed."""
 
     def shown(step: str) -> Progress:
         return lambda _, done, total: progress(step, done, total)
@@ -57,7 +56,7 @@ def train_seeds(
             body,
             learning_rate=rate,
             seed=seed,
-            shares=shares,
+            shares=SHARES,
             saved=saved,
             progress=shown(f"training transformers, seed {number} of {len(seeds)}"),
         )

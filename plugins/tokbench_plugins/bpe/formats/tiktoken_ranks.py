@@ -79,6 +79,11 @@ def write_pattern(path: Path, pattern: str | None) -> None:
     expression = r"[\s\S]+" if pattern is None else resolve_pattern(pattern)
     if pattern is not None and expression not in PATTERNS.values():
         expression = rf"{expression}|(?:(?!{expression})[\s\S])+"
+    write_expression(path, expression)
+
+
+def write_expression(path: Path, expression: str) -> None:
+    """Write the regular expression of a file, after the file's sha256."""
     write_atomically(_pattern_file(path), f"{_sha256(path)}\n{expression}".encode())
 
 

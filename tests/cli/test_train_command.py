@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
-from conftest import cell, interruptible
+from shared_fixtures import cell, interruptible
 
 import tokbench
 from tokbench.cli.main import tokbench as command

@@ -3,7 +3,7 @@
 import hashlib
 
 import pytest
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.config.read import read_config

@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from conftest import cell, problems
+from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.config.overrides import Overrides

@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from conftest import cell, problems
+from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.corpus.words import morae

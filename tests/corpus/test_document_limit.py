@@ -5,7 +5,7 @@ import pickle
 import tracemalloc
 
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.corpus import Corpus

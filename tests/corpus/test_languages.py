@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.corpus.languages import FACETS, find_language, language_names, slices

@@ -1,9 +1,9 @@
 """Syllables and morae, where a language is counted in them."""
 
 import pytest
-from conftest import cell
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.corpus.words.find import find_words

@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 import pytest
-from conftest import problems
 from document_tree import chooser, nodes_of
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.engine.reports import report_of

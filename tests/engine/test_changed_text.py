@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.engine import planning

@@ -1,7 +1,7 @@
 """Tokenizers that count and give no ids: what they have is measured, all else does not apply to them."""
 
 import pytest
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.formats import markdown

@@ -1,7 +1,7 @@
 """Six faults at five steps, each between two good tokenizers: own results only, and the document is named."""
 
 import pytest
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.results.cells import WHOLE, Status

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command

@@ -7,8 +7,8 @@ import sys
 import time
 
 import pytest
-from conftest import cell, interruptible, problems
 from processes import ended
+from shared_fixtures import cell, interruptible, problems
 
 import tokbench
 from tokbench.results.cells import WHOLE, Status

@@ -1,7 +1,7 @@
 """A run from its file to its cells, with tokenizers that break on the way: the rest is measured, nothing is lost."""
 
 import pytest
-from conftest import cell, problems
+from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.corpus.shards import SHARD_CHARS

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from conftest import cell, problems
 from rich.console import Console
+from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.config.read import read_config

@@ -2,7 +2,7 @@
 
 import pytest
 import tiktoken
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.statistics.inequality import gini_coefficient

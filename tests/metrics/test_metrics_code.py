@@ -4,10 +4,10 @@ import re
 import sys
 
 import pytest
-from conftest import cell
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_fixtures import cell
 from test_metrics import metric, values, view
 
 import tokbench

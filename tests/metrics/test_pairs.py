@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from conftest import cell, problems
+from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.formats import html, markdown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.cli.main import tokbench as command

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.plugin import BackendSpec, FileKind, Options

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
-from conftest import interruptible
+from shared_fixtures import interruptible
 
 from tokbench.cli.main import tokbench as command
 from tokbench.serve.app import Playground

@@ -3,7 +3,7 @@
 import gzip
 
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.sources.compressed import opened

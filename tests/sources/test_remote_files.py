@@ -5,7 +5,7 @@ import importlib.util
 
 import fsspec
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource

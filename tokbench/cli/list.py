@@ -29,9 +29,10 @@ _KINDS = {
 
 @click.command("list", epilog=examples("tokbench list", "tokbench list published", "tokbench list backends"))
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
+@click.option("--all", "everything", is_flag=True, help="Also what packages of tokbench bring that are not installed.")
 @json_option
 @common_options
-def list_(kind: str | None, *, as_json: bool) -> None:
+def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:
     """List shipped suites, plugins and what these bring; a plugin that is broken says why.
 
     They bring backends, published names of tokenizers, corpora, metrics, studies, report formats and executors.
@@ -46,7 +47,7 @@ def list_(kind: str | None, *, as_json: bool) -> None:
 
     console = Console()
     for listed in kinds:
-        _table(console, listed, _listed(registry, listed))
+        _table(console, listed, [*_listed(registry, listed), *(_absent(registry, listed) if everything else ())])
 
 
 class _Listed(NamedTuple):
@@ -90,6 +91,20 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
             (needs and missing(entry.spec)) or "",
         )
         for name, entry in sorted(getattr(registry, kind).entries.items())
+    ]
+
+
+def _absent(registry: Registry, kind: str) -> list[_Listed]:
+    """Return what packages bring that are not installed."""
+    from tokbench.registry.packages import packages
+
+    catalogues = [found for found in registry.catalogues if found is getattr(registry, kind, None)]
+    return [
+        _Listed(name, package, "", f"not installed: pip install {package}")
+        for catalogue in catalogues
+        for package, kinds in packages().items()
+        for name in kinds.get(catalogue.kind, ())
+        if name not in catalogue.entries
     ]
 
 

@@ -8,7 +8,7 @@ Two environment variables choose among the plugins, in worker processes, too:
 ``TOKBENCH_PLUGINS=a,b``
     loads only these entry points, built-in ones included.
 ``TOKBENCH_NO_THIRD_PARTY=1``
-    loads the entry points of the distribution ``tokbench`` alone.
+    loads the entry points of tokbench and its own packages alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.registry import hookspecs
+from tokbench.registry.packages import OWN, bringing, is_own
 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = "TOKBENCH_PLUGINS"
 OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
-OWN: Final = "tokbench"
-"""The distribution of the built-in plugins."""
-
 OWN_EXECUTORS: Final = ("inprocess", "workers")
 """Executors without a plugin."""
 
@@ -120,13 +118,16 @@ class Catalogue(Generic[S]):
         """Return the spec of that name.
 
         Raises:
-            InputError: no such spec; the message has the nearest name, or the plugins that did not load.
+            InputError: no such spec; the message has the package that brings it, the nearest name, or the plugins
+                that did not load.
         """
         entries = self.entries
         if name in entries:
             return entries[name].spec
         if likely := self.not_loaded(name):
             raise InputError(likely)
+        if package := bringing(self.kind, name):
+            raise InputError(f"{self.kind} {name!r} comes with the package {package}: pip install {package}")
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
         advice = did_you_mean(name, [*self._own, *entries])
         raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
@@ -187,11 +188,15 @@ class Registry:
     def is_foreign(self, backend: BackendSpec) -> bool:
         """Tell whether a backend comes from a third party, or may load a tokenizer of one that does."""
         named = self.backends.entries if backend.wraps else (backend.name,)
-        return any(self.backends.entries[name].plugin.distribution != OWN for name in named)
+        return any(not is_own(self.backends.entries[name].plugin.distribution) for name in named)
+
+    @property
+    def catalogues(self) -> tuple[Catalogue[Any], ...]:
+        return (self.backends, self.metrics, self.studies, self.sections, self.corpora, self.reporters, self.executors)
 
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
-    """Load every entry point of the group ``tokbench``, by distribution and name; tokbench's own come first.
+    """Load every entry point of the group ``tokbench``: its own first, those of its packages, and all others.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an unknown entry point.
@@ -200,7 +205,7 @@ def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
     entries = entry_points(group=hookspecs.GROUP) if entries is None else entries
-    ordered = sorted(entries, key=lambda ep: (origin_of(ep).distribution != OWN, origin_of(ep), ep.name))
+    ordered = sorted(entries, key=lambda ep: (_rank(ep), origin_of(ep), ep.name))
     allowed = _allowed([entry_point.name for entry_point in ordered])
     for entry_point in ordered:
         origin = origin_of(entry_point)
@@ -216,6 +221,12 @@ def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
     return registry
 
 
+def _rank(entry_point: EntryPoint) -> int:
+    """Return 0 for a default plugin, 1 for one of tokbench's packages, 2 for others."""
+    distribution = origin_of(entry_point).distribution
+    return (distribution != OWN) + (not is_own(distribution))
+
+
 def _allowed(names: Sequence[str]) -> frozenset[str] | None:
     wanted = [name.strip() for name in os.environ.get(ALLOWED, "").split(",") if name.strip()]
     for name in wanted:
@@ -227,7 +238,7 @@ def _allowed(names: Sequence[str]) -> frozenset[str] | None:
 
 
 def _excluded(name: str, distribution: str, allowed: frozenset[str] | None) -> str:
-    if os.environ.get(OWN_ONLY, "") not in {"", "0"} and distribution != OWN:
+    if os.environ.get(OWN_ONLY, "") not in {"", "0"} and not is_own(distribution):
         return f"not part of tokbench, and {OWN_ONLY} is set"
     return "" if allowed is None or name in allowed else f"not in {ALLOWED}"
 

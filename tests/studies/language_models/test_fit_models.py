@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import cell
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.corpus.contract import Document

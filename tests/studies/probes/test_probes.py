@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import yaml
-from conftest import cell
 from cutting import ByPattern
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.formats import html, markdown

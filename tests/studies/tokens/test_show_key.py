@@ -1,7 +1,7 @@
 """The key ``show``: texts that a run shows as tokens, and what is refused with its place."""
 
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 from tokbench.config.read import config_of, read_config
 from tokbench.engine.planning import plan_tokenizers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.formats import html, markdown

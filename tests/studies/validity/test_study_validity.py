@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.cli.main import tokbench as command

@@ -5,7 +5,7 @@ import dataclasses
 import io
 
 import pytest
-from conftest import problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.formats import html, markdown

@@ -20,13 +20,11 @@ def register_executors(register: Callable[[ExecutorSpec], None]) -> None:
             summary="the workers of a dask cluster, joined or started on this machine",
             open=_open,
             joins=True,
-            requires=("distributed",),
-            install="pip install 'tokbench[cluster]'",
         )
     )
 
 
 def _open(scheduler: str, workers: int, limits: Limits, progress: Progress) -> WorkerPool:
-    from tokbench_plugins.dask_executor.pool import DaskPool  # every process imports this module, and few need the pool
+    from tokbench_cluster.pool import DaskPool  # every process imports this module, and few need the pool
 
     return DaskPool(scheduler, workers, limits, progress)

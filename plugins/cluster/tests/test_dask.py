@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import cell
 from processes import ended
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.config.model import Limits
@@ -29,9 +29,9 @@ from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import Status
 from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options
-from tokbench_plugins.dask_executor.remote import Lacking, Order, RunKey, end_run, run_order
+from tokbench_cluster.remote import Lacking, Order, RunKey, end_run, run_order
 
-README = Path(tokbench.__file__).parent / "README.md"
+README = Path(__file__).parents[1] / "README.md"
 GROUPS = 12
 CORPUS = "  c: {source: text, path: 't*.txt', document: line}"
 METRICS = "[compression, fertility, roundtrip]"
@@ -99,8 +99,7 @@ class Shell:
             self._port = str(listening.getsockname()[1])
         self.config, self._folder = str(config), folder
         self.processes = []
-        section = README.read_text(encoding="utf-8").partition("## On a cluster")[2]
-        recipe = section.partition("```sh\n")[2].partition("```")[0].splitlines()
+        recipe = README.read_text(encoding="utf-8").partition("```sh\n")[2].partition("```")[0].splitlines()
         _, self.scheduler, self.worker, _, self.run = recipe
 
     @property

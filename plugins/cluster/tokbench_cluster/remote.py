@@ -28,7 +28,7 @@ from tokbench.plugin import (
     end_with_parent,
     silent,
 )
-from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
+from tokbench_cluster.surroundings import DescribeSurroundings, Surroundings
 
 LEASE: Final = 15
 """Seconds without a sign of life of a run after which all that it left is ended."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-    "from tokbench_plugins.dask_executor.remote import main; main(*sys.argv[1:])"
+    "from tokbench_cluster.remote import main; main(*sys.argv[1:])"
 )
 _CONNECT: Final = 30.0
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import BackendError, Failure, InputError, Problem, WorkerDied, WorkerPool, attempt
-from tokbench_plugins.dask_executor.cluster import Cluster, Member
-from tokbench_plugins.dask_executor.remote import RunKey, describe
-from tokbench_plugins.dask_executor.surroundings import DescribeSurroundings, Surroundings
+from tokbench_cluster.cluster import Cluster, Member
+from tokbench_cluster.remote import RunKey, describe
+from tokbench_cluster.surroundings import DescribeSurroundings, Surroundings
 
 if TYPE_CHECKING:
     from distributed import Future

@@ -32,9 +32,9 @@ from tokbench.plugin import (
     attempt,
     text_batches,
 )
-from tokbench_plugins.dask_executor.admission import JOIN, Admission
-from tokbench_plugins.dask_executor.cluster import Cluster, Member, joined, started
-from tokbench_plugins.dask_executor.remote import (
+from tokbench_cluster.admission import JOIN, Admission
+from tokbench_cluster.cluster import Cluster, Member, joined, started
+from tokbench_cluster.remote import (
     LEASE,
     Lacking,
     Lapsed,

@@ -17,7 +17,6 @@ from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
-from tokbench_plugins.registration import registers
 
 _FORMAT: Final = "huggingface"
 
@@ -95,4 +94,3 @@ SPEC = plugin.BackendSpec(
     train_main="encoding",
     adapts=True,
 )
-register_backends = registers(SPEC)

@@ -11,7 +11,6 @@ from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats import read_gpt2_files, read_pattern
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.registration import registers
 
 
 class GPT2FilesLoadOptions(plugin.Options):
@@ -43,4 +42,3 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=GPT2FilesLoadOptions,
 )
-register_backends = registers(SPEC)

@@ -47,7 +47,6 @@ from functools import partial
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE
 from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, saved_files, train_tokenizer
-from tokbench_plugins.registration import registers
 
 SPEC = plugin.BackendSpec(
     name="naive_bpe",
@@ -62,4 +61,3 @@ SPEC = plugin.BackendSpec(
     files=saved_files("naive_bpe"),
     adapts=True,
 )
-register_backends = registers(SPEC)

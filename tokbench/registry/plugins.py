@@ -25,13 +25,14 @@ import pluggy
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.registry import hookspecs
 from tokbench.registry.packages import OWN, bringing, is_own
+from tokbench.registry.parts import BrokenPart, declared
+from tokbench.registry.signatures import wrong_signatures
 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.executor import ExecutorSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
-    from tokbench.registry.parts import BrokenPart
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
@@ -88,6 +89,7 @@ class Catalogue(Generic[S]):
     Args:
         kind: what messages call such a spec, as in ``unknown backend``.
         plugins: all plugins of the registry; the list grows while they are loaded.
+        spec: the name of the class of such specs.
         automatic: tells which specs a run adds by itself; a configuration cannot name these.
         own: names that need neither plugin nor spec.
     """
@@ -95,11 +97,13 @@ class Catalogue(Generic[S]):
     def __init__(
         self,
         kind: str,
+        spec: str,
         plugins: Sequence[PluginStatus] = (),
         automatic: Callable[[S], bool] = lambda _: False,
         own: Sequence[str] = (),
     ) -> None:
         self.kind = kind
+        self.spec = spec
         self._plugins = plugins
         self._entries: dict[str, Registered[S]] = {}
         self._automatic = automatic
@@ -147,13 +151,15 @@ class Catalogue(Generic[S]):
         """Check that specs can be added.
 
         Raises:
-            ContractError: a name is in use, or comes twice.
+            ContractError: a name is in use, or comes twice, or a function does not take what it is called with.
         """
         seen: set[str] = set()
         for spec in specs:
             if spec.name in seen:
                 raise ContractError(f"registers the {self.kind} {spec.name!r} twice")
             seen.add(spec.name)
+            for wrong in wrong_signatures(spec):
+                raise ContractError(f"the {self.kind} {spec.name!r}: {wrong}")
             if spec.name in self._own:
                 raise ContractError(f"the {self.kind} {spec.name!r} is already there, from {OWN}")
             if spec.name in self._entries:
@@ -177,13 +183,15 @@ class Registry:
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
         """Every entry point, each followed by its broken modules."""
-        self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
-        self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
-        self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
-        self.sections: Catalogue[SectionSpec] = Catalogue("section", self.plugins)
-        self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
-        self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
-        self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", self.plugins, own=OWN_EXECUTORS)
+        self.backends: Catalogue[BackendSpec] = Catalogue("backend", "BackendSpec", self.plugins)
+        self.metrics: Catalogue[MetricFamily] = Catalogue(
+            "metric", "MetricFamily", self.plugins, lambda family: family.automatic
+        )
+        self.studies: Catalogue[StudySpec] = Catalogue("study", "StudySpec", self.plugins)
+        self.sections: Catalogue[SectionSpec] = Catalogue("section", "SectionSpec", self.plugins)
+        self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", "CorpusSpec", self.plugins)
+        self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", "ReporterSpec", self.plugins)
+        self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", "ExecutorSpec", self.plugins, own=OWN_EXECUTORS)
 
     def is_foreign(self, backend: BackendSpec) -> bool:
         """Tell whether a backend comes from a third party, or may load a tokenizer of one that does."""
@@ -266,20 +274,46 @@ def _register(
 ) -> list[PluginStatus]:
     """Load one plugin and add all that it registers, or nothing if any step fails. Return its broken parts."""
     plugin = entry_point.load()
+    specs, broken = declared(plugin)
+    if specs or broken:
+        collected = _by_class(registry, specs)
+    else:
+        collected, broken = _hooked(registry, manager, entry_point, plugin)
+    for catalogue, some in collected:
+        catalogue.add(some, status)
+    return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
+
+
+def _hooked(
+    registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, plugin: Any
+) -> tuple[list[tuple[Catalogue[Any], list[Any]]], list[BrokenPart]]:
+    """Call the hooks of a plugin."""
     try:
         manager.register(plugin, entry_point.name)
         manager.check_pending()
         if not manager.get_hookcallers(plugin):
-            raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
+            raise ContractError(f"{entry_point.value} has no SPEC, no SPECS and no function marked with hookimpl")
         collected = _collected(registry, manager)
         broken: list[BrokenPart] = []
         manager.hook.register_broken(register=broken.append)
     finally:  # the hooks of the next plugin are called by themselves
         if manager.has_plugin(entry_point.name):
             manager.unregister(name=entry_point.name)
-    for catalogue, specs in collected:
-        catalogue.add(specs, status)
-    return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
+    return collected, broken
+
+
+def _by_class(registry: Registry, specs: Iterable[Any]) -> list[tuple[Catalogue[Any], list[Any]]]:
+    """Give each spec to the catalogue of its class."""
+    found: dict[str, list[Any]] = {}
+    for spec in specs:
+        found.setdefault(type(spec).__name__, []).append(spec)
+    known = {catalogue.spec: catalogue for catalogue in registry.catalogues}
+    for name in found:
+        if name not in known:
+            raise ContractError(f"SPEC or SPECS has a {name}; it may have {', '.join(known)}")
+    for name, some in found.items():
+        known[name].check(some)
+    return [(known[name], some) for name, some in found.items()]
 
 
 def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:

@@ -1,7 +1,7 @@
 """A backend: every ``size`` bytes are a token."""
 
 from pydantic import Field
-from tokbench.plugin import BackendSpec, Options, check_id, hookimpl
+from tokbench.plugin import BackendSpec, Options, check_id
 
 
 class ChunkOptions(Options):
@@ -29,6 +29,4 @@ class Chunks:
         return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
 
 
-@hookimpl
-def register_backends(register):
-    register(BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=ChunkOptions))
+SPEC = BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=ChunkOptions)

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 
 from pydantic import Field
-from tokbench.plugin import CorpusSpec, Document, InputError, LocalPath, Options, did_you_mean, hookimpl
+from tokbench.plugin import CorpusSpec, Document, InputError, LocalPath, Options, did_you_mean
 
 
 class TableOptions(Options):
@@ -31,6 +31,4 @@ class Table:
                 yield Document(row[self._options.text], row[self._options.group], str(number), origin)
 
 
-@hookimpl
-def register_corpora(register):
-    register(CorpusSpec(name="csv_table", summary="a column of a CSV file", open=Table, options=TableOptions))
+SPEC = CorpusSpec(name="csv_table", summary="a column of a CSV file", open=Table, options=TableOptions)

@@ -1,6 +1,6 @@
 """A report format: bytes per token of whole corpora, as a LaTeX table."""
 
-from tokbench.plugin import WHOLE, ReporterSpec, Results, hookimpl
+from tokbench.plugin import WHOLE, ReporterSpec, Results
 
 
 def escape(text: str) -> str:
@@ -21,6 +21,4 @@ def render(results: Results) -> str:  # a function of the results; it measures n
     return f"\\begin{{tabular}}{{l{'r' * len(corpora)}}}\n{body}\\end{{tabular}}\n"
 
 
-@hookimpl
-def register_reporters(register):
-    register(ReporterSpec(name="tex", summary="a LaTeX table", filename="compression.tex", render=render))
+SPEC = ReporterSpec(name="tex", summary="a LaTeX table", filename="compression.tex", render=render)

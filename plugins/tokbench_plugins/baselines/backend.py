@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pydantic import Field
 
 from tokbench import plugin
@@ -45,10 +43,7 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
     )
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register all five."""
-    for name, summary in _UNITS.items():
-        register(_units(name, summary))
-    for name, summary in _PIECES.items():
-        register(_pieces(name, summary))
+SPECS = (
+    *(_units(name, summary) for name, summary in _UNITS.items()),
+    *(_pieces(name, summary) for name, summary in _PIECES.items()),
+)

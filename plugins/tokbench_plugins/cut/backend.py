@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo
 import tokbench
 from tokbench import plugin
 from tokbench.plugin import BackendError, ContractError, Encoded, Tokenizer
-from tokbench_plugins.registration import registers
 
 _OWN: Final = __name__.partition(".")[0]
 
@@ -113,4 +112,3 @@ SPEC = plugin.BackendSpec(
     main="of",
     wraps=True,
 )
-register_backends = registers(SPEC)

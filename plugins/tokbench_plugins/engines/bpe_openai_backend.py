@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary, PackageOptions
 
 _NOTE: Final = "bpe-openai's own Python layer refuses 1,000,000 characters; its compiled encoder is used without it"
@@ -23,6 +23,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()), count=native.count, notes=(_NOTE,))
 
 
-register_backends = registers_engine(
-    "bpe_openai", "OpenAI's vocabularies in GitHub's linear-time BPE", _engine, PackageOptions
-)
+SPEC = engine_spec("bpe_openai", "OpenAI's vocabularies in GitHub's linear-time BPE", _engine, PackageOptions)

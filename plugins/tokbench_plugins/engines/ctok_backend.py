@@ -13,7 +13,6 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import CountsAlone
-from tokbench_plugins.registration import registers
 
 _FRAME: Final = "⟨pad⟩"
 
@@ -53,15 +52,13 @@ class CtokTokenizer(CountsAlone):
         return [self._count(text, self._version) - self._frame if text else 0 for text in texts]
 
 
-register_backends = registers(
-    plugin.BackendSpec(
-        name="ctok",
-        summary="counts of Claude's tokenizers, without ids, as ctok has reconstructed them",
-        load=lambda options: CtokTokenizer(options.vocabulary),
-        load_options=CtokLoadOptions,
-        requires=("ctok",),
-        install="pip install ctok, with Python 3.12 or later",
-        main="vocabulary",
-        published={"claude-3": {"vocabulary": "v3"}, "claude-opus-4.7": {"vocabulary": "v4.7"}},
-    )
+SPEC = plugin.BackendSpec(
+    name="ctok",
+    summary="counts of Claude's tokenizers, without ids, as ctok has reconstructed them",
+    load=lambda options: CtokTokenizer(options.vocabulary),
+    load_options=CtokLoadOptions,
+    requires=("ctok",),
+    install="pip install ctok, with Python 3.12 or later",
+    main="vocabulary",
+    published={"claude-3": {"vocabulary": "v3"}, "claude-opus-4.7": {"vocabulary": "v4.7"}},
 )

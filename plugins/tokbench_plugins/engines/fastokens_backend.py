@@ -9,7 +9,7 @@ import numpy as np
 
 from tokbench.plugin import Encoded
 from tokbench_plugins.bpe import resolve_pattern
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 # Splits that it knows by the name of an encoding, and runs without a regular expression.
@@ -46,4 +46,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(encode, native.decode, encode_many=encode_many)
 
 
-register_backends = registers_engine("fastokens", "OpenAI's encodings, or any byte-level BPE, in fastokens", _engine)
+SPEC = engine_spec("fastokens", "OpenAI's encodings, or any byte-level BPE, in fastokens", _engine)

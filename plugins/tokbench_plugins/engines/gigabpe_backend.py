@@ -22,7 +22,6 @@ from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.backend import BPELoadOptions, load_saved, saved_files
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
 from tokbench_plugins.engines.tokenizer import calling
-from tokbench_plugins.registration import registers
 
 _ALPHABET: Final = sorted(BYTE_TO_CHARACTER)
 
@@ -74,4 +73,3 @@ SPEC = plugin.BackendSpec(
     precedence=-3,
     adapts=True,
 )
-register_backends = registers(SPEC)

@@ -16,7 +16,6 @@ from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling, engine_of, newer_unicode
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
-from tokbench_plugins.registration import registers
 
 _SPLITS: Final = frozenset({"gpt2", "gpt4", "o200k"})
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
@@ -120,4 +119,3 @@ SPEC = plugin.BackendSpec(
     files=VOCABULARY_FILES,
     precedence=-2,
 )
-register_backends = registers(SPEC)

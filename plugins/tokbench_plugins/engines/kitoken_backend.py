@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _LONGEST_SPACE: Final = 100_000
@@ -58,4 +58,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(encode, native.decode, decode_many=native.decode_all, detours=lambda: detours, notes=(_NOTE,))
 
 
-register_backends = registers_engine("kitoken", "OpenAI's encodings, or any byte-level BPE, in kitoken", _engine)
+SPEC = engine_spec("kitoken", "OpenAI's encodings, or any byte-level BPE, in kitoken", _engine)

@@ -13,7 +13,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.engines.tokenizer import Engine, newer_unicode, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec, newer_unicode
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _LLAMA_NOTE: Final = (
@@ -58,6 +58,6 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     )
 
 
-register_backends = registers_engine(
+SPEC = engine_spec(
     "quicktok", "OpenAI's encodings and Llama 3's in quicktok", _engine, QuicktokLoadOptions, package="quicktok-v1"
 )

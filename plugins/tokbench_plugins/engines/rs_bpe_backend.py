@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary, PackageOptions
 
 
@@ -13,4 +13,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(native.encode, native.decode, given=len(vocabulary.ranks or ()), count=native.count)
 
 
-register_backends = registers_engine("rs_bpe", "OpenAI's vocabularies in rs-bpe", _engine, PackageOptions)
+SPEC = engine_spec("rs_bpe", "OpenAI's vocabularies in rs-bpe", _engine, PackageOptions)

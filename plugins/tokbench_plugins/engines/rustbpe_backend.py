@@ -17,7 +17,6 @@ from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved, saved_files
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.engines.tokenizer import calling
-from tokbench_plugins.registration import registers
 
 
 class RustBPETrainOptions(plugin.Options):
@@ -64,4 +63,3 @@ SPEC = plugin.BackendSpec(
     precedence=-2,
     adapts=True,
 )
-register_backends = registers(SPEC)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.plugin import Encoded
-from tokbench_plugins.engines.tokenizer import Engine, newer_unicode, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec, newer_unicode
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _NOTE: Final = (
@@ -49,4 +49,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     )
 
 
-register_backends = registers_engine("snaptokens", "OpenAI's encodings, or any byte-level BPE, in snaptokens", _engine)
+SPEC = engine_spec("snaptokens", "OpenAI's encodings, or any byte-level BPE, in snaptokens", _engine)

@@ -12,7 +12,6 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EncodingName, FileOptions, has_ranks, load_vocabulary
-from tokbench_plugins.registration import registers
 
 
 class TokbenchBPELoadOptions(FileOptions, SamplingOptions):
@@ -60,4 +59,3 @@ SPEC = BackendSpec(
     precedence=-1,
     adapts=True,
 )
-register_backends = registers(SPEC)

@@ -15,7 +15,6 @@ from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.samples import sample_texts
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.engines.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
-from tokbench_plugins.registration import registers
 
 
 def newer_unicode(name: str) -> str:
@@ -186,15 +185,15 @@ def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary:
     return replace(engine, notes=(*engine.notes, f"caution: its ids differ from the file on {where}"))
 
 
-def registers_engine(
+def engine_spec(
     name: str,
     summary: str,
     make: Callable[[EngineVocabulary], Engine],
     load_options: type[plugin.Options] = FileOptions,
     package: str = "",
-) -> Callable[[Callable[[plugin.BackendSpec], None]], None]:
-    """Return the hook of a module that registers one engine; ``package`` is by default the backend's name."""
-    spec = plugin.BackendSpec(
+) -> plugin.BackendSpec:
+    """Return the spec of an engine; ``package`` is by default the backend's name."""
+    return plugin.BackendSpec(
         name=name,
         summary=summary,
         load=partial(load_engine, name, make),
@@ -205,7 +204,6 @@ def registers_engine(
         files=VOCABULARY_FILES if issubclass(load_options, FileOptions) else (),
         precedence=-2,
     )
-    return registers(spec)
 
 
 def calling(name: str, call: Callable[[], Any]) -> Any:

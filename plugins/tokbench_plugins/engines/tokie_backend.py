@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _NOTE: Final = (
@@ -29,4 +29,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(encode, native.decode_bytes, notes=(_NOTE,))
 
 
-register_backends = registers_engine("tokie", "OpenAI's encodings, or any byte-level BPE, in tokie", _engine)
+SPEC = engine_spec("tokie", "OpenAI's encodings, or any byte-level BPE, in tokie", _engine)

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import BackendError, CountsAlone, valid_unicode
-from tokbench_plugins.registration import registers
 
 _SIZES: Final = {"cl100k_base": 100_277, "o200k_base": 200_019, "o200k_harmony": 201_088}
 
@@ -53,15 +52,13 @@ class ToktokTokenizer(CountsAlone):
         return counts
 
 
-register_backends = registers(
-    plugin.BackendSpec(
-        name="toktok",
-        summary="counts of OpenAI's encodings, without ids, by toktok",
-        load=lambda options: ToktokTokenizer(options.encoding),
-        load_options=ToktokLoadOptions,
-        requires=("toktok-rs",),
-        install="pip install 'tokbench[engines]'",
-        main="encoding",
-        precedence=-3,
-    )
+SPEC = plugin.BackendSpec(
+    name="toktok",
+    summary="counts of OpenAI's encodings, without ids, by toktok",
+    load=lambda options: ToktokTokenizer(options.encoding),
+    load_options=ToktokLoadOptions,
+    requires=("toktok-rs",),
+    install="pip install 'tokbench[engines]'",
+    main="encoding",
+    precedence=-3,
 )

@@ -19,7 +19,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
@@ -74,6 +74,4 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(encode, native.decode_bytes, decode_many=native.decode_bytes_batch)
 
 
-register_backends = registers_engine(
-    "wordchipper", "OpenAI's encodings in wordchipper", _engine, WordchipperLoadOptions
-)
+SPEC = engine_spec("wordchipper", "OpenAI's encodings in wordchipper", _engine, WordchipperLoadOptions)

@@ -20,7 +20,6 @@ from tokbench_plugins.bpe.recovery.canonical import not_merged
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, names_of_sets, with_added_special
 from tokbench_plugins.gguf.metadata import GGUFTokenizer, read_gguf
 from tokbench_plugins.gguf.splits import split_of
-from tokbench_plugins.registration import registers
 from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType, write_model
 
 _BYTE_LEVEL: Final = "gpt2"
@@ -125,4 +124,3 @@ SPEC = plugin.BackendSpec(
     main="path",
     files=(plugin.FileKind(".gguf", marks="GGUF"),),
 )
-register_backends = registers(SPEC)

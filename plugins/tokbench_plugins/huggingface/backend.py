@@ -16,7 +16,6 @@ from tokbench_plugins.engines.vocabulary import EncodingName, EngineVocabulary
 from tokbench_plugins.huggingface.chat import JinjaChat, jinja_chat
 from tokbench_plugins.huggingface.json import bert_json
 from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
-from tokbench_plugins.registration import registers
 
 
 class HuggingFaceLoadOptions(plugin.Options):
@@ -112,4 +111,3 @@ SPEC = plugin.BackendSpec(
         plugin.FileKind(".txt", "vocab_txt"),
     ),
 )
-register_backends = registers(SPEC)

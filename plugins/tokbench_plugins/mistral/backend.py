@@ -13,7 +13,6 @@ from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.mistral.files import vocabularies
 from tokbench_plugins.proofs import proofs
-from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     Vocabulary = str
@@ -66,4 +65,3 @@ SPEC = plugin.BackendSpec(
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
     verified=proofs("mistral"),
 )
-register_backends = registers(SPEC)

@@ -12,7 +12,6 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.pretokenized.pieces import PieceVocabulary, Spelling, piece_bytes, read_vocabulary
 from tokbench_plugins.pretokenized.rows import read_rows
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
-from tokbench_plugins.registration import registers
 
 _HIGHEST: Final = (1 << 32) - 1
 _SHOWN: Final = 40
@@ -145,4 +144,3 @@ SPEC = plugin.BackendSpec(
     load_options=PretokenizedLoadOptions,
     main="path",
 )
-register_backends = registers(SPEC)

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
-from tokbench_plugins.registration import registers
 from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
 
 
@@ -60,4 +59,3 @@ SPEC = plugin.BackendSpec(
         **dict.fromkeys(("nfc", "nfd", "nfkc", "nfkd", "control", "casing"), _IDENTITY),
     },
 )
-register_backends = registers(SPEC)

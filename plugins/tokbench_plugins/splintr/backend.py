@@ -10,7 +10,6 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.proofs import proofs
-from tokbench_plugins.registration import registers
 
 Vocabulary = Literal[
     "cl100k_base",
@@ -91,4 +90,3 @@ SPEC = plugin.BackendSpec(
     verified=proofs("splintr"),
     precedence=1,
 )
-register_backends = registers(SPEC)

@@ -14,7 +14,6 @@ from tokbench_plugins.bpe.formats import DEFAULT_SPLIT, RANKS_FILES, read_ranks_
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.proofs import proofs
-from tokbench_plugins.registration import registers
 from tokbench_plugins.tiktoken.cache import is_cached
 
 _PATTERN = f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; what it does not match is lost"
@@ -106,4 +105,3 @@ SPEC = plugin.BackendSpec(
     verified=proofs("tiktoken"),
     local=lambda options: options.encoding is None or is_cached(options.encoding),
 )
-register_backends = registers(SPEC)

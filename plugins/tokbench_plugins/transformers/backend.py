@@ -8,7 +8,6 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.registration import registers
 
 
 class TransformersLoadOptions(plugin.Options):
@@ -73,4 +72,3 @@ SPEC = plugin.BackendSpec(
     files=(plugin.FileKind("/"), plugin.FileKind(".json")),
     precedence=-3,
 )
-register_backends = registers(SPEC)

@@ -102,4 +102,7 @@ def main() -> None:
         if Debugging.on:
             sys.excepthook(*sys.exc_info())
         click.echo("interrupted", err=True)
+        # A KeyboardInterrupt in the exec of a string, as dataclasses have, makes Python end by SIGINT whatever the exit
+        # code is, until the next exec of a string.
+        exec("")  # noqa: S102
         sys.exit(Interruption.exit_code)

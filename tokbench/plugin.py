@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         CorpusName as CorpusName, GroupName as GroupName,
     )
     from tokbench.corpus.contract import (
-        CorpusSpec as CorpusSpec, Source as Source, Document as Document, Gold as Gold,
+        CorpusSpec as CorpusSpec, Document as Document, Gold as Gold,
     )
     from tokbench.corpus.document_limit import DOCUMENT_LIMIT as DOCUMENT_LIMIT, too_long as too_long
     from tokbench.measuring.family import MetricFamily as MetricFamily
@@ -51,16 +51,16 @@ if TYPE_CHECKING:
         Basis as Basis, Counts as Counts, TOKEN_PLACES as TOKEN_PLACES, counted as counted, declared as declared,
     )
     from tokbench.measuring.metric import (
-        Metric as Metric, Measured as Measured, NotApplicable as NotApplicable, TextMetric as TextMetric,
-        CorpusMetric as CorpusMetric, CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
-        FindsLosses as FindsLosses, LossSummary as LossSummary, Role as Role, Probe as Probe, Answer as Answer,
-        Segmented as Segmented, TimedMetric as TimedMetric, TimedOutcome as TimedOutcome, TimedText as TimedText,
+        Metric as Metric, Measured as Measured, NotApplicable as NotApplicable,
+        CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
+        LossSummary as LossSummary, Role as Role, Probe as Probe, Answer as Answer,
+        Segmented as Segmented, TimedOutcome as TimedOutcome, TimedText as TimedText,
     )
     from tokbench.measuring.isolated_metric import (
-        IsolatedMetric as IsolatedMetric, StepAnswers as StepAnswers, TrainedIn as TrainedIn,
+        StepAnswers as StepAnswers, TrainedIn as TrainedIn,
     )
     from tokbench.measuring.examples import (
-        DocumentExample as DocumentExample, FindsWorstDocuments as FindsWorstDocuments,
+        DocumentExample as DocumentExample,
     )
     from tokbench.corpus.excerpts import cut_excerpt as cut_excerpt, MOST_EXCERPTS as MOST_EXCERPTS
     from tokbench.results.blocks import (
@@ -69,14 +69,14 @@ if TYPE_CHECKING:
     )
     from tokbench.results.metric_curves import CurvePoint as CurvePoint
     from tokbench.measuring.chat_templates import (
-        CHAT_TEMPLATES as CHAT_TEMPLATES, ChatTemplate as ChatTemplate, Message as Message, PromptPart as PromptPart,
-        prompt_ids as prompt_ids, stretches as stretches,
+        CHAT_TEMPLATES as CHAT_TEMPLATES, ChatTemplate as ChatTemplate, Message as Message,
+        prompt_ids as prompt_ids,
     )
     from tokbench.measuring.document_sample import (
         document_hashes as document_hashes, first_by_hash as first_by_hash, hashes_of as hashes_of,
     )
     from tokbench.measuring.encoded_shard import (
-        EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
+        EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer,
         DECODING as DECODING, ENCODING as ENCODING,
     )
     from tokbench.measuring.sums import (
@@ -91,11 +91,11 @@ if TYPE_CHECKING:
     from tokbench.statistics.inequality import gini_coefficient as gini_coefficient, lorenz as lorenz
     from tokbench.statistics.jackknife import (
         Interval as Interval, LEAST_UNITS as LEAST_UNITS, holm as holm, interval as interval, jackknife as jackknife,
-        leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t, Spread as Spread,
+        leave_out as leave_out, spread as spread, student_t as student_t, Spread as Spread,
         too_few as too_few, median_interval as median_interval,
     )
     from tokbench.measuring.spans import (
-        cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
+        cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
         sum_by_document as sum_by_document, tokens_within as tokens_within, touches as touches,
         cut_patterns as cut_patterns,
     )
@@ -105,7 +105,7 @@ if TYPE_CHECKING:
         words_of as words_of, count_by_document as count_by_document,
     )
     from tokbench.measuring.token_counts import (
-        AnyCountTable as AnyCountTable, CountTable as CountTable, GroupedCountTable as GroupedCountTable,
+        AnyCountTable as AnyCountTable, CountTable as CountTable,
         TokenCounts as TokenCounts, add_counts as add_counts, add_tables as add_tables, join_tables as join_tables,
         renyi_entropy as renyi_entropy, DEPENDS_ON_AMOUNT as DEPENDS_ON_AMOUNT,
     )
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.words.find import Spans as Spans
     from tokbench.corpus.words.gold import GoldWords as GoldWords
     from tokbench.corpus.words.unicode_tables import GRAPHEME_RULES as GRAPHEME_RULES
-    from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
+    from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES
     from tokbench.corpus.languages import slices as slices
     from tokbench.corpus.programs import programming_language as programming_language
     from tokbench.tokenizers.curve import Curve as Curve, CutIds as CutIds, tokens_of_each as tokens_of_each
@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     from tokbench.results.reporter import ReporterSpec as ReporterSpec
     from tokbench.results.cells import (
         COLUMNS as COLUMNS, OWN_TEXTS as OWN_TEXTS, WHOLE as WHOLE, Cell as Cell, Status as Status,
-        TokenizerState as TokenizerState, group_name as group_name, place_name as place_name,
+        group_name as group_name, place_name as place_name,
         trained_on as trained_on,
     )
     from tokbench.results.model import Results as Results, NamedRun as NamedRun
@@ -140,11 +140,11 @@ if TYPE_CHECKING:
         percent as percent,
     )
     from tokbench.report.escaping import (
-        latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
-        spreadsheet_text as spreadsheet_text, cut as cut,
+        latex_text as latex_text, markdown_text as markdown_text, plain as plain,
+        cut as cut,
     )
     from tokbench.foundation.visible_text import visible as visible
-    from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
+    from tokbench.report.number_format import byte_size as byte_size
     from tokbench.report.pages import html_environment as html_environment
     from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
     from tokbench.foundation.jit import worth_compiling as worth_compiling
@@ -165,7 +165,7 @@ if TYPE_CHECKING:
         TextError as TextError, decode_utf8 as decode_utf8, parse_json as parse_json,
     )
     from tokbench.foundation.store import (
-        open_store as open_store, open_store_if_usable as open_store_if_usable, Key as Key, Store as Store,
+        open_store_if_usable as open_store_if_usable, Key as Key, Store as Store,
         digest_of as digest_of,
     )
     from tokbench.foundation.errors import (
@@ -187,14 +187,14 @@ if TYPE_CHECKING:
     from tokbench.measuring.plan import DESIGNED as DESIGNED, Plan as Plan, PlannedTokenizer as PlannedTokenizer
     from tokbench.measuring.prepared import PreparedTokenizer as PreparedTokenizer
     from tokbench.measuring.study import (
-        JobAnswer as JobAnswer, AskedJobs as AskedJobs, Kept as Kept, Outcome as Outcome,
+        AskedJobs as AskedJobs, Kept as Kept, Outcome as Outcome,
         StudyContext as StudyContext, StudyProblem as StudyProblem, StudySpec as StudySpec,
     )
     from tokbench.results.segmentation import (
         SHOWN_TEXTS as SHOWN_TEXTS, Segmentation as Segmentation, SegmentedText as SegmentedText,
         ShownTexts as ShownTexts, WorstDocument as WorstDocument, shown_texts as shown_texts,
     )
-    from tokbench.results.study_blocks import BlockType as BlockType, StudyBlocks as StudyBlocks
+    from tokbench.results.study_blocks import BlockType as BlockType
     from tokbench.statistics.front import pareto_front as pareto_front
     from tokbench.tokenizers.members import missing_members as missing_members
     from tokbench.engine.reports import report_of as report_of
@@ -206,7 +206,7 @@ if TYPE_CHECKING:
     from tokbench.report.sections.overview import main_columns as main_columns
     from tokbench.report.charts.labels import Box as Box, Label as Label, place as place
     from tokbench.report.charts.line_profile import (
-        ProfileLine as ProfileLine, ProfileSize as ProfileSize, WIDE as WIDE,
+        ProfileLine as ProfileLine, WIDE as WIDE,
         line_profile as line_profile, line_css as line_css, line_key as line_key,
     )
     from tokbench.report.charts.scatter import (
@@ -259,46 +259,45 @@ _NAMES: Final = {
     # options
     "tokenizers.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
     # corpora
-    "corpus.contract": "CorpusSpec Source Document Gold",
+    "corpus.contract": "CorpusSpec Document Gold",
     "corpus.document_limit": "DOCUMENT_LIMIT too_long",
     # metrics
     "measuring.family": "MetricFamily",
     "measuring.counted": "Basis Counts TOKEN_PLACES counted declared",
     "measuring.metric": (
-        "Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates FindsLosses "
-        "LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
+        "Metric Measured NotApplicable CorpusOutcome CorpusStates "
+        "LossSummary Role Probe Answer Segmented TimedOutcome TimedText"
     ),
-    "measuring.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
-    "measuring.examples": "DocumentExample FindsWorstDocuments",
+    "measuring.isolated_metric": "StepAnswers TrainedIn",
+    "measuring.examples": "DocumentExample",
     "corpus.excerpts": "cut_excerpt MOST_EXCERPTS",
     "results.blocks": "LossCause LossExample PairComparison PairMatrix OwnTexts",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
-    "measuring.chat_templates": "CHAT_TEMPLATES ChatTemplate Message PromptPart prompt_ids stretches",
+    "measuring.chat_templates": "CHAT_TEMPLATES ChatTemplate Message prompt_ids",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
-    "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
+    "measuring.encoded_shard": "EncodedShard LoadedTokenizer DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums compared_sums merged",
     "measuring.align": "Hunk edits first_difference hunks",
     "measuring.round_trip": "MOST_ERRORS RoundTrip",
     "statistics.sample_units": "SampleUnits",
     "statistics.inequality": "gini_coefficient lorenz",
     "statistics.jackknife": (
-        "Interval LEAST_UNITS holm interval jackknife leave_out p_value spread student_t Spread too_few median_interval"
+        "Interval LEAST_UNITS holm interval jackknife leave_out spread student_t Spread too_few median_interval"
     ),
-    "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches cut_patterns",
+    "measuring.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches cut_patterns",
     "measuring.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
         "count_by_document"
     ),
     "measuring.token_counts": (
-        "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables "
-        "renyi_entropy DEPENDS_ON_AMOUNT"
+        "AnyCountTable CountTable TokenCounts add_counts add_tables join_tables renyi_entropy DEPENDS_ON_AMOUNT"
     ),
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
     "corpus.words.gold": "GoldWords",
     "corpus.words.unicode_tables": "GRAPHEME_RULES",
-    "corpus.words.units": "UNIT_NAMES Unit",
+    "corpus.words.units": "UNIT_NAMES",
     "corpus.languages": "slices",
     "corpus.programs": "programming_language",
     "tokenizers.curve": "Curve CutIds tokens_of_each",
@@ -307,15 +306,15 @@ _NAMES: Final = {
     "tokenizers.inspect.usage": "Usage usage_classes",
     # reports
     "results.reporter": "ReporterSpec",
-    "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name trained_on",
+    "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status group_name place_name trained_on",
     "results.model": "Results NamedRun",
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown nodes_markdown",
     "report.cells": "DisplayCell legends IN_SAMPLE LEGENDS LOSSY MARKS MUCH_LOST Series in_sample_legend percent",
-    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text cut",
+    "report.escaping": "latex_text markdown_text plain cut",
     "foundation.visible_text": "visible",
-    "report.number_format": "byte_size duration unit_label",
+    "report.number_format": "byte_size",
     "report.pages": "html_environment",
     # functions compiled with numba where it is installed
     "foundation.jit": "compiled has_numba inlined worth_compiling",
@@ -328,7 +327,7 @@ _NAMES: Final = {
     "foundation.files": "is_utf8 not_text read_file read_regular write_atomically",
     "foundation.parsing": "TextError decode_utf8 parse_json",
     # finished work that is kept for later runs
-    "foundation.store": "open_store open_store_if_usable Key Store digest_of",
+    "foundation.store": "open_store_if_usable Key Store digest_of",
     # errors and failures
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line "
@@ -344,9 +343,9 @@ _NAMES: Final = {
     "measuring.cell": "Values make_cell",
     "measuring.plan": "DESIGNED Plan PlannedTokenizer",
     "measuring.prepared": "PreparedTokenizer",
-    "measuring.study": "JobAnswer AskedJobs Kept Outcome StudyContext StudyProblem StudySpec",
+    "measuring.study": "AskedJobs Kept Outcome StudyContext StudyProblem StudySpec",
     "results.segmentation": "SHOWN_TEXTS Segmentation SegmentedText ShownTexts WorstDocument shown_texts",
-    "results.study_blocks": "BlockType StudyBlocks",
+    "results.study_blocks": "BlockType",
     "statistics.front": "pareto_front",
     "tokenizers.members": "missing_members",
     "engine.reports": "report_of",
@@ -355,7 +354,7 @@ _NAMES: Final = {
     "report.charts.heat": "heat_map LEVELS",
     "report.sections.overview": "main_columns",
     "report.charts.labels": "Box Label place",
-    "report.charts.line_profile": "ProfileLine ProfileSize WIDE line_profile line_css line_key",
+    "report.charts.line_profile": "ProfileLine WIDE line_profile line_css line_key",
     "report.charts.scatter": "Scatter parity_chart scatter scatter_nodes",
     "report.charts.svg": "Axis COLOURS Drawing Tick",
     "report.document": (

@@ -3,7 +3,8 @@
 import pytest
 
 import tokbench
-from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
+from tokbench.measuring.chat_templates import PromptPart
+from tokbench.plugin import CHAT_TEMPLATES, Message, prompt_ids
 from tokbench.studies.probes.plugin import FAMILIES
 
 TYPED, CHAT = FAMILIES[1].make(None)

@@ -34,7 +34,7 @@ def test_without_a_package_all_else_is_there_and_its_names_say_what_to_install(p
     assert [plugin.name for plugin in registry.plugins if plugin.reason] == []
     for catalogue in registry.catalogues:
         for name in packages()[package].get(catalogue.kind, ()):
-            with pytest.raises(InputError, match=f"pip install {package}$"):
+            with pytest.raises(InputError, match=f"pip install {package} "):
                 catalogue.get(name)
 
 
@@ -43,6 +43,9 @@ def test_list_shows_what_is_not_installed(monkeypatch):
     shown = CliRunner().invoke(command, ["list", "executors", "--all"]).output
     assert "pip install tokbench-cluster" in shown
     assert "tokbench-cluster" not in CliRunner().invoke(command, ["list", "executors"]).output
+    [dask] = json.loads(CliRunner().invoke(command, ["list", "executors", "--all", "--json"]).stdout)["executors"]
+    assert (dask["name"], dask["origin"]) == ("dask", "tokbench-cluster")
+    assert dask["reason"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Fixtures, hooks and settings of all tests: those of tests/ and of the packages in plugins/."""
+"""Fixtures, hooks and settings of all tests, in tests/ and in the packages of plugins/."""
 
 from __future__ import annotations
 

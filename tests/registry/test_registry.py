@@ -151,7 +151,7 @@ class Given(Module):
             "train(documents, size) must take (documents, vocab_size, options, progress)",
         ),
         (BackendSpec(name="b", summary="", load=lambda: None), "load() must take (options)"),
-        (CorpusSpec(name="c", summary="", open="file"), "open is no function: 'file'"),
+        (CorpusSpec(name="c", summary="", open="file"), "open is not a function: 'file'"),
         ("text", "SPEC or SPECS has a str"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,7 +12,7 @@ from tokbench.cli.options import common_options, examples, json_option, print_js
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tokbench.registry.plugins import Registry
+    from tokbench.registry.plugins import Catalogue, Registry
 
 _KINDS = {
     "suites": "suite",
@@ -41,13 +41,13 @@ def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:
 
     registry, kinds = load_registry(), [kind] if kind else list(_KINDS)
     if as_json:
-        print_json({listed: _facts(registry, listed) for listed in kinds})
+        print_json({listed: _facts(registry, listed, everything=everything) for listed in kinds})
         return
     from rich.console import Console
 
     console = Console()
     for listed in kinds:
-        _table(console, listed, [*_listed(registry, listed), *(_absent(registry, listed) if everything else ())])
+        _table(console, listed, _listed(registry, listed, everything=everything))
 
 
 class _Listed(NamedTuple):
@@ -59,7 +59,7 @@ class _Listed(NamedTuple):
     """What it lacks, and how to install that."""
 
 
-def _listed(registry: Registry, kind: str) -> list[_Listed]:
+def _listed(registry: Registry, kind: str, *, everything: bool) -> list[_Listed]:
     from tokbench.config.suites import shipped_suites
     from tokbench.registry.plugins import missing
     from tokbench.registry.tokenizer_names import catalogue, unverified
@@ -83,7 +83,7 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
             listed.append(_Listed(name, ", ".join(origins), summary))
         return listed
     needs = kind in {"backends", "executors"}
-    return [
+    known = [
         _Listed(
             name,
             entry.plugin.distribution or entry.plugin.name,
@@ -92,23 +92,22 @@ def _listed(registry: Registry, kind: str) -> list[_Listed]:
         )
         for name, entry in sorted(getattr(registry, kind).entries.items())
     ]
+    return known + _absent(getattr(registry, kind)) * everything
 
 
-def _absent(registry: Registry, kind: str) -> list[_Listed]:
+def _absent(catalogue: Catalogue[Any]) -> list[_Listed]:
     """Return what packages bring that are not installed."""
-    from tokbench.registry.packages import packages
+    from tokbench.registry.packages import install, packages
 
-    catalogues = [found for found in registry.catalogues if found is getattr(registry, kind, None)]
     return [
-        _Listed(name, package, "", f"not installed: pip install {package}")
-        for catalogue in catalogues
+        _Listed(name, package, "", f"not installed: {install(package)}")
         for package, kinds in packages().items()
         for name in kinds.get(catalogue.kind, ())
         if name not in catalogue.entries
     ]
 
 
-def _facts(registry: Registry, kind: str) -> list[dict[str, object]]:
+def _facts(registry: Registry, kind: str, *, everything: bool) -> list[dict[str, object]]:
     from tokbench.config.suites import shipped_suites
 
     if kind == "suites":
@@ -119,7 +118,7 @@ def _facts(registry: Registry, kind: str) -> list[dict[str, object]]:
             {name: getattr(plugin, name) for name in ("name", "distribution", "version", "reason")}
             for plugin in registry.plugins
         ]
-    return [entry._asdict() for entry in _listed(registry, kind)]
+    return [entry._asdict() for entry in _listed(registry, kind, everything=everything)]
 
 
 _HEADS = {

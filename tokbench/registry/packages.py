@@ -42,6 +42,15 @@ def bringing(kind: str, name: str) -> str:
     return next((package for package, kinds in packages().items() if name in kinds.get(kind, ())), "")
 
 
+def install(package: str) -> str:
+    """Return the command that installs a package.
+
+    >>> install("tokbench-cluster")
+    'pip install tokbench-cluster (in a clone: pip install -e plugins/cluster)'
+    """
+    return f"pip install {package} (in a clone: pip install -e plugins/{package.removeprefix(f'{OWN}-')})"
+
+
 def installed(registry: Registry) -> dict[str, dict[str, list[str]]]:
     """Return what ``packages.json`` should say of the packages that are installed."""
     found: dict[str, dict[str, list[str]]] = {}

@@ -48,7 +48,7 @@ def parts_of(package: ModuleType) -> Parts:
 
 
 def declared(plugin: Any) -> tuple[list[Any], list[BrokenPart]]:
-    """Return the ``SPEC`` or ``SPECS`` of a module; of a package without either, those of the modules in its folder."""
+    """Return the ``SPEC`` or ``SPECS`` of a module; for a package without either, of each module in its folder."""
     specs = Parts([plugin], []).specs()
     if specs or not hasattr(plugin, "__path__"):
         return specs, []

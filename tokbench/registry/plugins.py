@@ -24,7 +24,7 @@ import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.registry import hookspecs
-from tokbench.registry.packages import OWN, bringing, is_own
+from tokbench.registry.packages import OWN, bringing, install, is_own
 from tokbench.registry.parts import BrokenPart, declared
 from tokbench.registry.signatures import wrong_signatures
 
@@ -131,7 +131,7 @@ class Catalogue(Generic[S]):
         if likely := self.not_loaded(name):
             raise InputError(likely)
         if package := bringing(self.kind, name):
-            raise InputError(f"{self.kind} {name!r} comes with the package {package}: pip install {package}")
+            raise InputError(f"{self.kind} {name!r} comes with the package {package}: {install(package)}")
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
         advice = did_you_mean(name, [*self._own, *entries])
         raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
@@ -204,7 +204,7 @@ class Registry:
 
 
 def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
-    """Load every entry point of the group ``tokbench``: its own first, those of its packages, and all others.
+    """Load every entry point of the group ``tokbench``: tokbench's own first, then its packages', then all others.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an unknown entry point.

@@ -37,7 +37,7 @@ def wrong_signatures(spec: Any) -> Iterator[str]:
         if function is None:
             continue
         if not callable(function):
-            yield f"{name} is no function: {function!r}"
+            yield f"{name} is not a function: {function!r}"
             continue
         try:
             signature = inspect.signature(function)

@@ -72,7 +72,7 @@ class CutTokenizer:
             if hasattr(whole, name):
                 setattr(self, name, getattr(whole, name))
         if type(whole).__module__.partition(".")[0] != _OWN and not hasattr(whole, "identity"):
-            self.identity = ""  # its code is not that of this plugin
+            self.identity = ""  # its code is in another plugin
 
     @cached_property
     def merges(self) -> Sequence[tuple[int, ...]]:

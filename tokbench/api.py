@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.comparison.compare import compare as compare_runs
-from tokbench.comparison.leaderboard import Leaderboard
-from tokbench.comparison.leaderboard import leaderboard as leaderboard_of
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import config_of, read_config
@@ -54,6 +52,8 @@ from tokbench.results.states import RawStates
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench_maintain.leaderboards.places import Leaderboard
+from tokbench_maintain.leaderboards.places import leaderboard as leaderboard_of
 
 
 def load(tokenizer: str, /, **options: Any) -> Tokenizer:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Tokenizer
     from tokbench.testing.suite import Suite, SuiteCase
+    from tokbench.tokenizers.contract import Tokenizer
 
 _FIXTURE = "tokbench_tokenizer"
 _SUITE = pytest.StashKey["Suite"]()
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if not config.pluginmanager.hasplugin("benchmark"):
         raise pytest.UsageError("--tokbench needs pytest-benchmark: pip install pytest-benchmark")
-    from tokbench.plugin import TokbenchError
+    from tokbench.foundation.errors import TokbenchError
     from tokbench.testing.suite import Suite
 
     try:
@@ -105,10 +105,11 @@ def tokbench_pins() -> Callable[..., None]:
 
 
 def _check_pins(lock: str | Path, other: str = "") -> None:
-    from tokbench.pins.check import check_lock
-    from tokbench.pins.lock import read_lock
-    from tokbench.pins.terminal import lines
-    from tokbench.plugin import InputError, silent
+    from tokbench.foundation.errors import InputError
+    from tokbench.foundation.progress import silent
+    from tokbench_maintain.pins.check import check_lock
+    from tokbench_maintain.pins.lock import read_lock
+    from tokbench_maintain.pins.terminal import lines
 
     path = Path(lock)
     try:
@@ -121,7 +122,7 @@ def _check_pins(lock: str | Path, other: str = "") -> None:
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:
     """Return a tokenizer of the suite; skip the test if it is optional and unavailable."""
-    from tokbench.plugin import BackendError, BackendUnavailable
+    from tokbench.foundation.errors import BackendError, BackendUnavailable
 
     try:
         return suite.tokenizer(name)
@@ -157,8 +158,8 @@ def _case(suite: Suite, case: SuiteCase) -> Any:
 
 def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
     """Time a tokenizer on a corpus, with a fresh copy in each round, so that no engine remembers the text."""
-    from tokbench.plugin import encode_batch
     from tokbench.testing.suite import warm_copies
+    from tokbench.tokenizers.batch import encode_batch
 
     tokenizer, texts = _tokenizer(suite, case.tokenizer), suite.texts(case.corpus)
     copies: Iterator[Tokenizer] = warm_copies(tokenizer)

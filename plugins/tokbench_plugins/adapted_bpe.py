@@ -9,14 +9,14 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench.plugin import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.adaptation.adapt import AdaptationPlan, adapt
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
+from tokbench_plugins.tokbench_bpe.vocabulary import FileOptions, load_vocabulary
 
 _FORMAT: Final = "huggingface"
 

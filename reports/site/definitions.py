@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tokbench.plugin import Metric, MetricFamily
+from tokbench.plugin.metrics import Metric, MetricFamily
 from tokbench.registry.plugins import load_registry
 
 FOLDER = Path(__file__).parent

@@ -17,8 +17,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from tokbench.leaderboards.board import read_board
-from tokbench.leaderboards.site import write_site
+from tokbench_maintain.leaderboards.board import read_board
+from tokbench_maintain.leaderboards.site import write_site
 
 sys.path.insert(0, str(Path(__file__).parent))
 import definitions

@@ -12,13 +12,13 @@ from typing import Any
 import corpora
 import numpy as np
 
+from tokbench_engines.engines.fastokens_backend import _native as fastokens_native
+from tokbench_engines.engines.gigatoken_backend import _native as gigatoken_native
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_plugins.engines.fastokens_backend import _native as fastokens_native
-from tokbench_plugins.engines.gigatoken_backend import _native as gigatoken_native
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 __all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "tiktoken_encoding", "verify"]
 

@@ -11,8 +11,6 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.comparison.leaderboard import leaderboard
-from tokbench.comparison.leaderboard_page import as_json, html, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
@@ -28,6 +26,8 @@ from tokbench.results.blocks import (
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
+from tokbench_maintain.leaderboards.place_page import as_json, html, markdown
+from tokbench_maintain.leaderboards.places import leaderboard
 
 METRICS = {
     "density": MetricInfo(ratio_of=["bytes", "tokens"], family="f", direction="higher", formula="b / t", headline=True, role=Role.TEXT_PER_TOKEN, label="compression"),

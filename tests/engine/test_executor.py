@@ -6,7 +6,8 @@ import pytest
 
 import tokbench
 from tokbench.engine.workers.executor import Executor
-from tokbench.plugin import ContractError, ExecutorSpec
+from tokbench.foundation.errors import ContractError
+from tokbench.plugin import ExecutorSpec
 from tokbench.registry.plugins import load_registry
 
 

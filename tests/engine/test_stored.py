@@ -14,7 +14,7 @@ from counting import Counting, counted, noted
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine import surveys
-from tokbench.studies.probes.block import PROBES
+from tokbench_research.probes.block import PROBES
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"

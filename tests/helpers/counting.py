@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tokbench.plugin import BackendSpec, Encoded, Measured, Metric, MetricFamily, Options, hookimpl, offsets_of
+from tokbench.plugin import BackendSpec, Encoded, Options, hookimpl
+from tokbench.plugin.metrics import Measured, Metric, MetricFamily
+from tokbench.tokenizers.batch import offsets_of
 
 
 def note(what, number=1, of=""):

@@ -11,15 +11,15 @@ from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
-from tokbench.studies.language_models.block import (
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench_models.language_models.block import (
     BITS_PER_BYTE,
     BitsComparison,
     BitsPerByte,
     ModelTraining,
     TrainedAmount,
 )
-from tokbench.studies.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench_models.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")

@@ -14,6 +14,7 @@ import numpy as np
 
 import tokbench
 import tokbench.plugin
+from tokbench.tokenizers.engine_contract import CountsAlone
 
 
 class Bytes:
@@ -139,7 +140,7 @@ class OtherIds(Bytes):
         return [swapped.get(byte, byte) for byte in text.encode()]
 
 
-class Counts(tokbench.plugin.CountsAlone):
+class Counts(CountsAlone):
     """Counts the bytes, and gives no ids."""
 
     vocab_size = 256

@@ -11,6 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tokbench.plugin as tb
+from tokbench.corpus.contract import Gold
+from tokbench.measuring.metric import LossSummary
+from tokbench.plugin.metrics import (
+    BlockType,
+    Cell,
+    CorpusOutcome,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Outcome,
+    StudySpec,
+    TimedOutcome,
+)
+from tokbench.results.blocks import LossExample, OwnTexts, PairComparison, PairMatrix
 
 
 class ArrayLike:
@@ -201,19 +216,19 @@ class Metrics:
 
     def finish(self, state):
         if self.hands.member == "reason":
-            return {self.hands.name: tb.NotApplicable(self.hands("reason", "why"))}
+            return {self.hands.name: NotApplicable(self.hands("reason", "why"))}
         return self.hands("finish", {self.hands.name: measured(self.hands)})
 
     def loss(self, state):
-        example = tb.LossExample(origin=self.hands("a loss", "here"), position=1, expected="a", got="b")
-        summary = tb.LossSummary(self.hands("losses", 3), example, [])
+        example = LossExample(origin=self.hands("a loss", "here"), position=1, expected="a", got="b")
+        summary = LossSummary(self.hands("losses", 3), example, [])
         return summary if self.hands.member in {"losses", "a loss"} else None
 
 
 def measured(hands):
     low, high = hands("ci_low", 2.0), hands("ci_high", 3.0)
     ratio_of = hands("ratio_of", ("one", "two"))
-    return tb.Measured(
+    return Measured(
         hands("value", 2.5), hands("n", 3), low, high, hands("unit", "u"), hands("no_interval", ""), ratio_of
     )
 
@@ -226,16 +241,16 @@ class Comparing(Metrics):
         rows = hands(
             "matrix", [hands("a row", [hands("a number", 0.5)]), [0.5, None][: 1 if hands.member == "matrix" else 2]]
         )
-        matrix = tb.PairMatrix(
+        matrix = PairMatrix(
             metric=hands.name, corpus=states.corpus, of="tokenizers", within=hands("within", "*"), names=[name, other],
             values=rows, likeness=hands("likeness", True),
         )  # fmt: skip
-        pair = tb.PairComparison(
+        pair = PairComparison(
             corpus=states.corpus, group="*", tokenizer=name, other=other, tokens=hands("tokens", (1, 2)), difference=-0.5,
             ci_low=None, ci_high=None, n=3, p=hands("p", 0.5),
         )  # fmt: skip
-        values = {(tokenizer, "*"): {hands.name: tb.Measured(2.5, 3)} for tokenizer in states.tokenizers}
-        return tb.CorpusOutcome(values, hands("pairs", [pair]), [matrix])
+        values = {(tokenizer, "*"): {hands.name: Measured(2.5, 3)} for tokenizer in states.tokenizers}
+        return CorpusOutcome(values, hands("pairs", [pair]), [matrix])
 
 
 class Timed:
@@ -245,9 +260,7 @@ class Timed:
         self.by_group = hands("by_group", False)
 
     def measure(self, tokenizers, texts, progress):
-        return tb.TimedOutcome(
-            cells(self.hands, sorted(tokenizers)), self.hands("notes", [self.hands("a note", "slow")])
-        )
+        return TimedOutcome(cells(self.hands, sorted(tokenizers)), self.hands("notes", [self.hands("a note", "slow")]))
 
     def combine(self, outcomes):
         return outcomes[0]
@@ -255,7 +268,7 @@ class Timed:
 
 def cells(hands, names):
     made = [
-        tb.Cell(
+        Cell(
             name, "c", "*", hands.name, hands("value", 2.5), hands("unit", "u"), None, None, hands("n", 3),
             reason=hands("reason", ""), in_sample=hands("in_sample", 0.5),
         )
@@ -271,8 +284,8 @@ class Block:
 
 
 def study(hands):
-    own = tb.OwnTexts(metric="m", tokenizer="one", round_trip=hands("round_trip", "exact"))
-    return tb.Outcome(
+    own = OwnTexts(metric="m", tokenizer="one", round_trip=hands("round_trip", "exact"))
+    return Outcome(
         block=Block(hands("free", 1)),
         cells=cells(hands, ["one"]),
         notes=hands("notes", [hands("a note", "slow")]),
@@ -290,7 +303,7 @@ class Texts:
     def documents(self):
         hands = self.hands
         words = ((hands("a start", 0), 2), (2, 3))
-        gold = tb.Gold(words, (hands("is punctuation", False), True), (hands("a morpheme", 1),))
+        gold = Gold(words, (hands("is punctuation", False), True), (hands("a morpheme", 1),))
         for number, text in enumerate(("aac", "acb")):
             yield tb.Document(
                 hands("text", text), hands("group", "g"), hands("key", str(number)), hands("origin", f"here:{number}"), gold,
@@ -316,18 +329,18 @@ def register_backends(register):
 def register_metrics(register):
     for hands in of("metric") + of("timed"):
         whole = hands.member in COMPARING
-        metric = tb.Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
+        metric = Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
         kind = Timed if hands.sort == "timed" else Comparing if whole else Metrics
         make = {"timed" if kind is Timed else "text": lambda options, hands=hands, kind=kind: kind(hands)}
-        register(tb.MetricFamily(name=hands.name, summary="", values=(metric,), **make))
+        register(MetricFamily(name=hands.name, summary="", values=(metric,), **make))
 
 
 @tb.hookimpl
 def register_studies(register):
     for hands in of("study"):
         spec = {"name": hands.name, "title": hands.name, "summary": "", "key": f"study.{hands.name}"}
-        block = tb.BlockType(study=hands.name, kind=Block)
-        register(tb.StudySpec(**spec, run=lambda context, options, hands=hands: study(hands), block=block))
+        block = BlockType(study=hands.name, kind=Block)
+        register(StudySpec(**spec, run=lambda context, options, hands=hands: study(hands), block=block))
 
 
 @tb.hookimpl

@@ -2,16 +2,9 @@
 
 from own_metrics import VALUE, Characters
 
-from tokbench.plugin import (
-    BackendSpec,
-    CorpusName,
-    CorpusSpec,
-    Document,
-    Measured,
-    MetricFamily,
-    Options,
-    hookimpl,
-)
+from tokbench.plugin import BackendSpec, CorpusSpec, Document, Options, hookimpl
+from tokbench.plugin.metrics import Measured, MetricFamily
+from tokbench.tokenizers.options import CorpusName
 
 
 class NoLicence:

@@ -1,6 +1,7 @@
 """A report format of a stranger that cannot be used: it lacks a library."""
 
-from tokbench.plugin import ReporterSpec, hookimpl
+from tokbench.plugin import hookimpl
+from tokbench.plugin.report import ReporterSpec
 
 
 @hookimpl

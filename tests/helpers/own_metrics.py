@@ -1,6 +1,7 @@
 """Metrics of one's own; a test puts them on the path as a plugin."""
 
-from tokbench.plugin import Measured, Metric, MetricFamily, Options, hookimpl
+from tokbench.plugin import Options, hookimpl
+from tokbench.plugin.metrics import Measured, Metric, MetricFamily
 
 
 class Characters:

@@ -35,11 +35,11 @@ from tokbench.report.cells import LOSSY
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
-from tokbench.studies.validity.options import Hypothesis, ValidityStudy
 from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
 from tokbench.tokenizers import engine_contract
+from tokbench_models.validity.options import Hypothesis, ValidityStudy
 from tokbench_plugins.proofs import rows as proof_rows
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from tokbench.results import blocks
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
-from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
+from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

@@ -207,7 +207,8 @@ def clock(monkeypatch):
     """Put a clock of the test in the place of the one by which speeds are measured: it goes on while an engine sleeps."""
     import sleeping_backends
 
-    from tokbench.metrics.speed import growth, latency, timing
+    from tokbench.metrics.speed import timing
+    from tokbench_engines.speed import growth, latency
 
     clock = sleeping_backends.Clock()
     for module in (growth, latency, sleeping_backends, timing):

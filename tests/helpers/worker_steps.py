@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokbench.plugin import Job
+from tokbench.plugin.metrics import Job
 
 
 def process_id(_):

@@ -5,7 +5,7 @@ import math
 import pytest
 from own_metrics import VALUE, Characters
 
-from tokbench.plugin import Measured, MetricFamily
+from tokbench.plugin.metrics import Measured, MetricFamily
 from tokbench.testing.metrics import check_metric, families
 
 OPTIONS = {

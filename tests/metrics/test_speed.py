@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.measuring.metric import TimedText
-from tokbench.metrics.speed.appending import Appending
-from tokbench.metrics.speed.counting import Counting
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import slices_of
 from tokbench.metrics.speed.timing import median_interval, median_spread
-from tokbench.plugin import CountsAlone, from_lists
+from tokbench.plugin import from_lists
+from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench_engines.speed.appending import Appending
+from tokbench_engines.speed.counting import Counting
 
 
 @pytest.fixture(autouse=True)

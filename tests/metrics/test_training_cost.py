@@ -7,8 +7,9 @@ import hungry_trainers
 import pytest
 
 import tokbench
+from tokbench.measuring.isolated_metric import TrainedIn
 from tokbench.metrics.speed.training_cost import TRAINING, training_cells
-from tokbench.plugin import Status, TrainedIn
+from tokbench.results.cells import Status
 
 MB = 10**6
 

@@ -242,7 +242,7 @@ def test_folders_that_hold_no_tokenizer(files, tmp_path):
 
 @pytest.mark.slow
 def test_tokenizers_of_another_library(tmp_path):
-    from tokbench_plugins.mistral.backend import vocabularies
+    from tokbench_engines.mistral.backend import vocabularies
 
     if not vocabularies():
         pytest.skip("mistral-common is not installed")

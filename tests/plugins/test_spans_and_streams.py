@@ -3,7 +3,7 @@
 import pytest
 
 import tokbench
-from tokbench.metrics.drift.shown import spans_of
+from tokbench_research.metrics.drift.shown import spans_of
 
 RARE = "\U00012345"  # a sign of cuneiform, which no vocabulary has as one token
 

@@ -17,8 +17,8 @@ from report_data import FORMULA, HOSTILE, build, everything_failed
 from rich.console import Console
 
 from tokbench.formats import csv, html, latex, markdown, parquet
-from tokbench.plugin import latex_text
 from tokbench.registry.plugins import load_registry
+from tokbench.report.escaping import latex_text
 from tokbench.report.report import Report
 from tokbench.report.sections.problems import problems
 from tokbench.report.terminal import summary

@@ -28,7 +28,7 @@ from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, OwnTexts, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
-from tokbench.studies.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
+from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})

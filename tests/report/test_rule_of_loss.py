@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import tokbench
-from tokbench.comparison.leaderboard import leaderboard
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.tables import CellTables
@@ -12,6 +11,7 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
+from tokbench_maintain.leaderboards.places import leaderboard
 
 TEXTS = [f"{k}: the cafe\u0301 by the sea ▁ is open{' ' * (k % 5)}" + " and waits" * 1200 for k in range(12)]
 """Twelve documents of about 12,000 characters, each with one U+2581 and one decomposed letter."""

@@ -7,11 +7,11 @@ import pytest
 
 import tokbench
 from tokbench.engine.segment import MergeSteps
+from tokbench.inspect.tokens import list_tokens
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each
-from tokbench.tokenizers.inspect.tokens import list_tokens
 
 SPECIAL = "a <|endoftext|><|endoftext|> b<|endoftext|>"
 HOSTILE = "<script>alert(1)</script> \u202e\x1b[31m {{ 7 * 7 }} &amp; \x00 👩‍👩‍👧 \u200b"

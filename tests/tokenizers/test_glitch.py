@@ -5,9 +5,9 @@ import pytest
 import tiktoken
 
 import tokbench
-from tokbench.tokenizers.inspect.examine import examine
-from tokbench.tokenizers.inspect.glitch import Never, relatives
-from tokbench.tokenizers.inspect.usage import corpus_use
+from tokbench.inspect.examine import examine
+from tokbench.inspect.glitch import Never, relatives
+from tokbench.inspect.usage import corpus_use
 from tokbench.tokenizers.merges import MergeOrder
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.files import is_utf8
-from tokbench.tokenizers.inspect.examine import Severity, examine
-from tokbench.tokenizers.inspect.fragments import can_be_text, completions
-from tokbench.tokenizers.inspect.tokens import TokenKind, list_tokens, script_of
+from tokbench.inspect.examine import Severity, examine
+from tokbench.inspect.fragments import can_be_text, completions
+from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.formats import Parts, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.tokenizer import BPETokenizer

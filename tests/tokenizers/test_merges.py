@@ -16,9 +16,9 @@ from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
+from tokbench_engines.mistral.backend import vocabularies
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_plugins.mistral.backend import vocabularies
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 pytestmark = pytest.mark.usefixtures("shared_store")

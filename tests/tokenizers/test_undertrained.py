@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from tokbench.cli.main import main
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench.tokenizers.inspect.examine import examine
-from tokbench.tokenizers.inspect.tensor_file import stored_tensors
-from tokbench.tokenizers.inspect.undertrained import Weights, under_trained
+from tokbench.inspect.examine import examine
+from tokbench.inspect.tensor_file import stored_tensors
+from tokbench.inspect.undertrained import Weights, under_trained
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 WIDTH = 24

@@ -13,13 +13,10 @@ from tokbench.cli.adapt import adapt
 from tokbench.cli.check import check
 from tokbench.cli.compare import compare
 from tokbench.cli.cost import cost
-from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
-from tokbench.cli.leaderboard import leaderboard
 from tokbench.cli.list import list_
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging, say
-from tokbench.cli.pin import pin
 from tokbench.cli.report import report
 from tokbench.cli.run import run
 from tokbench.cli.serve import serve
@@ -27,6 +24,9 @@ from tokbench.cli.show import show
 from tokbench.cli.store import store
 from tokbench.cli.train import train
 from tokbench.foundation.errors import InputError, TokbenchError
+from tokbench.inspect.command import inspect
+from tokbench_maintain.leaderboards.command import leaderboard
+from tokbench_maintain.pins.command import pin
 
 _NEW_OBJECTS: Final = 50_000
 """New objects per garbage collection; Python's 700 take a fifth of the start-up time."""

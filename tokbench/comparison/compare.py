@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
+from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip, judge
-from tokbench.plugin import DESIGNED, Spread, holm
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
+from tokbench.statistics.jackknife import Spread, holm
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tokbench.comparison.compare import LEVEL, CellChange, Comparison
-from tokbench.plugin import InputError, Problem, did_you_mean, holm
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.results.cells import WHOLE
+from tokbench.statistics.jackknife import holm
 
 EVERY: Final = "each"
 """The word in brackets for every group."""

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import COLUMNS, ReporterSpec, csv_text
+from tokbench.report.csv_text import csv_text
+from tokbench.results.cells import COLUMNS
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Results
+    from tokbench.results.model import Results
 
 PAIR_COLUMNS = (
     "corpus", "group", "tokenizer", "other", "tokens", "tokens_other", "difference", "ci_low", "ci_high", "n", "p",

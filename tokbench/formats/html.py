@@ -6,11 +6,13 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING
 
-from tokbench import plugin
-from tokbench.plugin import ReporterSpec, html_environment
+from tokbench.engine.reports import report_of
+from tokbench.report.html_nodes import HtmlNodes
+from tokbench.report.pages import html_environment
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Results
+    from tokbench.results.model import Results
 
 
 def render(results: Results) -> str:
@@ -18,9 +20,9 @@ def render(results: Results) -> str:
     environment = html_environment()
     script = environment.get_template("script.js.j2").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    report = plugin.report_of(results)  # loaded now, and not with the list of formats
+    report = report_of(results)  # loaded now, and not with the list of formats
     return environment.get_template("report.html.j2").render(
-        nodes=plugin.HtmlNodes(report.tables),
+        nodes=HtmlNodes(report.tables),
         report=report,
         script_hash=digest,
     )

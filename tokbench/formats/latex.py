@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tokbench import plugin
-from tokbench.plugin import ReporterSpec, Role, group_name, heat_map, latex_text, main_columns
+from tokbench.engine.reports import report_of
+from tokbench.foundation.visible_text import visible
+from tokbench.measuring.metric import Role
+from tokbench.report.cells import legends
+from tokbench.report.charts.heat import heat_map
+from tokbench.report.escaping import latex_text
+from tokbench.report.sections.overview import main_columns
+from tokbench.results.cells import group_name
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import DisplayCell, Report, Results
+    from tokbench.report.cells import DisplayCell
+    from tokbench.report.report import Report
+    from tokbench.results.model import Results
 
 _ARROWS: Final = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 _HEAD: Final = r"""% Tables of {name}, written by tokbench.
@@ -28,8 +37,8 @@ _NARROWEST: Final = 6
 
 def render(results: Results) -> str:
     """Return the headline metrics of whole corpora, and compression by group."""
-    report = plugin.report_of(results)
-    name = " ".join(plugin.visible(results.name).split())
+    report = report_of(results)
+    name = " ".join(visible(results.name).split())
     parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in report.tables.corpora)]
     metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
     parts += [_by_group(report, metric, corpus) for corpus in report.tables.corpora]
@@ -101,7 +110,7 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
     bold = report.tables.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
-    return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
+    return [bold[0].upper() + bold[1:], *shown, *legends(cells)]
 
 
 def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption: Sequence[str], label: str) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tokbench import plugin
-from tokbench.plugin import ReporterSpec, markdown_text, nodes_markdown, section_markdown
+from tokbench.engine.reports import report_of
+from tokbench.report.escaping import markdown_text
+from tokbench.report.markdown_nodes import nodes_markdown, section_markdown
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Results
+    from tokbench.results.model import Results
 
 
 def render(results: Results) -> str:
     """Return the report as one Markdown document."""
-    report = plugin.report_of(results)
+    report = report_of(results)
     stopped = f"{nodes_markdown([report.partial])}\n" if report.partial else ""
     head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import COLUMNS, ReporterSpec, visible
+from tokbench.foundation.visible_text import visible
+from tokbench.results.cells import COLUMNS
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Results
+    from tokbench.results.model import Results
 
 _NUMBERS: Final = ("value", "ci_low", "ci_high", "in_sample", "measured")
 _COUNT: Final = "n"

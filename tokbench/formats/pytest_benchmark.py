@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import ReporterSpec, Status, place_name
+from tokbench.results.cells import Status, place_name
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Cell, Results
+    from tokbench.results.cells import Cell
+    from tokbench.results.model import Results
 
 _SECONDS: Final = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from tokbench.plugin import Counts, EncodedShard, Metric, Role, counted
+from tokbench.measuring.counted import Counts, counted
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.metric import Metric, Role
 
 
 def _count(encoded: EncodedShard, _: object) -> Counts:

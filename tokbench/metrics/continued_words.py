@@ -7,7 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import TOKEN_PLACES, AlignedWords, EncodedShard, LaidWords, Metric, MetricFamily, WordOptions
+from tokbench.measuring.counted import TOKEN_PLACES
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Metric
+from tokbench.measuring.word_units import AlignedWords, LaidWords, WordOptions
 
 _METRIC: Final = Metric(
     "continued_word_rate",

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tokbench.plugin import (
-    UNIT_NAMES,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Role,
-    SummedMetric,
-    Sums,
-    UnitSums,
-    WordOptions,
-    count_by_document,
-    words_of,
-)
+from tokbench.corpus.words.units import UNIT_NAMES
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Measured, Metric, NotApplicable, Role
+from tokbench.measuring.sums import SummedMetric, Sums
+from tokbench.measuring.word_units import UnitSums, WordOptions, count_by_document, words_of
 
 
 class Fertility(SummedMetric):

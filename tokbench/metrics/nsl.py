@@ -6,21 +6,12 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import (
-    WHOLE,
-    CorpusOutcome,
-    CorpusStates,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Options,
-    PairedSums,
-    Sums,
-    TokenizerName,
-    compared_sums,
-    jackknife,
-)
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import CorpusOutcome, CorpusStates, Measured, Metric, NotApplicable
+from tokbench.measuring.sums import PairedSums, Sums, compared_sums
+from tokbench.results.cells import WHOLE
+from tokbench.statistics.jackknife import jackknife
+from tokbench.tokenizers.options import Options, TokenizerName
 
 
 class NslOptions(Options):

@@ -8,26 +8,13 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from tokbench.plugin import (
-    DESIGNED,
-    LEAST_UNITS,
-    WHOLE,
-    CorpusOutcome,
-    CorpusStates,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    PairComparison,
-    PairedSums,
-    Role,
-    Sums,
-    compared_sums,
-    holm,
-    leave_out,
-    spread,
-    too_few,
-)
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import CorpusOutcome, CorpusStates, Measured, Metric, NotApplicable, Role
+from tokbench.measuring.plan import DESIGNED
+from tokbench.measuring.sums import PairedSums, Sums, compared_sums
+from tokbench.results.blocks import PairComparison
+from tokbench.results.cells import WHOLE
+from tokbench.statistics.jackknife import LEAST_UNITS, holm, leave_out, spread, too_few
 
 _LEVEL = 0.05
 

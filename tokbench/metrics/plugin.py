@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokbench import metrics
-from tokbench.plugin import BrokenPart, MetricFamily, ReporterSpec, SectionSpec, hookimpl, parts_of
+from tokbench.measuring.family import MetricFamily
+from tokbench.registry.hookspecs import hookimpl
+from tokbench.registry.parts import BrokenPart, parts_of
+from tokbench.report.section import SectionSpec
+from tokbench.results.reporter import ReporterSpec
 
 
 @hookimpl

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.plugin import Metric, MetricFamily, Role
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Metric, Role
 
 SPEC: Final = MetricFamily(
     name="same_ids",

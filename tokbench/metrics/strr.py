@@ -7,18 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    TOKEN_PLACES,
-    AlignedWords,
-    EncodedShard,
-    LaidWords,
-    Metric,
-    MetricFamily,
-    Shard,
-    WordOptions,
-    token_ends,
-    unknown_tokens,
-)
+from tokbench.corpus.shards import Shard
+from tokbench.measuring.counted import TOKEN_PLACES
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Metric
+from tokbench.measuring.word_units import AlignedWords, LaidWords, WordOptions, token_ends, unknown_tokens
 
 
 def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:

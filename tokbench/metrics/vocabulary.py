@@ -10,22 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from tokbench.plugin import (
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Measured, Metric, NotApplicable
+from tokbench.measuring.sums import SummedMetric
+from tokbench.measuring.token_counts import (
     DEPENDS_ON_AMOUNT,
     AnyCountTable,
     CountTable,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Options,
-    SummedMetric,
     add_tables,
     join_tables,
     renyi_entropy,
-    vocab_size_of,
 )
+from tokbench.tokenizers.batch import vocab_size_of
+from tokbench.tokenizers.options import Options
 
 _STEPS: Final = 100
 _CLOSE: Final = 1e-12

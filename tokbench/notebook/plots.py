@@ -10,9 +10,10 @@ from typing import NamedTuple
 from markupsafe import escape
 
 from tokbench.engine.reports import report_of
+from tokbench.foundation.errors import InputError
 from tokbench.foundation.visible_text import visible
+from tokbench.measuring.metric import Role
 from tokbench.notebook.small_page import find_corpora, find_metric
-from tokbench.plugin import InputError, Role
 from tokbench.report.pictures import picture_svg
 from tokbench.report.section import Chart
 from tokbench.results.cells import WHOLE

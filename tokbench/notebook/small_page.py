@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.foundation.visible_text import visible
-from tokbench.plugin import InputError, Role, did_you_mean
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tokbench.foundation.errors import TokbenchError
-from tokbench.plugin import byte_size
+from tokbench.report.number_format import byte_size
 
 _COOKIE: Final = "tokbench_token_{port}"
 """With the port, because browsers send cookies to every port of a host."""

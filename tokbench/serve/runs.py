@@ -17,7 +17,8 @@ from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
-from tokbench.plugin import WHOLE, NamedRun, Results, group_name
+from tokbench.results.cells import WHOLE, group_name
+from tokbench.results.model import NamedRun, Results
 from tokbench.serve.jobs import as_json
 
 if TYPE_CHECKING:

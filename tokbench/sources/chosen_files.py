@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.plugin import InputError, Options, Problem
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.sources.compressed import plain_name
+from tokbench.tokenizers.options import Options
 
 
 class FileChoice(Options):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from tokbench.plugin import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 _SUFFIXES: Final = frozenset({".gz", ".zst"})
 _BUFFER: Final = 1 << 16

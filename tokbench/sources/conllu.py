@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
 
-from tokbench.plugin import CorpusSpec, Document, Gold, InputError, Problem
+from tokbench.corpus.contract import CorpusSpec, Document, Gold
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
 from tokbench.sources.gold import AlignmentError, align
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from tokbench.plugin import CorpusSpec, Document, InputError, LocalPath, did_you_mean, one_line
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, did_you_mean, one_line
 from tokbench.sources.files import RowGroup
 from tokbench.sources.rows import RowOptions, row_document
+from tokbench.tokenizers.options import LocalPath
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
 

@@ -13,22 +13,15 @@ from typing import IO, Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from tokbench.plugin import (
-    DOCUMENT_LIMIT,
-    FilesPath,
-    InputError,
-    Options,
-    Problem,
-    TextError,
-    decode_utf8,
-    did_you_mean,
-    not_text,
-    programming_language,
-    too_long,
-)
+from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
+from tokbench.corpus.programs import programming_language
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.files import not_text
+from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.remote_files import fetch
+from tokbench.tokenizers.options import FilesPath, Options
 
 Cut = Literal["file", "line", "paragraph"]
 

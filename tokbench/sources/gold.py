@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from tokbench.plugin import Gold
+from tokbench.corpus.contract import Gold
 
 
 class AlignmentError(Exception):

@@ -7,9 +7,12 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import CorpusSpec, Document, FilesPath, InputError, Problem, TextError, parse_json
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.sources.files import file_names, read_documents
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
+from tokbench.tokenizers.options import FilesPath
 
 
 class JsonlOptions(RowFileOptions):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import CorpusSpec, Document, InputError, Problem, did_you_mean
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.files import file_names
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document, row_fields
 

@@ -13,7 +13,9 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import CorpusSpec, Document, InputError, Options, did_you_mean
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.tokenizers.options import Options
 
 _NOT_LIBRARY = frozenset({"site-packages", "test", "tests", "idle_test", "__pycache__", "lib2to3"})
 

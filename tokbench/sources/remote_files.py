@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from tokbench.plugin import InputError, Problem, one_line
+from tokbench.foundation.errors import InputError, Problem, one_line
 
 _INSTALL: Final = "pip install 'tokbench[cloud]'"
 _MAGIC: Final = frozenset("*?[")

@@ -9,20 +9,14 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
-from tokbench.plugin import (
-    DOCUMENT_LIMIT,
-    Document,
-    FilesPath,
-    Gold,
-    InputError,
-    Options,
-    Problem,
-    did_you_mean,
-    valid_unicode,
-)
+from tokbench.corpus.contract import Document, Gold
+from tokbench.corpus.document_limit import DOCUMENT_LIMIT
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.files import GetCommand, RowGroup, find_files, group_template
 from tokbench.sources.gold import AlignmentError, gold_segments
+from tokbench.tokenizers.batch import valid_unicode
+from tokbench.tokenizers.options import FilesPath, Options
 
 
 class RowOptions(Options):

@@ -9,7 +9,8 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import CorpusSpec, Document, InputError, Problem
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
 
 

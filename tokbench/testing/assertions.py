@@ -10,7 +10,8 @@ from tokbench.comparison.compare import CellChange, Comparison, compare
 from tokbench.comparison.gate import EVERY, Rule, check_rules
 from tokbench.comparison.render import ChangeRow
 from tokbench.foundation.errors import InputError, did_you_mean
-from tokbench.plugin import NamedRun, Results, visible
+from tokbench.foundation.visible_text import visible
+from tokbench.results.model import NamedRun, Results
 from tokbench.testing.shrink import shrink
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 

@@ -14,11 +14,14 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
-from tokbench.measuring.metric import CorpusMetric, CorpusOutcome, CorpusStates
-from tokbench.plugin import WHOLE, Document, EncodedShard, LoadedTokenizer, Measured, MetricFamily, NotApplicable
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import CorpusMetric, CorpusOutcome, CorpusStates, Measured, NotApplicable
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
+from tokbench.results.cells import WHOLE
 from tokbench.results.states import RawStates
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Offsets, Tokenizer

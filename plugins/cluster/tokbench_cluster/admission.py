@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import BackendError, Failure, InputError, Problem, WorkerDied, WorkerPool, attempt
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.plugin import BackendError, Failure, InputError, Problem, attempt
 from tokbench_cluster.cluster import Cluster, Member
 from tokbench_cluster.remote import RunKey, describe
 from tokbench_cluster.surroundings import DescribeSurroundings, Surroundings

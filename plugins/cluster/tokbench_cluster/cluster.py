@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.plugin import Failure, InputError, attempt, one_line
+from tokbench.foundation.errors import one_line
+from tokbench.plugin import Failure, InputError, attempt
 
 if TYPE_CHECKING:
     from distributed import Future

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from tokbench.plugin import ExecutorSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Limits, Progress, WorkerPool
+    from tokbench.config.model import Limits
+    from tokbench.engine.workers.pool import WorkerPool
+    from tokbench.plugin import Progress
 
 
 def _open(scheduler: str, workers: int, limits: Limits, progress: Progress) -> WorkerPool:

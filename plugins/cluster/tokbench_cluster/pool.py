@@ -15,23 +15,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
-from tokbench.plugin import (
-    ONE_THREAD,
-    Failure,
-    Feeds,
-    Heartbeat,
-    Job,
-    Limits,
-    ProcessPool,
-    Progress,
-    Recipe,
-    Unread,
-    WorkerDied,
-    WorkerPool,
-    WorkersLost,
-    attempt,
-    text_batches,
-)
+from tokbench.config.model import Limits
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.errors import WorkersLost
+from tokbench.foundation.failures import Heartbeat
+from tokbench.measuring.job import Unread
+from tokbench.plugin import Failure, Progress, attempt
+from tokbench.plugin.metrics import Job
 from tokbench_cluster.admission import JOIN, Admission
 from tokbench_cluster.cluster import Cluster, Member, joined, started
 from tokbench_cluster.remote import (

@@ -16,18 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.plugin import (
-    Failure,
-    Job,
-    Limits,
-    ProcessPool,
-    Progress,
-    Recipe,
-    RunProgress,
-    WorkerDied,
-    end_with_parent,
-    silent,
-)
+from tokbench.config.model import Limits
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Recipe, end_with_parent
+from tokbench.foundation.progress import RunProgress
+from tokbench.plugin import Failure, Progress, silent
+from tokbench.plugin.metrics import Job
 from tokbench_cluster.surroundings import DescribeSurroundings, Surroundings
 
 LEASE: Final = 15

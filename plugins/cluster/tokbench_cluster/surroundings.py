@@ -8,16 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokbench.plugin import (
-    Job,
-    WorkerContext,
-    file_digest,
-    files_in,
-    installed_versions,
-    plain_name,
-    required_by,
-    source_of,
-)
+from tokbench.engine.identity import file_digest, files_in, installed_versions, plain_name, required_by, source_of
+from tokbench.engine.workers.worker import WorkerContext
+from tokbench.plugin.metrics import Job
 
 
 class Surroundings(NamedTuple):

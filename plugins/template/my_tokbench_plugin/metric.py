@@ -1,7 +1,8 @@
 """A metric family: the share of tokens that begin with a space."""
 
 import numpy as np
-from tokbench.plugin import HasTokenBytes, Metric, counted
+from tokbench.plugin import HasTokenBytes
+from tokbench.plugin.metrics import Metric, counted
 
 
 def count(encoded, options):  # one shard and the ids that one tokenizer gives it: by name, a number for each document

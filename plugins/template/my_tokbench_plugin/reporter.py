@@ -1,6 +1,7 @@
 """A report format: bytes per token of whole corpora, as a LaTeX table."""
 
-from tokbench.plugin import WHOLE, ReporterSpec, Results
+from tokbench.plugin.metrics import WHOLE
+from tokbench.plugin.report import ReporterSpec, Results
 
 
 def escape(text: str) -> str:

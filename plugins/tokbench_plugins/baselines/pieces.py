@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
-from tokbench.plugin import BackendError, Encoded, Offsets
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import write_atomically
+from tokbench.tokenizers.batch import offsets_of
+from tokbench.tokenizers.contract import Encoded, Offsets
 
 _FORMAT = "tokbench-pieces/1"
 _UNKNOWN = "\ufffd"
@@ -76,7 +79,7 @@ class _Pieces(ABC):
 
     def save(self, path: Path, /) -> None:
         content = {"format": _FORMAT, "kind": self.kind, "pieces": [*self._ids]}
-        plugin.write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+        write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
 class CodePoints(_Pieces):
@@ -99,7 +102,7 @@ class CodePoints(_Pieces):
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        return Encoded(self._table[codes], plugin.offsets_of(map(len, texts), len(texts)))
+        return Encoded(self._table[codes], offsets_of(map(len, texts), len(texts)))
 
     @cached_property
     def _table(self) -> NDArray[np.uint32]:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Encoded, Offsets, check_id, offsets_of
+from tokbench.tokenizers.batch import check_id, offsets_of
+from tokbench.tokenizers.contract import Encoded, Offsets
 
 _TWO_BYTES, _THREE_BYTES = 0x80, 0x800  # the first characters that have two and three bytes in UTF-8
 _SURROGATES, _SURROGATES_END = 0xD800, 0xE000  # halves of a character beyond U+FFFF

@@ -24,7 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from tokbench.plugin import BackendError, TextError, __version__, parse_json, read_file, write_atomically
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file, write_atomically
+from tokbench.foundation.parsing import TextError, parse_json
+from tokbench.foundation.version import __version__
 from tokbench_plugins.bpe.fast.sample import SEEDS, Sampling
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern

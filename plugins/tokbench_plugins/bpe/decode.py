@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from tokbench.plugin import Encoded, has_numba, worth_compiling
+from tokbench.foundation.jit import has_numba, worth_compiling
+from tokbench.tokenizers.contract import Encoded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,7 +25,11 @@ from typing import Any, Final, Literal, Protocol, TypedDict, Unpack, get_args
 
 from pydantic import Field
 
-from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, has_numba, silent
+from tokbench.foundation.errors import BackendError, BackendUnavailable, did_you_mean
+from tokbench.foundation.jit import has_numba
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
 from tokbench_plugins.bpe.literal import Tie, train_literally

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from tokbench.plugin import silent
+from tokbench.foundation.progress import silent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
 Tie = Literal["first", "smallest"]

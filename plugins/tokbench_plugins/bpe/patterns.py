@@ -22,7 +22,8 @@ from typing import Final, NamedTuple
 
 import regex
 
-from tokbench.plugin import BackendError, valid_unicode
+from tokbench.foundation.errors import BackendError
+from tokbench.tokenizers.batch import valid_unicode
 
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from tokbench.plugin import Adaptation, BackendError, TrainProgress, silent
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
+from tokbench.tokenizers.contract import Adaptation
 from tokbench_plugins.bpe.artefact import TrainingRecord
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.special import SpecialTokens

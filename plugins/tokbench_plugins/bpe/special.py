@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-from tokbench.plugin import Encoded, Tokenizer, check_id, check_span, did_you_mean, valid_unicode
+from tokbench.foundation.errors import did_you_mean
+from tokbench.tokenizers.batch import check_id, check_span, valid_unicode
+from tokbench.tokenizers.contract import Encoded, Tokenizer
 
 SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
     "end_of_text": ("<|endoftext|>",),

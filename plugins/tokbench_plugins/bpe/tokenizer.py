@@ -9,7 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
-from tokbench.plugin import Adaptation, BackendError, Encoded, TrainProgress, silent
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
+from tokbench.tokenizers.contract import Adaptation, Encoded
 from tokbench_plugins.bpe.adaptation.adapt import AdaptationPlan, adapt
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from tokbench import plugin
-from tokbench.plugin import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe.artefact import Artefact, CorpusDigest, TrainingRecord, read_artefact
 from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, train_tokenizer
 from tokbench_plugins.bpe.fast.parallel import count_in_processes

@@ -12,7 +12,11 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo
 
 import tokbench
 from tokbench import plugin
-from tokbench.plugin import BackendError, ContractError, Encoded, Tokenizer
+from tokbench.foundation.errors import BackendError, ContractError
+from tokbench.tokenizers.batch import check_ids
+from tokbench.tokenizers.contract import Encoded, Tokenizer
+from tokbench.tokenizers.curve import CutIds
+from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
 _OWN: Final = __name__.partition(".")[0]
 
@@ -55,8 +59,8 @@ class CutTokenizer:
     """A tokenizer with its first merges alone; ids keep their order."""
 
     def __init__(self, whole: Tokenizer, size: int) -> None:
-        tokens = plugin.ordinary_tokens(whole)
-        self._whole, self._order = whole, plugin.merge_order(whole, tokens)
+        tokens = ordinary_tokens(whole)
+        self._whole, self._order = whole, merge_order(whole, tokens)
         base, merges = self._order.base, size - self._order.base
         if not 0 <= merges <= len(self._order):
             raise BackendError(f"size is {size:,}, but can be {base:,} to {base + len(self._order):,}")
@@ -65,7 +69,7 @@ class CutTokenizer:
         if unknown is not None:
             kept[unknown] = True
         self._kept, self._new = np.flatnonzero(kept), np.cumsum(kept) - 1
-        self._merges, self._cut = merges, plugin.CutIds(self._order, merges)
+        self._merges, self._cut = merges, CutIds(self._order, merges)
         self.vocab_size = len(self._kept)
         self.unk_id = None if unknown is None else int(self._new[unknown])
         for name in _SAME:
@@ -87,7 +91,7 @@ class CutTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int], /) -> str:
-        plugin.check_ids(ids, self.vocab_size)
+        check_ids(ids, self.vocab_size)
         return self._whole.decode(self._kept[list(ids)].tolist())
 
     def token_bytes(self, token_id: int, /) -> bytes:

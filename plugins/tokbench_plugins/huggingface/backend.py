@@ -12,10 +12,10 @@ from tokbench import plugin
 from tokbench_plugins.bpe.formats import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
-from tokbench_plugins.engines.vocabulary import EncodingName, EngineVocabulary
 from tokbench_plugins.huggingface.chat import JinjaChat, jinja_chat
 from tokbench_plugins.huggingface.json import bert_json
 from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import EncodingName, EngineVocabulary
 
 
 class HuggingFaceLoadOptions(plugin.Options):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from tokbench.plugin import is_utf8
+from tokbench.foundation.files import is_utf8
 from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
 from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
 from tokbench_plugins.bpe.vocabulary import Merge

@@ -14,7 +14,11 @@ from tokenizers import Encoding, Tokenizer
 from tokenizers.decoders import DecodeStream
 
 from tokbench import plugin
-from tokbench.plugin import Encoded, Offsets, TokenSpans, from_lists, parse_json, valid_unicode
+from tokbench.foundation.files import write_atomically
+from tokbench.foundation.parsing import parse_json
+from tokbench.tokenizers.batch import check_ids, check_span, from_lists, valid_unicode
+from tokbench.tokenizers.contract import Encoded, Offsets
+from tokbench.tokenizers.engine_contract import TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
@@ -149,11 +153,11 @@ class HuggingFaceTokenizer:
         yield ""
 
     def decode(self, ids: Sequence[int], /) -> str:
-        plugin.check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
+        check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        plugin.check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
+        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if _has_one_thread():
@@ -176,7 +180,7 @@ class HuggingFaceTokenizer:
         return {name: json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in stages.items()}
 
     def save(self, path: Path, /) -> None:
-        plugin.write_atomically(path, self._source.encode())
+        write_atomically(path, self._source.encode())
 
 
 class HuggingFaceBytes(HuggingFaceTokenizer):

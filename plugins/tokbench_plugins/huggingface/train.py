@@ -15,7 +15,8 @@ from typing import Any
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
-from tokbench.plugin import BackendError, valid_unicode
+from tokbench.foundation.errors import BackendError
+from tokbench.tokenizers.batch import valid_unicode
 from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
 from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, make_trainer
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from tokbench.plugin import Encoded, Offsets, TokenSpans, check_id, from_buffers, valid_unicode, write_atomically
+from tokbench.foundation.files import write_atomically
+from tokbench.tokenizers.batch import check_id, from_buffers, valid_unicode
+from tokbench.tokenizers.contract import Encoded, Offsets
+from tokbench.tokenizers.engine_contract import TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces

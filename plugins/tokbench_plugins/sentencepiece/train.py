@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sentencepiece import SentencePieceTrainer
 
-from tokbench.plugin import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 

@@ -14,7 +14,9 @@ import numpy as np
 import splintr
 from numpy.typing import NDArray
 
-from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_buffers, from_lists
+from tokbench.foundation.errors import BackendError
+from tokbench.tokenizers.batch import check_id, check_ids, check_span, from_buffers, from_lists
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces

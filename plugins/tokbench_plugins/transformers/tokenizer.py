@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 from tokenizers import Tokenizer
 
-from tokbench.plugin import BackendError, BackendUnavailable, check_id
+from tokbench.foundation.errors import BackendError, BackendUnavailable
+from tokbench.tokenizers.batch import check_id
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special

@@ -6,7 +6,9 @@ import numpy as np
 
 import tokbench
 import tokbench.plugin
-from tokbench.plugin import BackendSpec, CorpusSpec, Document, Measured, Metric, MetricFamily, ReporterSpec
+from tokbench.plugin import BackendSpec, CorpusSpec, Document
+from tokbench.plugin.metrics import Measured, Metric, MetricFamily
+from tokbench.plugin.report import ReporterSpec
 
 
 class Options(tokbench.plugin.Options):

@@ -14,10 +14,13 @@ from tokbench.config.suites import find_suite
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpt, Excerpts, cut_excerpt
+from tokbench.corpus.shards import Shard
 from tokbench.engine.planning import plan_tokenizers
 from tokbench.formats import html, markdown
+from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.plan import Plan
-from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
+from tokbench.plugin import Options, encode_batch
+from tokbench.plugin.metrics import EncodedShard
 from tokbench.registry.plugins import load_registry
 from tokbench.report import segmentation
 from tokbench.report.tables import CellTables

@@ -7,7 +7,6 @@ from tokbench.formats import html, markdown
 from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
-from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
@@ -16,6 +15,7 @@ from tokbench.studies.vocabulary_size.block import (
     VocabularySizes,
 )
 from tokbench.studies.vocabulary_size.size_bits import size_bits
+from tokbench_models.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 
 SIZES = (512, 1024, 2048, 4096)
 

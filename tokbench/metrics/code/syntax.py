@@ -8,8 +8,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.corpus.words.find import Spans
+from tokbench.measuring.counted import TOKEN_PLACES, Counts
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.metric import Metric
+from tokbench.measuring.spans import cuts, sum_by_document, touches
 from tokbench.metrics.code.leaves import CODE, COMMENT, STRING, Leaves
-from tokbench.plugin import TOKEN_PLACES, Counts, EncodedShard, Metric, Spans, cuts, sum_by_document, touches
 
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 

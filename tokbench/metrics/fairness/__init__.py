@@ -1,7 +1,7 @@
 """The family ``fairness``: the cost of the same text in different languages."""
 
 from tokbench.metrics.fairness.fairness import SPEC as SPEC
-from tokbench.plugin import SectionSpec
+from tokbench.report.section import SectionSpec
 
 
 def load_section() -> SectionSpec:

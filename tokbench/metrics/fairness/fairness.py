@@ -6,20 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
+from tokbench.corpus.languages import slices
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import CorpusOutcome, CorpusStates, Measured, Metric, NotApplicable, Role
+from tokbench.measuring.sums import SummedMetric
 from tokbench.metrics.fairness.premium import Aligned, Premium, inequality, mean, median, premium
-from tokbench.plugin import (
-    WHOLE,
-    CorpusOutcome,
-    CorpusStates,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Role,
-    SummedMetric,
-    slices,
-)
+from tokbench.results.cells import WHOLE
 
 _Values = dict[str, Measured | NotApplicable]
 

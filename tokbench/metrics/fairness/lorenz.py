@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tokbench.plugin import COLOURS, Axis, Box, Drawing, Tick, lorenz
+from tokbench.report.charts.labels import Box
+from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
+from tokbench.statistics.inequality import lorenz
 
 _SIZE, _MARGIN = 420, 44.0
 _DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")

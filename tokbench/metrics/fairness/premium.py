@@ -8,16 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    EncodedShard,
-    Interval,
-    Measured,
-    SampleUnits,
-    Sums,
-    gini_coefficient,
-    interval,
-    median_interval,
-)
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.metric import Measured
+from tokbench.measuring.sums import Sums
+from tokbench.statistics.inequality import gini_coefficient
+from tokbench.statistics.jackknife import Interval, interval, median_interval
+from tokbench.statistics.sample_units import SampleUnits
 
 _LEAST = 0.5
 """Of documents that must be lossless in both languages."""

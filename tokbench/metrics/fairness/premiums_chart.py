@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tokbench.plugin import Axis, Box, Cell, CellTables, DisplayCell, Drawing, Series, Tick, cut, visible
+from tokbench.foundation.visible_text import visible
+from tokbench.report.cells import DisplayCell, Series
+from tokbench.report.charts.labels import Box
+from tokbench.report.charts.svg import Axis, Drawing, Tick
+from tokbench.report.escaping import cut
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import Cell
 
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _LONGEST: Final = 26

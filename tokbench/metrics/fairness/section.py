@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tokbench.measuring.metric import Role
 from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
 from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars, premium_charts
-from tokbench.plugin import (
-    WHOLE,
-    CellTables,
-    Chart,
+from tokbench.report.cells import Series, legends
+from tokbench.report.charts.scatter import Scatter, parity_chart, scatter_nodes
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
     ChartKey,
     Chooser,
     Column,
     Details,
-    Drawing,
     Figure,
     Heading,
     MeasuredCell,
@@ -26,23 +26,19 @@ from tokbench.plugin import (
     Pane,
     Paragraph,
     Rich,
-    Role,
     Row,
-    Scatter,
     Section,
-    SectionSpec,
-    Series,
     Table,
     Term,
     TextCell,
     legend_lines,
-    legends,
     measured_column,
     names_line,
-    parity_chart,
-    plain,
-    scatter_nodes,
 )
+from tokbench.report.escaping import plain
+from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE
 
 _COLUMNS: Final = {
     Role.PREMIUM: "relative price, latency",

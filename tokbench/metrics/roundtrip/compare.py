@@ -8,9 +8,9 @@ from unicodedata import is_normalized, normalize
 
 import regex
 
+from tokbench.measuring.align import Hunk, first_difference, hunks
 from tokbench.metrics.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.roundtrip.folds import explain, explain_by_one
-from tokbench.plugin import Hunk, first_difference, hunks
 
 _MARKERS: Final = (
     *("<s>", "</s>", "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<sep>", "<cls>"),

@@ -8,18 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.metric import LossSummary
 from tokbench.metrics.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.roundtrip.compare import TextDifference, compare
-from tokbench.plugin import (
-    EncodedShard,
-    HasDummyPrefix,
-    HasSpecialTokens,
-    HasTokenBytes,
-    HasUnknown,
-    LossCause,
-    LossExample,
-    LossSummary,
-)
+from tokbench.results.blocks import LossCause, LossExample
+from tokbench.tokenizers.contract import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
 
 _BEFORE, _AFTER = 12, 24
 

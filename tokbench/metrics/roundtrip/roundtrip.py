@@ -8,23 +8,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tokbench.measuring.align import edits
+from tokbench.measuring.counted import declared
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import LossSummary, Measured, Metric, NotApplicable, Role
+from tokbench.measuring.round_trip import MOST_ERRORS
+from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.metrics.roundtrip.causes import Cause
 from tokbench.metrics.roundtrip.losses import Losses, find_losses
-from tokbench.plugin import (
-    MOST_ERRORS,
-    EncodedShard,
-    HasUnknown,
-    LossSummary,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Role,
-    SummedMetric,
-    Sums,
-    declared,
-    edits,
-)
+from tokbench.tokenizers.contract import HasUnknown
 
 _ORDER: Final = (
     "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "

@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
-from tokbench.plugin import WHOLE, Cell, Failure, Status, TimedText, Tokenizer, WarmsUp, attempt, doing
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.metric import TimedText
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 LEAST_ROUNDS: Final = 6
 """A median of fewer has no interval: :func:`.timing.median_interval`."""

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from tokbench.foundation.failures import doing
+from tokbench.measuring.metric import TimedOutcome, TimedText
 from tokbench.metrics.speed.timing import LEAST_PROCESSES, mean_of_processes
-from tokbench.plugin import WHOLE, Cell, Status, TimedOutcome, TimedText, Tokenizer, doing, fresh_copies
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.tokenizers.batch import fresh_copies
+from tokbench.tokenizers.contract import Tokenizer
 
 
 class FreshCopies:

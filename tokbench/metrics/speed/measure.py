@@ -18,6 +18,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import Progress
+from tokbench.measuring.metric import Metric, Role, TimedOutcome, TimedText
 from tokbench.metrics.speed.conditions import drift_note, machine_notes, spread_note
 from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
 from tokbench.metrics.speed.copies import FreshCopies, combined
@@ -29,25 +32,11 @@ from tokbench.metrics.speed.timing import (
     quiet,
     seconds,
 )
-from tokbench.plugin import (
-    WHOLE,
-    Cell,
-    Encoded,
-    Failure,
-    Metric,
-    Options,
-    Progress,
-    Role,
-    TimedOutcome,
-    TimedText,
-    Tokenizer,
-    TokenizerName,
-    check_encoded,
-    decode_batch,
-    encode_batch,
-    from_lists,
-    output_of,
-)
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, from_lists
+from tokbench.tokenizers.contract import Encoded, Tokenizer
+from tokbench.tokenizers.engine_contract import output_of
+from tokbench.tokenizers.options import Options, TokenizerName
 
 
 class SpeedOptions(Options):

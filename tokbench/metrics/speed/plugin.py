@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.metrics.speed import appending, counting, footprint, growth, latency, threads
+from tokbench.measuring.family import MetricFamily
 from tokbench.metrics.speed.measure import RATIO, VALUES, Speed, SpeedOptions
-from tokbench.plugin import MetricFamily, SectionSpec, hookimpl
+from tokbench.registry.hookspecs import hookimpl
+from tokbench.report.section import SectionSpec
+from tokbench_engines.speed import appending, counting, footprint, growth, latency, threads
 
 
 @hookimpl

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokbench.plugin import (
-    OWN_TEXTS,
+from tokbench.report.cells import Series, legends
+from tokbench.report.document import (
     Bullets,
-    CellTables,
     Chooser,
     Column,
     Heading,
@@ -18,21 +17,20 @@ from tokbench.plugin import (
     Node,
     Pane,
     Paragraph,
-    Results,
     Rich,
     Row,
     Section,
-    SectionNotes,
-    SectionSpec,
-    Series,
     Table,
     TableCell,
     TextCell,
     legend_lines,
-    legends,
     measured_column,
-    plain,
 )
+from tokbench.report.escaping import plain
+from tokbench.report.section import SectionNotes, SectionSpec
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import OWN_TEXTS
+from tokbench.results.model import Results
 
 _EXPLANATION: Final = (
     "A number is the median of its rounds, documents or processes, with its interval. Times hold for this machine and "

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from statistics import fmean, median, stdev
 from typing import Final, NamedTuple
 
-from tokbench.plugin import student_t
+from tokbench.statistics.jackknife import student_t
 
 
 @contextmanager

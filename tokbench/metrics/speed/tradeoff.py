@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.plugin import (
-    CellTables,
-    Chart,
-    Chooser,
-    Node,
-    Pane,
-    Paragraph,
-    Section,
-    SectionSpec,
-    scatter,
-    scatter_nodes,
-)
+from tokbench.report.charts.scatter import scatter, scatter_nodes
+from tokbench.report.document import Chooser, Node, Pane, Paragraph, Section
+from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.tables import CellTables
 
 
 def tradeoff_document(tables: CellTables) -> Section | None:

@@ -7,8 +7,10 @@ from functools import partial
 from statistics import linear_regression
 from typing import Final
 
+from tokbench.measuring.isolated_metric import TrainedIn
+from tokbench.measuring.metric import Metric
 from tokbench.metrics.speed.contender import Place
-from tokbench.plugin import OWN_TEXTS, WHOLE, Cell, Metric, TrainedIn
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 
 _training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokenizer trains on the same text")
 

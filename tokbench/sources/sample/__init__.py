@@ -14,7 +14,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from tokbench.plugin import CorpusSpec, Document, InputError, Options, did_you_mean
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.tokenizers.options import Options
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.text import TextOptions, TextSource
 

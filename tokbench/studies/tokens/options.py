@@ -7,21 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import Field, model_validator
 
-from tokbench.plugin import (
-    MOST_EXCERPTS,
-    Config,
-    LocalPath,
-    Options,
-    Part,
-    Place,
-    Problem,
-    TextError,
-    decode_utf8,
-    not_text,
-    read_regular,
-    valid_unicode,
-    validate,
-)
+from tokbench.config.model import Config
+from tokbench.config.validate import Part, Place, validate
+from tokbench.corpus.excerpts import MOST_EXCERPTS
+from tokbench.foundation.errors import Problem
+from tokbench.foundation.files import not_text, read_regular
+from tokbench.foundation.parsing import TextError, decode_utf8
+from tokbench.tokenizers.batch import valid_unicode
+from tokbench.tokenizers.options import LocalPath, Options
 
 KEY: Final = "show"
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tokbench.plugin import (
-    SHOWN_TEXTS,
-    MetricFamily,
-    Outcome,
-    Plan,
-    SectionSpec,
-    StudyContext,
-    StudyProblem,
-    StudySpec,
-    hookimpl,
-)
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
+from tokbench.registry.hookspecs import hookimpl
+from tokbench.report.section import SectionSpec
+from tokbench.results.segmentation import SHOWN_TEXTS
 from tokbench.studies.tokens import worst_documents
 from tokbench.studies.tokens.options import KEY, ShowOptions, named_texts
 

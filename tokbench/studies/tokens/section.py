@@ -8,31 +8,29 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from tokbench.plugin import (
-    CellTables,
+from tokbench.foundation.visible_text import visible
+from tokbench.report.document import (
     Column,
     Heading,
     Name,
     Node,
     Pane,
     Paragraph,
-    Results,
     Rich,
     Row,
     Section,
-    SectionSpec,
-    SegmentationView,
-    SegmentedText,
     Table,
     TextCell,
     TokenChooser,
     Tokens,
-    WorstDocument,
-    cut,
-    group_name,
-    shown_texts,
-    visible,
 )
+from tokbench.report.escaping import cut
+from tokbench.report.section import SectionSpec
+from tokbench.report.segmentation import SegmentationView
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import group_name
+from tokbench.results.model import Results
+from tokbench.results.segmentation import SegmentedText, WorstDocument, shown_texts
 
 _MOST_TOKENS: Final = 1_000_000
 

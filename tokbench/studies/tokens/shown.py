@@ -7,21 +7,13 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
-from tokbench.plugin import (
-    AskedJobs,
-    DocumentExample,
-    Failure,
-    Kept,
-    Plan,
-    Segmentation,
-    SegmentedText,
-    SegmentTexts,
-    ShownTexts,
-    StudyContext,
-    WorstDocument,
-    digest_of,
-    without_tokens,
-)
+from tokbench.engine.segment import SegmentTexts, without_tokens
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.store import digest_of
+from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.study import AskedJobs, Kept, StudyContext
+from tokbench.results.segmentation import Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128

@@ -7,18 +7,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import (
-    DocumentExample,
-    EncodedShard,
-    HasDummyPrefix,
-    HasTokenBytes,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-    cut_excerpt,
-)
+from tokbench.corpus.excerpts import cut_excerpt
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Measured, Metric, NotApplicable
+from tokbench.measuring.sums import SummedMetric
+from tokbench.tokenizers.contract import HasDummyPrefix, HasTokenBytes
 
 LEAST_BYTES: Final = 32
 """One emoji says little of a text."""

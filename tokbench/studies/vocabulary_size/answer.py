@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.plugin import Results, byte_size, names, percent
+from tokbench.report.cells import percent
+from tokbench.report.number_format import byte_size
+from tokbench.report.sections.answer_subject import names
+from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     SizeBasis,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tokbench.plugin import (
+from tokbench.report.document import (
     Cards,
     Column,
     Figure,

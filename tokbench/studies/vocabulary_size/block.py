@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tokbench.plugin import BlockType
+from tokbench.results.study_blocks import BlockType
 
 
 @dataclass(frozen=True, kw_only=True)

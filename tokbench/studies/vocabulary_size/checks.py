@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.plugin import InputError
+from tokbench.foundation.errors import InputError
 
 
 def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tokbench.plugin import Axis, Box, Drawing, Tick, line_css, place
+from tokbench.report.charts.labels import Box, place
+from tokbench.report.charts.line_profile import line_css
+from tokbench.report.charts.svg import Axis, Drawing, Tick
 from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation
 
 COST_TITLE: Final = "Cost of a byte of text by vocabulary size"

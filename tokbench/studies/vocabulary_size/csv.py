@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench import plugin
-from tokbench.plugin import WHOLE, ReporterSpec, Role, csv_text
+from tokbench.measuring.metric import Role
+from tokbench.report.csv_text import csv_text
+from tokbench.report.report import Report
+from tokbench.results.cells import WHOLE
+from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
-    from tokbench.plugin import CellTables, Results
+    from tokbench.report.tables import CellTables
+    from tokbench.results.model import Results
     from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 CURVE_COLUMNS = (
@@ -27,7 +31,7 @@ def curve_csv(results: Results) -> str:
     """Return the rows; with ``points: all``, further sizes have fewer columns."""
     from tokbench.studies.vocabulary_size.size_lines import SizeLines  # not with the list of formats
 
-    return csv_text(CURVE_COLUMNS, _rows(SizeLines(results), plugin.Report(results).tables))
+    return csv_text(CURVE_COLUMNS, _rows(SizeLines(results), Report(results).tables))
 
 
 def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:

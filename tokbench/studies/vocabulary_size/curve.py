@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Role, SummedMetric, TokenCounts
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Measured, NotApplicable, Role
+from tokbench.measuring.sums import SummedMetric
+from tokbench.measuring.token_counts import TokenCounts
 
 
 class CountTokens(SummedMetric):

@@ -10,21 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    BUCKETS,
-    AskedJobs,
-    ContractError,
-    Curve,
-    Failure,
-    MergeOrder,
-    StudyContext,
-    TokenCounts,
-    Tokenizer,
-    TokenizerJob,
-    merge_order,
-    ordinary_tokens,
-    tokens_of_each,
-)
+from tokbench.corpus.shards import BUCKETS
+from tokbench.foundation.errors import ContractError
+from tokbench.foundation.failures import Failure
+from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.study import AskedJobs, StudyContext
+from tokbench.measuring.token_counts import TokenCounts
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.curve import Curve, tokens_of_each
+from tokbench.tokenizers.merges import MergeOrder, merge_order, ordinary_tokens
 
 _SPANS: Final = re.compile(rb"\S\s+\S")
 

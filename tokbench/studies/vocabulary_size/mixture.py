@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Spread, spread, too_few
+from tokbench.statistics.jackknife import Spread, spread, too_few
 from tokbench.studies.vocabulary_size.block import SizeChoice
 from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
 from tokbench.studies.vocabulary_size.lines import Line

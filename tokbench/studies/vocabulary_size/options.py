@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from tokbench.plugin import Options, Role
+from tokbench.measuring.metric import Role
 from tokbench.studies.vocabulary_size.checks import vocab_sizes
+from tokbench.tokenizers.options import Options
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
 

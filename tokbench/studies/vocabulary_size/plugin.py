@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tokbench.plugin import (
-    MetricFamily,
-    Outcome,
-    Plan,
-    ReporterSpec,
-    SectionSpec,
-    StudyContext,
-    StudyProblem,
-    StudySpec,
-    hookimpl,
-)
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
+from tokbench.registry.hookspecs import hookimpl
+from tokbench.report.section import SectionSpec
+from tokbench.results.reporter import ReporterSpec
 from tokbench.studies.vocabulary_size import csv, curve
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from tokbench.plugin import InputError, pareto_front
+from tokbench.foundation.errors import InputError
+from tokbench.statistics.front import pareto_front
 from tokbench.studies.vocabulary_size.checks import positive
 from tokbench.studies.vocabulary_size.plateau import NEAR
 

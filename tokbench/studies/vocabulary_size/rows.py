@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Curve, Measured, NotApplicable, Sums, renyi_entropy
+from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.sums import Sums
+from tokbench.measuring.token_counts import renyi_entropy
 from tokbench.studies.vocabulary_size.block import PackedCurve, SizeRow
 from tokbench.studies.vocabulary_size.lines import Line, Place
+from tokbench.tokenizers.curve import Curve
 
 
 class TextTotals(NamedTuple):

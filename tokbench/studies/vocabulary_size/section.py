@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.plugin import (
-    WHOLE,
-    CellTables,
-    Chart,
+from tokbench.report.charts.line_profile import line_key
+from tokbench.report.document import (
     ChartKey,
     Chooser,
     Column,
@@ -23,12 +21,13 @@ from tokbench.plugin import (
     Rich,
     Row,
     Section,
-    SectionSpec,
     Table,
     TextCell,
     captioned,
-    line_key,
 )
+from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow

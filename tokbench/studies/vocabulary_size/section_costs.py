@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.plugin import Column, Heading, Name, Node, Paragraph, Raised, Row, Table, TextCell, byte_size
+from tokbench.report.document import Column, Heading, Name, Node, Paragraph, Raised, Row, Table, TextCell
+from tokbench.report.number_format import byte_size
 from tokbench.studies.vocabulary_size.block import ScalingLaw, ScalingOptimum, SizeCost, VocabularySizes
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 

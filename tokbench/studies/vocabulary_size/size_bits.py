@@ -6,31 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.plugin import (
-    WHOLE,
-    WIDE,
-    Cell,
+from tokbench.report.charts.line_profile import WIDE, ProfileLine, line_key, line_profile
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
     ChartKey,
     Column,
-    Drawing,
     Figure,
     Heading,
     Name,
     Node,
     Paragraph,
-    ProfileLine,
-    Results,
     Rich,
     Row,
     Table,
     captioned,
-    line_key,
-    line_profile,
-    names,
 )
-from tokbench.studies.language_models.block import BITS_PER_BYTE, BitsPerByte
+from tokbench.report.sections.answer_subject import names
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VocabularySizes
 from tokbench.studies.vocabulary_size.section_costs import number_cell
+from tokbench_models.language_models.block import BITS_PER_BYTE, BitsPerByte
 
 FEWEST_TOKENS: Final = 50
 """With fewer training tokens for an id, more text favours larger sizes."""

@@ -11,7 +11,9 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Axis, Box, Drawing, Label, Tick, line_css, place
+from tokbench.report.charts.labels import Box, Label, place
+from tokbench.report.charts.line_profile import line_css
+from tokbench.report.charts.svg import Axis, Drawing, Tick
 
 _TOLERANCE: Final = 0.3
 

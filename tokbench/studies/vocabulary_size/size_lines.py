@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import MUCH_LOST, WHOLE, Results, trained_on
+from tokbench.report.cells import MUCH_LOST
+from tokbench.results.cells import WHOLE, trained_on
+from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.size_curve import SizeTrace
 

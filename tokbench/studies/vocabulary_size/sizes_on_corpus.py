@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tokbench.plugin import IN_SAMPLE, LOSSY, WHOLE, Cell, Drawing, in_sample_legend, level_with, line_key
+from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
+from tokbench.report.charts.line_profile import line_key
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.tables import level_with
+from tokbench.results.cells import WHOLE, Cell
 from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine
 from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, SizeTrace, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines

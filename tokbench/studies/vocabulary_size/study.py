@@ -10,25 +10,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tokbench.plugin import (
-    MOST_ERRORS,
-    UNIT_NAMES,
-    WHOLE,
-    ContractError,
-    Failure,
-    Measured,
-    Outcome,
-    Plan,
-    PlannedTokenizer,
-    PreparedTokenizer,
-    Role,
-    StudyContext,
-    Sums,
-    TokenCounts,
-    UnitSums,
-    attempt,
-    trained_on,
-)
+from tokbench.corpus.words.units import UNIT_NAMES
+from tokbench.foundation.errors import ContractError
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.measuring.metric import Measured, Role
+from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.round_trip import MOST_ERRORS
+from tokbench.measuring.study import Outcome, StudyContext
+from tokbench.measuring.sums import Sums
+from tokbench.measuring.token_counts import TokenCounts
+from tokbench.measuring.word_units import UnitSums
+from tokbench.results.cells import WHOLE, trained_on
 from tokbench.studies.vocabulary_size.advise import Candidates, recommendation
 from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.costs import costs, describe_model, law

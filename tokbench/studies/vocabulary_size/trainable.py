@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.plugin import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
 
 NEVER: Final = 1

@@ -1,7 +1,9 @@
 """A study: how many tokens an indented line needs, by the number of its spaces."""
 
 from my_tokbench_plugin.indents.study import INDENTS, IndentOptions, run
-from tokbench.plugin import SectionSpec, StudySpec, hookimpl
+from tokbench.plugin import hookimpl
+from tokbench.plugin.metrics import StudySpec
+from tokbench.plugin.report import SectionSpec
 
 
 @hookimpl

@@ -1,9 +1,10 @@
 """The section of the report: a tree that every format renders, and its chart for `--pictures`."""
 
 from my_tokbench_plugin.indents.study import INDENTS
-from tokbench.plugin import (
-    Chart, ChartKey, Column, Figure, Paragraph, ProfileLine, Row, Section, Table, TextCell, line_key, line_profile,
-)  # fmt: skip
+from tokbench.plugin.report import Column, Figure, Paragraph, Row, Section, Table, TextCell
+from tokbench.report.charts.line_profile import ProfileLine, line_key, line_profile
+from tokbench.report.document import ChartKey
+from tokbench.report.section import Chart  # fmt: skip
 
 
 def section(tables):

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from pydantic import Field, PositiveInt
-from tokbench.plugin import AskedJobs, BlockType, Failure, Job, Kept, Options, Outcome, attempt, doing, tracebacks
+from tokbench.plugin import Failure, Options, attempt, doing, tracebacks
+from tokbench.plugin.metrics import AskedJobs, BlockType, Job, Kept, Outcome
 
 
 class IndentOptions(Options):  # `study: {indents: {widths: [4, 8]}}`

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.adaptation.prune import Pruned, prune
 from tokbench_plugins.bpe.fast.parallel import count_in_processes

@@ -10,7 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import TrainProgress, from_lists, has_numba, silent
+from tokbench.foundation.jit import has_numba
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
+from tokbench.tokenizers.batch import from_lists
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.fast.train import Learned, continue_merges
 from tokbench_plugins.bpe.literal import Tie

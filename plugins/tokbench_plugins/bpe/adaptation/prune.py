@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 

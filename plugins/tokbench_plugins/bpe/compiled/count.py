@@ -19,7 +19,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled, inlined, valid_unicode
+from tokbench.foundation.jit import compiled, inlined
+from tokbench.tokenizers.batch import valid_unicode
 from tokbench_plugins.bpe.compiled.hashing import GOLDEN, hash_of, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.fast.parallel import batches, in_order

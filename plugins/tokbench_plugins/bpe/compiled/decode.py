@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tokbench.plugin import compiled
+from tokbench.foundation.jit import compiled
 from tokbench_plugins.bpe.compiled.hashing import word_at
 
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)

@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Encoded, valid_unicode
+from tokbench.tokenizers.batch import valid_unicode
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import compiled, inlined
+from tokbench.foundation.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk
 from tokbench_plugins.bpe.compiled.hashing import GOLDEN, same_bytes, word_at
 from tokbench_plugins.bpe.compiled.intrinsics import prefetch

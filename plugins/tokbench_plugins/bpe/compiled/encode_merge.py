@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import compiled
+from tokbench.foundation.jit import compiled
 from tokbench_plugins.bpe.compiled.intrinsics import HALF_VECTOR, VECTOR, lowest_of_half, lowest_of_vector
 from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, NO_RANK, copied, rank_of
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import TrainProgress, compiled, silent
+from tokbench.foundation.jit import compiled
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import inlined
+from tokbench.foundation.jit import inlined
 
 GOLDEN: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 """The golden ratio as a factor."""

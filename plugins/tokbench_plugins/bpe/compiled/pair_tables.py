@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled
+from tokbench.foundation.jit import compiled
 from tokbench_plugins.bpe.compiled.hashing import hash_of
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled, inlined
+from tokbench.foundation.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.hashing import hash_of
 from tokbench_plugins.bpe.vocabulary import Pair
 

@@ -30,7 +30,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from tokbench.plugin import compiled, inlined
+from tokbench.foundation.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
 from tokbench_plugins.bpe.patterns import pattern_name
 

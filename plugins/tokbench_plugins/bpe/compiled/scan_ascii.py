@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import inlined
+from tokbench.foundation.jit import inlined
 from tokbench_plugins.bpe.compiled.intrinsics import address_in, intrinsic, ir, types
 
 WINDOW: Final = 64

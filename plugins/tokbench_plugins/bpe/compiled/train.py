@@ -17,7 +17,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import TrainProgress, compiled, inlined, silent
+from tokbench.foundation.jit import compiled, inlined
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents, grown
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,

@@ -18,7 +18,7 @@ from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
-from tokbench.plugin import valid_unicode
+from tokbench.tokenizers.batch import valid_unicode
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tokbench.plugin import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
 from tokbench_plugins.bpe.formats.parts import Parts

@@ -9,7 +9,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import BackendError, TextError, decode_utf8, read_file, write_atomically
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file, write_atomically
+from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, named_merges, names_of, vocabulary_of_names
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tokbench.plugin import BackendError, TextError, parse_json, read_file
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file
+from tokbench.foundation.parsing import TextError, parse_json
 
 
 def read_json_object(path: Path) -> dict[str, Any]:

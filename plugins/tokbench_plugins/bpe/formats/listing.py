@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tokbench.plugin import BackendError, read_file, write_atomically
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file, write_atomically
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens

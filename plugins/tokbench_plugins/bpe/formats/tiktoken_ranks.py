@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.plugin import BackendError, FileKind, read_file, write_atomically
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file, write_atomically
+from tokbench.tokenizers.backend import FileKind
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.plugin import BackendError, write_atomically
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import write_atomically
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of, vocabulary_of_names
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import NamedTuple
 
-from tokbench.plugin import silent
+from tokbench.foundation.progress import silent
 from tokbench_plugins.bpe.literal import Tie, count_pairs, merge_pair, most_frequent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 

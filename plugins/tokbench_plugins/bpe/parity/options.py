@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench.plugin import BackendError, read_file
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file
 from tokbench_plugins.bpe.artefact import CorpusDigest
 from tokbench_plugins.bpe.parity.literal_parity import ParityRule
 

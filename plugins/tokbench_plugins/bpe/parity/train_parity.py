@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.fast.train import LinkedText
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.parity.literal_parity import ParityRule

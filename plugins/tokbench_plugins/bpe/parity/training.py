@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Unpack
 
-from tokbench.plugin import BackendError, GroupedText, TrainProgress, silent, valid_unicode
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import GroupedText, TrainProgress
+from tokbench.tokenizers.batch import valid_unicode
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.engines import TrainSettings, train
 from tokbench_plugins.bpe.fast.train import count_chunks

@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.fast.train import EMPTY, LinkedText
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.picky.literal_picky import Event, parts_of

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 
-from tokbench.plugin import BackendError, is_utf8
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import is_utf8
 from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.recovery.recovered import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary

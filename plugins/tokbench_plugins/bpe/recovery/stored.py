@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from tokbench.plugin import open_store_if_usable
+from tokbench.foundation.store import open_store_if_usable
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered
 from tokbench_plugins.bpe.vocabulary import Pair
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.fast.encode import Encoder

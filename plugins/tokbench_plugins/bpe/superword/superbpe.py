@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.foundation.progress import silent
+from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.adaptation.extend import MergeRule, extend
 from tokbench_plugins.bpe.engines import TrainSettings, train
 from tokbench_plugins.bpe.fast.parallel import count_in_processes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tiktoken.load import load_tiktoken_bpe
 
 import tokbench
-from tokbench.tokenizers.inspect.examine import examine
+from tokbench.inspect.examine import examine
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.bpe.formats import (
     ranks_of,

@@ -17,7 +17,7 @@ from tokbench_plugins.bpe.recovery.order import merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import recover, vocabulary_of_ranks
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
 from tokbench_plugins.bpe.recovery.stored import recovered_once
-from tokbench_plugins.engines.vocabulary import ranks_of_encoding
+from tokbench_plugins.tokbench_bpe.vocabulary import ranks_of_encoding
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 

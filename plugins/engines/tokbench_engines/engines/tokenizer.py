@@ -1,0 +1,230 @@
+"""The tokenizer that all engines share, and its registration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal
+
+from tokbench import plugin
+from tokbench.plugin import BackendError, Encoded, check_id, from_lists, valid_unicode
+from tokbench.tokenizers.batch import check_ids, check_span
+from tokbench_plugins.bpe.fast.encode import Encoder
+from tokbench_plugins.bpe.recovery.order import Merges
+from tokbench_plugins.bpe.samples import sample_texts
+from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
+
+
+def newer_unicode(name: str) -> str:
+    """Return the note of an engine with newer classes of characters."""
+    return (
+        f"{name}'s classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
+        "brought (such as U+088F) ids may differ"
+    )
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The functions of an engine, on one thread."""
+
+    encode: Callable[[str], Sequence[int]]
+    decode: Callable[[list[int]], bytes | str | None]
+    """Bytes or text of ids; ``None`` or an error where it cannot."""
+    encode_many: Callable[[list[str]], Encoded] | None = None
+    """The ids of many texts in arrays, if faster than one by one."""
+    decode_many: Callable[[list[list[int]]], list[Any]] | None = None
+    given: int | None = None
+    """The number of ids that it received, from 0 on; set if it reads invalid memory for any other."""
+    detours: Callable[[], int] = lambda: 0
+    """Counts the texts that the engine cannot encode and that were encoded in another way."""
+    count: Callable[[str], int] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class EngineTokenizer(EncodesAroundSpecial):
+    """An engine with a vocabulary; lone surrogates are encoded as U+FFFD.
+
+    Ids that the engine cannot decode are put together from the vocabulary. ``origin``, a function and its arguments,
+    makes this tokenizer again.
+    """
+
+    count_batch: Callable[[Sequence[str]], list[int]]
+    identity: str
+    """The split, if the vocabulary is from a file; see :class:`tokbench.plugin.HasIdentity`."""
+    lossless = True
+    thread_safe = True
+
+    def __init__(
+        self,
+        name: str,
+        engine: Engine,
+        vocabulary: EngineVocabulary,
+        origin: tuple[Callable[..., Any], tuple[Any, ...]],
+    ) -> None:
+        self._name = name
+        self._engine = engine
+        self._encode = engine.encode
+        self._vocabulary = vocabulary
+        self._tokens = vocabulary.tokens
+        self._holes = vocabulary.holes
+        self._origin = origin
+        if not vocabulary.encoding:
+            self.identity = repr(vocabulary.pattern)
+        self.vocab_size = len(self._tokens)
+        self.special_ids: Mapping[str, int] = dict(vocabulary.special)
+        self.notes = (*vocabulary.notes, *engine.notes)
+        if engine.count is not None:
+            self.count_batch = self._count_batch
+
+    @property
+    def returns(self) -> Literal["arrays", "lists"]:
+        return "arrays" if self._engine.encode_many else "lists"
+
+    @property
+    def detours(self) -> int:
+        return self._engine.detours()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._origin
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        try:
+            return self._encode(text)
+        except BaseException as error:
+            valid = valid_unicode(text)
+            if valid != text:
+                return self.encode(valid)
+            raise _failure(self._name, error) from error
+
+    def _count_batch(self, texts: Sequence[str], /) -> list[int]:
+        count = self._engine.count
+        assert count is not None
+        try:
+            return list(map(count, texts))
+        except BaseException as error:
+            valid = list(map(valid_unicode, texts))
+            if valid != list(texts):
+                return self._count_batch(valid)
+            raise _failure(self._name, error) from error
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        try:
+            if self._engine.encode_many is not None:
+                return self._engine.encode_many(list(texts))
+            encode = self._encode
+            return from_lists([encode(text) for text in texts])
+        except BaseException as error:
+            failure = _failure(self._name, error)
+            valid = list(map(valid_unicode, texts))
+            if valid != list(texts):
+                return self.encode_batch(valid)
+            raise failure from error
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        ids = list(ids)
+        check_ids(ids, self.vocab_size)
+        return self._decode(ids)
+
+    def _decode(self, ids: list[int]) -> str:
+        given = self._engine.given
+        try:
+            beyond = (given is not None and max(ids, default=0) >= given) or self._has_holes(ids)
+            data = None if beyond else self._engine.decode(ids)
+        except BaseException as error:  # noqa: BLE001 - what is not a failure of the engine is raised again
+            _failure(self._name, error)
+            data = None
+        if data is None:
+            data = b"".join(map(self.token_bytes, ids))
+        return data if isinstance(data, str) else data.decode("utf-8", errors="replace")
+
+    def _has_holes(self, ids: list[int]) -> bool:
+        return bool(self._holes) and not self._holes.isdisjoint(ids)
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
+        ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
+        documents = [ids[start:end] for start, end in pairwise(ends)]
+        if self._engine.decode_many is not None and not self._has_holes(ids):
+            try:
+                decoded = self._engine.decode_many(documents)
+                return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in decoded]
+            except BaseException as error:  # noqa: BLE001 - then one by one
+                _failure(self._name, error)
+        return list(map(self._decode, documents))
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        check_id(token_id, self.vocab_size)
+        return self._tokens[token_id]
+
+    @property
+    def merges(self) -> Merges:
+        return self._vocabulary.merges
+
+
+def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: plugin.Options) -> EngineTokenizer:
+    """Load a vocabulary into an engine."""
+    vocabulary = load_vocabulary(options)
+    engine = engine_of(name, make, vocabulary)
+    return EngineTokenizer(name, engine, vocabulary, (load_engine, (name, make, options)))
+
+
+def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary: EngineVocabulary) -> Engine:
+    """Return the engine of a vocabulary; if it was read with its merges, a difference of ids is noted."""
+    engine: Engine = calling(name, lambda: make(vocabulary))
+    if vocabulary.merged is None:
+        return engine
+    ours = Encoder(vocabulary.merged, vocabulary.pattern)
+    texts = [*sample_texts(vocabulary.merged), *(f"a{special}b" for special in vocabulary.special)]
+    given = calling(name, lambda: [list(engine.encode(text)) for text in texts])
+    wrong = [text for text, ids in zip(texts, given, strict=True) if ids != ours(text)]
+    if not wrong:
+        return engine
+    where = f"{len(wrong)} of {len(texts)} sample texts, such as {wrong[0][:40]!r}"
+    return replace(engine, notes=(*engine.notes, f"caution: its ids differ from the file on {where}"))
+
+
+def engine_spec(
+    name: str,
+    summary: str,
+    make: Callable[[EngineVocabulary], Engine],
+    load_options: type[plugin.Options] = FileOptions,
+    package: str = "",
+) -> plugin.BackendSpec:
+    """Return the spec of an engine; ``package`` is by default the backend's name."""
+    return plugin.BackendSpec(
+        name=name,
+        summary=summary,
+        load=partial(load_engine, name, make),
+        load_options=load_options,
+        requires=(package or name.replace("_", "-"),),
+        install="pip install 'tokbench[engines]'",
+        main="encoding",
+        files=VOCABULARY_FILES if issubclass(load_options, FileOptions) else (),
+        precedence=-2,
+    )
+
+
+def calling(name: str, call: Callable[[], Any]) -> Any:
+    """Return the result of a native call.
+
+    >>> calling("engine", lambda: [][0])
+    Traceback (most recent call last):
+    tokbench.foundation.errors.BackendError: engine: IndexError: list index out of range
+    """
+    try:
+        return call()
+    except BaseException as error:
+        raise _failure(name, error) from error
+
+
+def _failure(name: str, error: BaseException) -> BackendError:
+    """Each library has a class of its own for Rust's panics, known by its name."""
+    if isinstance(error, BackendError):
+        return error
+    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        raise error
+    kind = "panicked" if type(error).__name__ == "PanicException" else type(error).__name__
+    return BackendError(f"{name}: {kind}: {' '.join(str(error).split()) or 'no message'}")

@@ -1,0 +1,67 @@
+"""The backend ``mistral``: the vocabularies inside the package ``mistral-common``, offline.
+
+Only encoding a conversation imports the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+
+from tokbench import plugin
+from tokbench_engines.mistral.files import vocabularies
+from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
+from tokbench_plugins.proofs import proofs
+
+if TYPE_CHECKING:
+    Vocabulary = str
+else:
+    # Without the package any name is accepted: the backend is then unavailable, and says so.
+    Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
+
+
+class MistralLoadOptions(plugin.Options):
+    """Options of ``mistral``."""
+
+    vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
+    special_tokens: tuple[str, ...] = SPECIAL_OPTION
+
+
+def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
+    path = vocabularies()[options.vocabulary]
+    data = plugin.read_file(path)
+    try:
+        if path.suffix == ".json":
+            from tokbench_engines.mistral.tekken import MistralTekken
+
+            return with_added_special(MistralTekken(data, options.vocabulary), options.special_tokens)
+        from tokbench_engines.mistral.pieces import MistralPieces
+
+        return with_added_special(MistralPieces(data, options.vocabulary), options.special_tokens)
+    except ValueError as error:
+        raise plugin.BackendError(f"{path}: {error}") from error
+
+
+_TEKKEN: Final = "this looks like a Tekken file, which no backend loads by path; open mistral:tekken_240911 instead"
+
+_PUBLISHED: Final = {
+    "mistral-7b-v1": "v1",
+    "mistral-7b-v3": "v3",
+    "mistral-nemo": "tekken_240718",
+    "tekken-2411": "tekken_240911",
+}
+
+
+SPEC = plugin.BackendSpec(
+    name="mistral",
+    summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
+    load=_load,
+    load_options=MistralLoadOptions,
+    requires=("mistral-common",),
+    install="pip install 'tokbench[mistral]'",
+    main="vocabulary",
+    files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
+    published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
+    verified=proofs("mistral"),
+)

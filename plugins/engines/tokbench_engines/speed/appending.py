@@ -1,0 +1,75 @@
+"""The timed metric ``appending``: the time until an engine knows the ids of a text that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import ClassVar, Final
+
+from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
+from tokbench.metrics.speed.slices import TimedSlice
+from tokbench.plugin import Tokenizer
+from tokbench.plugin.metrics import Metric, MetricFamily
+
+STEPS: Final = 16
+
+APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends").means(
+    "median over rounds of appends / seconds",
+    f"Appends per second after which the ids of the whole text are known: a text of at most 4,096 characters grows "
+    f"in {STEPS} equal steps, and the engine encodes all of it after each, one thread, warm engine, text that was "
+    "not seen before. An engine that keeps what it has encoded is fast here; how many ids at the end change, "
+    "`append_p99` tells.",
+)
+APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
+    "median over rounds of appends/s / appends/s of the reference in the same round",
+    "Appends per second over those of the reference, which is found as for `encode_ratio`.",
+)
+
+
+def grown(text: str) -> list[str]:
+    """Return a text after each append; a shorter one has fewer.
+
+    >>> grown("abc"), len(grown("a" * 100)), grown("a" * 100)[0]
+    (['a', 'ab', 'abc'], 16, 'aaaaaa')
+    """
+    steps = min(STEPS, len(text))
+    return [text[: len(text) * k // steps] for k in range(1, steps + 1)]
+
+
+def _encode_each(tokenizer: Tokenizer, texts: list[str]) -> None:
+    for text in texts:
+        tokenizer.encode(text)
+
+
+class _Appended(Raced):
+    once: ClassVar[str] = APPENDS.id
+    returns = "lists"
+
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Only the ids of the whole text go into the digest."""
+        texts = [so_far for text in part.texts for so_far in grown(text)]
+        yield self.once, partial(_encode_each, self.tokenizer, texts)
+        for text in part.texts:
+            self.digest.update(repr(list(self.tokenizer.encode(text))).encode())
+
+    def amount(self, part: TimedSlice) -> float:
+        return sum(min(STEPS, len(text)) for text in part.texts)
+
+
+class Appending(Speed):
+    """The timed metric."""
+
+    name = "appending"
+    values = (APPENDS,)
+    ratio = APPENDS_RATIO
+    raced = _Appended
+    as_lists = False
+
+
+SPEC: Final = MetricFamily(
+    name="appending",
+    summary="appends per second to a text of which all ids are wanted after each",
+    values=(APPENDS, APPENDS_RATIO),
+    timed=Appending,
+    options=SpeedOptions,
+)

@@ -1,0 +1,54 @@
+"""The timed metric ``counting``: the speed of counting tokens, by encoding where an engine has no count.
+
+Separate from ``speed``, because a text that was just encoded may be in a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import ClassVar, Final
+
+from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
+from tokbench.metrics.speed.slices import TimedSlice
+from tokbench.plugin.metrics import Metric, MetricFamily
+from tokbench.tokenizers.batch import count_batch
+
+COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
+    "median over rounds of bytes / seconds / 10^6",
+    "UTF-8 bytes per second of which the tokens are counted, one thread, warm engine, text that was not seen "
+    "before: by the engine's own count where it has one, else by encoding.",
+)
+COUNT_RATIO: Final = Metric("count_ratio", "x", "higher", label="count, reference = 1").means(
+    "median over rounds of MB/s / MB/s of the reference in the same round",
+    "Counting speed over that of the reference, which is found as for `encode_ratio`.",
+)
+
+
+class _Counted(Raced):
+    once: ClassVar[str] = COUNT.id
+    same: ClassVar[str] = "counts"
+    returns = "counts"
+
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        yield self.once, partial(count_batch, self.tokenizer, part.texts)
+        self.digest.update(count_batch(self.tokenizer, part.texts).tobytes())
+
+
+class Counting(Speed):
+    """The timed metric."""
+
+    name = "counting"
+    values = (COUNT,)
+    ratio = COUNT_RATIO
+    raced = _Counted
+    as_lists = False
+
+
+SPEC: Final = MetricFamily(
+    name="counting",
+    summary="MB/s of counting tokens, which engines without ids can do, too",
+    values=(COUNT, COUNT_RATIO),
+    timed=Counting,
+    options=SpeedOptions,
+)

@@ -1,0 +1,150 @@
+"""The isolated metric ``footprint``: time and memory to load, encode and train in fresh processes."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from statistics import median
+from typing import Final, NamedTuple
+
+from pydantic import Field
+
+from tokbench.foundation.memory import begin_memory_peak, resident_memory
+from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
+from tokbench.metrics.speed.contender import Place
+from tokbench.metrics.speed.timing import median_interval
+from tokbench.metrics.speed.training_cost import TRAINING, training_cells
+from tokbench.plugin import Options, Tokenizer, encode_batch
+from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, TimedOutcome
+from tokbench.tokenizers.contract import WarmsUp
+
+_DOCUMENT_WORDS: Final = 200
+_BATCH: Final = 200
+_DOCUMENT_BYTES: Final = 1_700
+
+
+class FootprintOptions(Options):
+    """Options of ``footprint``."""
+
+    processes: int = Field(
+        default=3, ge=1, le=100, description="fresh processes of each tokenizer; six give an interval"
+    )
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
+
+
+_loading = partial(Metric, direction="lower", loss_cannot_help="loading reads no text")
+
+LOAD = _loading("load_s", "s", label="load").means(
+    "median over fresh processes of the wall time of loading",
+    "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
+    "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle.",
+)
+LOADED = _loading("memory_loaded_mb", "MB", label="memory, loaded").means(
+    "median over fresh processes of resident memory after loading - before / 10^6",
+    "Resident memory that a process gains when it loads the tokenizer, its library included.",
+)
+PEAK = Metric(
+    "memory_peak_mb",
+    "MB",
+    "lower",
+    label="memory, peak",
+    loss_cannot_help="the peak is that of the engine; ids are a small part of it",
+).means(
+    "median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
+    "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
+    "about 300 KB, on one thread. The ids of one batch are included.",
+)
+VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
+
+
+class Footprint(NamedTuple):
+    """Of one process; bytes are ``None`` where not reported."""
+
+    load_s: float
+    loaded: int | None
+    peak: int | None
+
+
+def _texts(n_bytes: int) -> Iterator[list[str]]:
+    source = random.Random(1)  # noqa: S311 - no secret
+    letters = (
+        "abcdefghijklmnopqrstuvwxyz",
+        "абвгдежзийклмнопрстуфхцч",
+        "अआइईउऊएऐकखगघचछ",
+        "的一是不了人我在有他这中大来",
+    )
+    words = ["".join(source.choices(alphabet, k=source.randint(1, 9))) for alphabet in letters for _ in range(5000)]
+    done, documents = 0, max(1, min(_BATCH, n_bytes // _DOCUMENT_BYTES))
+    while done < n_bytes:
+        batch = [" ".join(source.choices(words, k=_DOCUMENT_WORDS)) for _ in range(documents)]
+        done += sum(len(text.encode()) for text in batch)
+        yield batch
+
+
+class Footprints:
+    """The isolated metric."""
+
+    fresh = True
+    seconds: float | None = None
+
+    def __init__(self, options: FootprintOptions) -> None:
+        self._options = options
+        self.steps: Sequence[str] = [f"process {k}" for k in range(1, options.processes + 1)]
+
+    def measure(self, _step: str, load: Callable[[], Tokenizer]) -> Iterator[Footprint]:
+        before = resident_memory()
+        start = time.perf_counter()
+        tokenizer = load()
+        took = time.perf_counter() - start
+        after = resident_memory()
+        if isinstance(tokenizer, WarmsUp):
+            tokenizer.warm_up()
+        batches = _texts(self._options.max_bytes)
+        first = next(batches)
+        if not begin_memory_peak():
+            after = None
+        for batch in chain([first], batches):
+            encode_batch(tokenizer, batch)
+        peak = resident_memory("VmHWM")
+        if before is None or after is None or peak is None:
+            yield Footprint(took, None, None)
+        else:
+            yield Footprint(took, max(0, after - before), max(0, peak - before))
+
+    def finish(
+        self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]
+    ) -> TimedOutcome:
+        cells, notes, failures = [], [], []
+        for name, steps in by_tokenizer.items():
+            failed = next((step.failure for step in steps.values() if step.failure), None)
+            results: list[Footprint] = [answer for step in steps.values() for answer in step.answers]
+            for metric, values in (
+                (LOAD, [footprint.load_s for footprint in results]),
+                (LOADED, [footprint.loaded / 1e6 for footprint in results if footprint.loaded is not None]),
+                (PEAK, [footprint.peak / 1e6 for footprint in results if footprint.peak is not None]),
+            ):
+                place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
+                cells.append(place.failed(failed) if failed else _cell(place, values))
+            failures += [failed] if failed else []
+            cells += training_cells(name, facts)
+            if name in facts and facts[name].earlier:
+                notes.append(f"footprint: time and memory of the training of {name} are those of an earlier run")
+        return TimedOutcome(cells, notes, failures)
+
+
+def _cell(place: Place, values: Sequence[float]) -> Cell:
+    if not values:
+        return place.without_value("this system does not tell how much memory a process uses")
+    return place.of_rounds(median(values), median_interval(values), len(values), "processes")
+
+
+SPEC: Final = MetricFamily(
+    name="footprint",
+    summary="seconds and memory to load, to encode and to train, and how training grows with its text: fresh processes",
+    values=VALUES,
+    isolated=Footprints,
+    options=FootprintOptions,
+)

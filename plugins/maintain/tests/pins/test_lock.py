@@ -1,0 +1,108 @@
+"""A lock comes back as it was written, and what is no lock is refused with its line."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.foundation.errors import InputError
+from tokbench_maintain.pins.cut import form_of, is_known, read_cut, surface_of, write_cut
+from tokbench_maintain.pins.lock import (
+    Lock,
+    PinnedCorpus,
+    PinnedText,
+    PinnedTokenizer,
+    Vocabulary,
+    place_of,
+    read_lock,
+    write_lock,
+)
+
+WORDS = st.text(min_size=1, max_size=12).map(lambda text: place_of("c", "g", text))
+DIGESTS = st.text("0123456789abcdef", min_size=16, max_size=16)
+CUTS = st.lists(st.integers(0, 200), max_size=120).map(write_cut)
+TEXTS = st.builds(PinnedText, WORDS, DIGESTS, st.sampled_from(["=", "+", "nfc", "+nfkd", "~0123abcd"]), CUTS)
+VOCABULARIES = st.builds(
+    Vocabulary,
+    st.integers(1, 10**6),
+    DIGESTS,
+    st.dictionaries(st.text(), st.integers(0, 10**6), max_size=3),
+    st.dictionaries(st.sampled_from(["split", "added space", "chat template"]), st.text(), max_size=3),
+)
+
+
+@given(VOCABULARIES, st.lists(TEXTS, max_size=4, unique_by=lambda text: text.place))
+def test_a_lock_comes_back(tmp_path_factory, vocabulary, texts):
+    tokenizer = PinnedTokenizer("mine", "huggingface", ("tokenizers 1.0",), {"path": "é\n"}, vocabulary, tuple(texts))
+    lock = Lock("mine.yaml", "3.11.7", {"c": PinnedCorpus(4, "ab" * 32)}, (tokenizer,), 3, ("mine",))
+    path = tmp_path_factory.getbasetemp() / "ids.lock"
+    path.write_text(write_lock(lock), encoding="utf-8")
+    assert read_lock(path) == lock
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=96))
+def test_a_cut_comes_back(lengths):
+    ends = [sum(lengths[: k + 1]) for k in range(len(lengths))]
+    assert read_cut(write_cut(lengths)) == (ends, True)
+
+
+@given(st.text(), st.sampled_from(["=", "+", "nfc", "nfd", "nfkc", "nfkd", "lower", "+lower"]))
+def test_a_form_tells_the_surface(text, form):
+    surface = surface_of(text, form)
+    assert is_known(form_of(text, surface))
+    assert surface_of(text, form_of(text, surface)) == surface
+
+
+GOOD = write_lock(
+    Lock(
+        "mine.yaml",
+        "3.11.7",
+        {"c": PinnedCorpus(1, "ab" * 32)},
+        (PinnedTokenizer("mine", "b", (), {}, Vocabulary(9), (PinnedText("c/g/1", "0" * 16, "=", "12"),)),),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format 1", "format 2", ": this lock is of format 2; this version of tokbench reads format 1"),
+        ("  ids 9", "  idz 9", ":13: no line of a lock begins with 'idz'; did you mean 'ids'?"),
+        ("  ids 9", "  ids nine", ":13: this is no line 'ids' of a lock: 'nine' is no number"),
+        ("= 12", "= 1?", ":14: this is no line 'text' of a lock: '1?' are no lengths of tokens"),
+        (
+            "0" * 16,
+            "0" * 15,
+            ":14: this is no line 'text' of a lock: it needs a place, 16 digits of a hash, a form and",
+        ),
+        ("= 12", "nfq 12", ":14: this is no line 'text' of a lock: it needs a place"),
+        ("  ids 9\n", "", ": tokenizer 'mine' has no line 'ids'; pin again"),
+        (
+            "\ntokenizer mine",
+            "\ntokenizer mine\ntokenizer mine",
+            ":11: tokenizer 'mine' has two sections; is this a merge",
+        ),
+        ("python 3.11.7", "  python 3.11.7", ":4: this line belongs to no corpus and no tokenizer"),
+        ("  options {}", "  options " + "[" * 200_000, ":12: this is no line 'options' of a lock:"),
+    ],
+)
+def test_what_is_no_lock_is_refused_with_its_line(tmp_path, old, new, message):
+    assert old in GOOD
+    path = tmp_path / "ids.lock"
+    path.write_text(GOOD.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_lock(path)
+
+
+def test_a_lock_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="No such file or directory; write it first: tokbench pin CONFIG -o"):
+        read_lock(tmp_path / "ids.lock")
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = Path(tmp_path / "ids.lock")
+    path.write_bytes(b"format 1\n\xe9")
+    with pytest.raises(InputError, match="byte 9 is not UTF-8; is this a lock"):
+        read_lock(path)

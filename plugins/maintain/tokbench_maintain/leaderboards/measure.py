@@ -1,0 +1,226 @@
+"""Measures entries of a leaderboard and their ranks, and verifies published numbers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tokbench import api
+from tokbench.foundation.display import Log
+from tokbench.foundation.files import write_atomically
+from tokbench.inspect.examine import examine
+from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
+from tokbench.plugin.metrics import WHOLE, Cell
+from tokbench.plugin.report import NamedRun, Results
+from tokbench.results.cells import TokenizerState
+from tokbench_maintain.leaderboards.board import Board
+from tokbench_maintain.leaderboards.numbers import (
+    DEAD,
+    DIGEST,
+    IDS,
+    SPECIAL,
+    VOCABULARY,
+    NumberRow,
+    csv_text,
+    moved,
+    read_numbers,
+    write_numbers,
+    written,
+)
+from tokbench_maintain.leaderboards.places import leaderboard
+
+_RANKS_HEAD = ["corpus", "metric", "place", "level_with_best", "entry"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of some entries, measured in one run."""
+
+    results: Results
+    rows: dict[str, list[NumberRow]]
+    lacking: dict[str, str]
+
+
+@dataclass
+class Written:
+    """The outcome of :func:`run_entries`."""
+
+    names: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def measure(
+    board: Board,
+    names: Sequence[str],
+    looked_at: Collection[str],
+    *,
+    workers: int = 1,
+    store: bool = True,
+    log: Log = "none",
+) -> Measured:
+    """Measure some entries.
+
+    The ids of ``looked_at`` are examined one by one, which takes seconds; others keep their published counts of dead
+    and special ids.
+
+    Raises:
+        InputError: an entry is not a tokenizer, or a text is not the leaderboard's.
+    """
+    results = api.run(board.configuration(names), workers=workers, store=store, progress=log)
+    _check_texts(board, results)
+    lacking = {name: info.reason for name, info in results.tokenizers.items() if info.state != TokenizerState.READY}
+    cells: dict[str, list[Cell]] = {}
+    for cell in results.cells:
+        cells.setdefault(cell.tokenizer, []).append(cell)
+    rows = {}
+    for name in (name for name in names if name not in lacking):
+        vocabulary = _looked_at(board, results, name) if name in looked_at else _as_published(board, results, name)
+        if isinstance(vocabulary, Failure):
+            lacking[name] = vocabulary.reason
+        else:
+            rows[name] = sorted([*vocabulary, *_kept(board, results, cells.get(name, ()))])
+    return Measured(results, rows, lacking)
+
+
+def _check_texts(board: Board, results: Results) -> None:
+    """Refuse texts that are not the leaderboard's; the InputError lists every such corpus."""
+    problems = [
+        Problem(str(board.folder), f"corpus {name!r} has the sha256 {info.sha256}, and not {wanted}, that of 'texts'")
+        for name, wanted in board.settings.texts.items()
+        if (info := results.corpora.get(name)) and info.sha256 != wanted
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[NumberRow]:
+    """Yield the kept numbers of an entry; pages compute families and scripts of languages."""
+    for kept in board.settings.numbers:
+        groups = {WHOLE, *(results.corpora[kept.corpus].groups if kept.groups else ())}
+        for cell in cells:
+            if cell.corpus == kept.corpus and cell.metric in kept.metrics and cell.group in groups:
+                numbers = written(cell.value), written(cell.ci_low), written(cell.ci_high)
+                yield NumberRow(cell.corpus, cell.group, cell.metric, *numbers, cell.status.value)
+
+
+def _facts(results: Results, name: str) -> list[NumberRow]:
+    info = results.tokenizers[name]
+    return [
+        NumberRow(VOCABULARY, WHOLE, IDS, str(info.vocab_size)),
+        NumberRow(VOCABULARY, WHOLE, DIGEST, info.sha256.get("vocabulary", "")),
+    ]
+
+
+def _as_published(board: Board, results: Results, name: str) -> list[NumberRow]:
+    published = read_numbers(board.results(name))
+    counts = [row for row in published if row.corpus == VOCABULARY and row.metric in {DEAD, SPECIAL}]
+    return [*_facts(results, name), *counts]
+
+
+def _looked_at(board: Board, results: Results, name: str) -> list[NumberRow] | Failure:
+    """Return all rows of a vocabulary; of a trained one only :func:`_facts`."""
+    if results.tokenizers[name].train is not None:
+        return _facts(results, name)
+    tokenizer = board.entries[name].tokenizer
+    options = {key: value for key, value in tokenizer.items() if key not in {"backend", "optional"}}
+    health = attempt(lambda: examine(api.load(str(tokenizer["backend"]), **options)))
+    if isinstance(health, Failure):
+        return health
+    return [
+        *_facts(results, name),
+        NumberRow(VOCABULARY, WHOLE, DEAD, str(len(health.unreachable))),
+        NumberRow(VOCABULARY, WHOLE, SPECIAL, str(health.kinds.get("special", 0))),
+    ]
+
+
+def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Log = "none") -> Written:
+    """Measure all entries in one run, write the numbers of ``names``, or all, and the ranks of all.
+
+    If a number of another entry differs from the published one, nothing is written, because ranks and rows would not
+    agree.
+
+    Raises:
+        InputError: an entry is unknown or not a tokenizer.
+    """
+    chosen = board.chosen(names)
+    measured = measure(board, board.names, chosen, workers=workers, log=log)
+    done = Written(problems=[f"{name}: {reason}" for name, reason in measured.lacking.items()])
+    for name, rows in measured.rows.items():
+        if name not in chosen and (before := read_numbers(board.results(name))):
+            done.problems += moved(name, before, rows)
+    if any(name not in measured.lacking for name in chosen) and len(done.problems) == len(measured.lacking):
+        done.names = [name for name in chosen if name in measured.rows]
+        for name in done.names:
+            write_numbers(board.results(name), measured.rows[name])
+        if not measured.lacking:
+            write_atomically(board.ranks, ranks_text(board, measured.results).encode())
+        else:
+            done.problems.append(f"{board.ranks} stays as it was: ranks need every entry")
+    return done
+
+
+def ranks_text(board: Board, results: Results) -> str:
+    """Return the ranks as a file, from paired differences."""
+    baselines = [name for name, entry in board.entries.items() if entry.baseline]
+    results.tokenizers |= {name: replace(results.tokenizers[name], baseline=True) for name in baselines}
+    standings = leaderboard([NamedRun("leaderboard", results)], [rank.metric for rank in board.settings.ranks])
+    wanted = {(rank.corpus, rank.metric) for rank in board.settings.ranks}
+    rows = [
+        (standing.corpus, standing.metric, str(place or ""), "yes" if entry.shown.best else "", entry.tokenizer)
+        for standing in standings.standings
+        if (standing.corpus, standing.metric) in wanted
+        for place, entry in zip(standing.places, standing.entries, strict=True)
+    ]
+    return csv_text(_RANKS_HEAD, iter(rows))
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The place of an entry in one ranking."""
+
+    place: int | None
+    """From 1; ``None`` for a baseline, and for what the rule of loss leaves out."""
+    level: bool
+    """It ties with the best."""
+
+
+def read_ranks(path: Path) -> dict[tuple[str, str], dict[str, Rank]]:
+    """Return the ranks by corpus and metric, then by entry; none without the file."""
+    ranks: dict[tuple[str, str], dict[str, Rank]] = {}
+    lines = read_regular(path).decode().splitlines()[1:] if path.exists() else []
+    for corpus, metric, place, level, name in (line.split(",") for line in lines):
+        ranks.setdefault((corpus, metric), {})[name] = Rank(int(place) if place else None, level == "yes")
+    return ranks
+
+
+def drawn(board: Board, number: int, seed: int) -> list[str]:
+    """Return random entries, each at most once."""
+    return sorted(random.Random(seed).sample(board.names, min(number, len(board.names))))  # noqa: S311 - a sample
+
+
+def verify(board: Board, names: Sequence[str], *, workers: int = 1, say: Callable[[str], None]) -> list[str]:
+    """Measure entries without the store, and return a sentence for every number that differs.
+
+    ``say`` gets a sentence for each unchanged entry.
+
+    Raises:
+        InputError: an entry is unknown or not a tokenizer.
+    """
+    chosen = board.chosen(names)
+    measured = measure(board, chosen, chosen, workers=workers, store=False)
+    wrong = []
+    for name in chosen:
+        published = read_numbers(board.results(name))
+        if name in measured.lacking:
+            wrong.append(f"{name}: cannot be measured: {measured.lacking[name]}")
+        elif not published:
+            wrong.append(f"{name}: has no {board.results(name)}; write it with: tokbench leaderboard run {name}")
+        elif sentences := moved(name, published, measured.rows[name]):
+            wrong += sentences
+        else:
+            say(f"{name}: all {len(published)} numbers are as published")
+        if board.ranks.exists() and not any(name in entries for entries in read_ranks(board.ranks).values()):
+            wrong.append(f"{name}: is not in {board.ranks}; write it with: tokbench leaderboard run {name}")
+    return wrong

@@ -1,0 +1,236 @@
+"""Prepares what the pages of a leaderboard show."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from tokbench.corpus.languages import language_names, slices
+from tokbench.plugin import read_regular
+from tokbench.plugin.metrics import WHOLE, Metric
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import unverified
+from tokbench_maintain.leaderboards.board import Board, BoardEntry
+from tokbench_maintain.leaderboards.measure import Rank, read_ranks
+from tokbench_maintain.leaderboards.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
+
+_COUNTS: Final = {
+    IDS: "ids of the vocabulary",
+    DEAD: "ids that no text gives, special tokens aside",
+    SPECIAL: "ids that the tokenizer lists as special tokens",
+}
+
+_SLICE: Final = ": "
+"""A part of the names of slices, such as ``script: Latin``, which are not groups."""
+
+
+@dataclass(frozen=True)
+class TextChoice:
+    """Texts that a reader can choose: a corpus, a group of it, or the groups of one script or family."""
+
+    key: str
+    label: str
+    corpus: str
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StudyNumbers:
+    """Numbers of a published study for one entry."""
+
+    study: str
+    corpus: str
+    sha256: str
+    metrics: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    """For each group its name, and a number for each metric."""
+
+
+@dataclass(frozen=True)
+class EntryView:
+    """An entry with its numbers."""
+
+    name: str
+    entry: BoardEntry
+    rows: list[NumberRow]
+    ranks: dict[tuple[str, str], Rank]
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str, str], NumberRow]:
+        return {row.place: row for row in self.rows}
+
+    @property
+    def engine(self) -> str:
+        return str(self.entry.tokenizer["backend"])
+
+    @property
+    def digest(self) -> str:
+        row = self._by_place.get((VOCABULARY, WHOLE, DIGEST))
+        return row.value if row else ""
+
+    def number(self, corpus: str, metric: str, group: str = WHOLE) -> float | None:
+        row = self._by_place.get((corpus, group, metric))
+        return row.number if row else None
+
+    def interval(self, corpus: str, metric: str, group: str = WHOLE) -> str:
+        """Return the ends of the interval, or an empty string."""
+        row = self._by_place.get((corpus, group, metric))
+        return f"{float(row.low):.2f}–{float(row.high):.2f}" if row and row.low else ""
+
+    @property
+    def ids(self) -> float | None:
+        return self.number(VOCABULARY, IDS)
+
+    def place(self, corpus: str, metric: str) -> int | None:
+        rank = self.ranks.get((corpus, metric))
+        return rank.place if rank else None
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A leaderboard with the numbers of all entries."""
+
+    board: Board
+
+    @cached_property
+    def entries(self) -> list[EntryView]:
+        """The entries that have numbers, in the order of the first ranking; unranked ones last."""
+        ranks = read_ranks(self.board.ranks)
+        views = [
+            EntryView(name, entry, rows, {key: places[name] for key, places in ranks.items() if name in places})
+            for name, entry in sorted(self.board.entries.items())
+            if (rows := read_numbers(self.board.results(name)))
+        ]
+        site = self.board.settings.site
+        order = (site.languages, site.ratio)
+
+        def key(view: EntryView) -> tuple[bool, float]:
+            return not view.place(*order), -(view.number(*order) or 0)
+
+        return sorted(views, key=key)
+
+    @cached_property
+    def unverified(self) -> frozenset[str]:
+        return unverified(load_registry())
+
+    def groups(self, corpus: str) -> list[str]:
+        groups = {row.group for view in self.entries for row in view.rows if row.corpus == corpus}
+        return sorted(groups - {WHOLE})
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        return language_names(self.groups(self.board.settings.site.languages))
+
+    @cached_property
+    def choices(self) -> dict[str, list[TextChoice]]:
+        site = self.board.settings.site
+        languages, code = self.groups(site.languages), self.groups(site.code)
+        choices: dict[str, list[TextChoice]] = {
+            "All": [
+                TextChoice(site.languages, f"all {len(languages)} languages", site.languages, tuple(languages)),
+                TextChoice(site.code, f"code in {len(code)} programming languages", site.code, tuple(code)),
+            ],
+            "Language": [TextChoice(g, self.names.get(g, g), site.languages, (g,)) for g in languages],
+        }
+        for part in slices(languages):
+            if part.value and part.facet != "resource class":
+                label = f"{part.value}: {len(part.groups)}"
+                choice = TextChoice(f"{part.facet}-{part.value}", label, site.languages, part.groups)
+                choices.setdefault(part.facet.capitalize(), []).append(choice)
+        choices["Code"] = [TextChoice(f"code-{g}", g, site.code, (g,)) for g in code]
+        return choices
+
+    def data(self) -> dict[str, object]:
+        site = self.board.settings.site
+        metrics = (site.tokens, site.ratio, site.lost, site.fertility)
+        numbers = {
+            view.name: {
+                corpus: {
+                    group: [view.number(corpus, metric, group) for metric in metrics] for group in self.groups(corpus)
+                }
+                for corpus in (site.languages, site.code)
+            }
+            for view in self.entries
+        }
+        places = {
+            view.name: {
+                corpus: [rank.place, rank.level]
+                for (corpus, metric), rank in view.ranks.items()
+                if metric == site.ratio
+            }
+            for view in self.entries
+        }
+        choices = {
+            choice.key: {"corpus": choice.corpus, "groups": choice.groups, "whole": heading == "All"}
+            for heading, listed in self.choices.items()
+            for choice in listed
+        }
+        return {"reference": site.reference, "choices": choices, "numbers": numbers, "places": places}
+
+    @cached_property
+    def tabled(self) -> set[tuple[str, str, str]]:
+        """The places of whole-corpus numbers above the groups' table."""
+        kept = self.board.settings.numbers
+        return {(numbers.corpus, WHOLE, metric) for numbers in kept if numbers.groups for metric in numbers.metrics}
+
+    @cached_property
+    def definitions(self) -> dict[str, Metric]:
+        kept = {name for numbers in self.board.settings.numbers for name in numbers.metrics}
+        families = load_registry().metrics.entries.values()
+        return {metric.id: metric for family in families for metric in family.spec.values if metric.id in kept}
+
+    def label(self, metric: str) -> str:
+        known = self.definitions.get(metric)
+        return (known and (known.short_label or known.label)) or metric.replace("_", " ")
+
+    def formula(self, metric: str) -> str:
+        """Return the formula of a metric, or the meaning of a count of ids; empty if unknown."""
+        known = self.definitions.get(metric)
+        return known.formula if known else _COUNTS.get(metric, "")
+
+    @cached_property
+    def _published(self) -> dict[str, list[StudyNumbers]]:
+        by_entry: dict[str, list[StudyNumbers]] = {}
+        for published in self.board.settings.published:
+            folder = self.board.folder.parent / published.study
+            if not (folder / "table.csv").exists():
+                continue
+            rows = _table(folder / "table.csv")
+            texts = json.loads(read_regular(folder / "run.json"))["corpora"]
+            for corpus in published.corpora:
+                for name in self.board.names:
+                    own = [row for row in rows if row["tokenizer"] == name and row["corpus"] == corpus]
+                    if own:
+                        numbers = _by_group(own, published.metrics)
+                        digest = texts[corpus]["sha256"]
+                        study = StudyNumbers(published.study, corpus, digest, published.metrics, numbers)
+                        by_entry.setdefault(name, []).append(study)
+        return by_entry
+
+    def published(self, name: str) -> list[StudyNumbers]:
+        return self._published.get(name, [])
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(read_regular(path).decode().splitlines()))
+
+
+def _by_group(rows: Iterable[dict[str, str]], metrics: Sequence[str]) -> list[tuple[str, ...]]:
+    groups: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row["metric"] in metrics and _SLICE not in row["group"]:
+            groups.setdefault(row["group"], {})[row["metric"]] = row["value"]
+    names = language_names(set(groups) - {WHOLE}) | {WHOLE: "all"}
+    return [
+        (names.get(group, group), *(_short(numbers.get(metric, "")) for metric in metrics))
+        for group, numbers in sorted(groups.items())
+    ]
+
+
+def _short(value: str) -> str:
+    return f"{float(value):.3f}" if value else "–"

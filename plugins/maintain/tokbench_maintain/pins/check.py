@@ -1,0 +1,179 @@
+"""Check pins: encode the texts again, and say for each tokenizer what changed and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tokbench.config.model import Config, TokenizerEntry
+from tokbench.engine.planning import plan_tokenizers
+from tokbench.foundation.store import Store
+from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.plan import PlannedTokenizer
+from tokbench.plugin import InputError, Problem, Progress
+from tokbench.registry.plugins import Registry, load_registry
+from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
+from tokbench_maintain.pins.encode import PlacedText, TextChange, text_changes
+from tokbench_maintain.pins.explain import TextDifference, causes, difference_of
+from tokbench_maintain.pins.lock import Lock, PinnedText, PinnedTokenizer
+from tokbench_maintain.pins.pin import Opened, Request, opened, packages, pinned_corpora
+
+_EXPLAINED: Final = 20
+
+
+@dataclass(frozen=True)
+class TokenizerCheck:
+    """A pinned tokenizer, checked."""
+
+    name: str
+    texts: int
+    backend: str = ""
+    packages: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    first: TextDifference | None = None
+    """The first text with another cut, else with other ids."""
+    causes: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def same(self) -> bool:
+        return not (self.changed or self.causes or self.reason)
+
+
+@dataclass(frozen=True)
+class LockCheck:
+    """A lock, checked."""
+
+    tokenizers: tuple[TokenizerCheck, ...]
+    not_pinned: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        return all(tokenizer.same for tokenizer in self.tokenizers)
+
+
+def check_lock(
+    lock: Lock, folder: Path, progress: Progress, *, other: str = "", store: Store | None = None
+) -> LockCheck:
+    """Encode the texts of a lock again, with today's backends, or with ``other`` for every pinned one.
+
+    Raises:
+        InputError: something is wrong with the configuration, or its text is not the pinned one.
+    """
+    request = Request(_configuration(lock, folder), lock.limit, lock.only)
+    config = request.read()
+    unable = _replace_backends(config, load_registry(), other) if other else {}
+    with opened(config, progress, store) as run:
+        _check_text(lock, run)
+        by_name = {tokenizer.name: tokenizer for tokenizer in lock.tokenizers}
+        vocabularies, pins = run.vocabularies(), run.pins()
+        changed = {
+            name: _changed(by_name[name], pins[name]) for name in pins if name in by_name and name not in run.failures
+        }
+        differences = _differences(run, changed)
+        unable |= run.failures
+        ready = {tokenizer.name: tokenizer for tokenizer in run.ready}
+    checks = []
+    for pinned in lock.tokenizers:
+        if pinned.name not in ready:
+            reason = unable.get(pinned.name, "the configuration no longer has it; pin again without it")
+            checks.append(TokenizerCheck(pinned.name, len(pinned.texts), reason=reason))
+            continue
+        tokenizer, texts = ready[pinned.name], differences.get(pinned.name, [])
+        same_backend = tokenizer.backend == pinned.backend
+        checks.append(
+            TokenizerCheck(
+                name=pinned.name,
+                texts=len(pinned.texts),
+                backend=tokenizer.backend,
+                packages=packages(tokenizer),
+                changed=tuple(changed[pinned.name]),
+                first=next((text for text in texts if text.byte is not None), next(iter(texts), None)),
+                causes=tuple(causes(pinned.vocabulary, vocabularies[pinned.name], texts, same_backend=same_backend)),
+            )
+        )
+    return LockCheck(tuple(checks), tuple(name for name in ready if name not in by_name))
+
+
+def _configuration(lock: Lock, folder: Path) -> Path:
+    file = folder / lock.configuration
+    return file if file.exists() else Path(lock.configuration)
+
+
+def _check_text(lock: Lock, run: Opened) -> None:
+    now = pinned_corpora(run.plan)
+    problems = []
+    for name, pinned in lock.corpora.items():
+        if name not in now:
+            message = f"corpus {name!r} is pinned, but the configuration no longer has it; pin again"
+            problems.append(Problem(lock.configuration, message))
+        elif now[name] != pinned:
+            message = (
+                f"corpus {name!r} has other text than was pinned: {pinned.documents} documents, sha256 "
+                f"{pinned.sha256[:12]}, and now {now[name].documents}, {now[name].sha256[:12]}; "
+                "restore it, or pin again"
+            )
+            problems.append(Problem(lock.configuration, message))
+    if problems:
+        raise InputError(problems)
+
+
+def _changed(pinned: PinnedTokenizer, now: Sequence[PinnedText]) -> dict[str, PinnedText]:
+    digests = {text.place: text.digest for text in now}
+    return {text.place: text for text in pinned.texts if digests.get(text.place) != text.digest}
+
+
+def _differences(run: Opened, changed: Mapping[str, Mapping[str, PinnedText]]) -> dict[str, list[TextDifference]]:
+    wanted = {name: dict(list(pins.items())[:_EXPLAINED]) for name, pins in changed.items() if pins}
+    places = {place for pins in wanted.values() for place in pins}
+    texts = {text.place: text for batch in run.texts() for text in batch if text.place in places} if places else {}
+    jobs = [TokenizerJob((name,), "encoding", "changed texts", _step(pins, texts)) for name, pins in wanted.items()]
+    return {
+        name: [difference_of(change) for change in answer]  # type: ignore[attr-defined]
+        for name, answer in run.ask(jobs, "comparing cuts")
+    }
+
+
+def _step(pins: Mapping[str, PinnedText], texts: Mapping[str, PlacedText]) -> partial[list[TextChange]]:
+    return partial(text_changes, list(pins.values()), [texts[place] for place in pins])
+
+
+def _replace_backends(config: Config, registry: Registry, other: str) -> dict[str, str]:
+    """Let another backend load the tokenizers of a configuration; return by name why it cannot load some."""
+    registry.backends.get(other)
+    entries, unable = dict[str, TokenizerEntry](), dict[str, str]()
+    for planned in plan_tokenizers(config, registry).tokenizers:
+        resolved = next(_loaded_by(planned, other, registry), None)
+        if resolved is None:
+            unable[planned.name] = f"backend {other!r} knows no way to load what {planned.spec.name!r} loads here"
+        else:
+            on = {"corpora": list(planned.corpora)} if planned.corpora else {}
+            entry = {"backend": other, **on, **resolved.options}
+            entries[planned.name] = TokenizerEntry.model_validate(entry)
+    if not entries:
+        raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'there is no tokenizer')}")])
+    config.tokenizers = entries
+    return unable
+
+
+def _loaded_by(planned: PlannedTokenizer, other: str, registry: Registry) -> Iterator[Resolved]:
+    """Yield how a backend loads a vocabulary: by published name, by value, by file."""
+    if planned.train_on:
+        return
+    spec, backend = registry.backends.get(other), planned.spec
+    value = planned.given.get(backend.main)
+    for options in catalogue(registry).values():
+        here = [resolved.options for resolved in options if resolved.backend == backend.name]
+        if planned.given in here:
+            yield from (resolved for resolved in options if resolved.backend == other)
+    files = [planned.given[kind.option] for kind in backend.files if kind.option in planned.given]
+    for file in map(str, files):
+        grammar = Grammar(registry, wanted=lambda candidate: candidate.name == other)
+        resolved = grammar.resolve(file)
+        if resolved.backend == other:
+            yield resolved
+    if value is not None and spec.main and spec.main == backend.main and value not in files:
+        yield Resolved(other, {spec.main: value})

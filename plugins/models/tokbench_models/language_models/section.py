@@ -1,0 +1,267 @@
+"""The section on bits per byte: charts, a table, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from tokbench.plugin.report import (
+    CellTables,
+    Column,
+    Heading,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    SectionSpec,
+    Strong,
+    Table,
+    TableCell,
+    Term,
+    TextCell,
+    legend_lines,
+    legends,
+)
+from tokbench.report.document import ChartKey, MeasuredCell, Multiples
+from tokbench.report.section import Chart
+from tokbench_models.language_models.block import (
+    BITS_PER_BYTE,
+    BitsComparison,
+    BitsPerByte,
+    ModelTraining,
+    TrainedIds,
+)
+from tokbench_models.language_models.charts import bits_charts, by_block
+from tokbench_models.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
+
+_WHOLE: Final = 10
+_WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
+BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
+
+_TRAINING_COLUMNS: Final = (
+    *("learning rate", "parameters", "tokens of a window", "10⁹ operations", "bits per byte of each seed"),
+    *("seconds of all seeds", "memory, MB"),
+)
+TRAINED_IDS_COLUMNS: Final = (
+    *("training tokens an id", "held-out tokens never trained"),
+    *("bytes per token, training", "bytes per token, held out"),
+)
+_NGRAM_COLUMN: Final = "n-grams of the same text, best order"
+
+
+def bits_per_byte_document(tables: CellTables) -> Section | None:
+    """Return the section."""
+    nodes = [node for study in (tables.results.studies.get(BITS_PER_BYTE) or []) for node in _study(tables, study)]
+    return Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
+
+
+def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
+    model = [f": {study.words.model}"] if study.words else []
+    return [
+        Heading(["On ", Name(study.corpus), *model]),
+        Paragraph(explanation(study)),
+        Paragraph(Strong(summary(study)), "advice"),
+        *_charts(tables, study),
+        *_numbers(tables, study),
+        *_verdicts(study),
+        *_trainings(tables, study),
+        Paragraph(limits(study), "legend"),
+    ]
+
+
+def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
+    charts = bits_charts(tables, study)
+    if not charts:
+        return []
+    over = ", over the text that its models have learned from" if study.trainings else ""
+    legend = f"A line for each tokenizer{over}; less is better."
+    if len(charts) > 1:
+        legend += (
+            " The second chart shows the models that decide from near: what each tokenizer needs beyond the mean of "
+            f"all but the baselines. Where two lines cross there by more than chance, the verdict {depends(study)}."
+        )
+    keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
+    return [Rich([keys, Multiples([chart.drawing for chart in charts], look="profiles"), Paragraph(legend, "legend")])]
+
+
+def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
+    metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
+    absent = [name for name, cell in metrics[0].cells.items() if name not in study.blocks and not cell.unbound]
+    names = [*by_block(study), *absent]
+    columns = [
+        Column("tokenizer", sort="ascending"),
+        Column("learned from", sort="ascending"),
+        *(
+            Column(
+                model,
+                numeric=True,
+                sort="ascending",
+                unit=Term(metric.metric, metric.unit_label or "definition"),
+                key=f"{metric.metric}@{metric.corpus}",
+            )
+            for model, metric in zip(study.models, metrics, strict=True)
+        ),
+        *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS),
+    ]
+    rows = [
+        Row(
+            [
+                TextCell(line=name, title=name),
+                study.blocks.get(name, "no number"),
+                *(MeasuredCell(cell=metric.cells[name], interval=True) for metric in metrics),
+                *trained_ids_cells(study.trained_ids.get(name)),
+            ]
+        )
+        for name in names
+    ]
+    corpus = Name(study.corpus)
+    rest = " by model; less is better under one model, and 95 % intervals are below the numbers"
+    table = Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
+    return [table, *legend_lines(legends(metric.cells[name] for metric in metrics for name in names))]
+
+
+def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
+    """Return the cells below :data:`TRAINED_IDS_COLUMNS`.
+
+    >>> trained_ids_cells(TrainedIds(ids=8, training_tokens=10, tokens_per_id=1.25, never_trained=0.5,
+    ...     training_bytes_per_token=7.77, scored_bytes_per_token=4.614))
+    ['1.2', '50.0 %', '7.77', '4.61']
+    >>> trained_ids_cells(None)
+    ['not known', 'not known', 'not known', 'not known']
+    """
+    if trained is None:
+        return ["not known"] * len(TRAINED_IDS_COLUMNS)
+    digits = 0 if trained.tokens_per_id >= _WHOLE else 1
+    return [
+        f"{trained.tokens_per_id:,.{digits}f}",
+        f"{100 * trained.never_trained:.1f} %",
+        f"{trained.training_bytes_per_token:.2f}",
+        f"{trained.scored_bytes_per_token:.2f}",
+    ]
+
+
+def _verdicts(study: BitsPerByte) -> list[Node]:
+    pairs = {frozenset((pair.tokenizer, pair.other)): pair for pair in study.comparisons}
+    names = [name for name in by_block(study) if any(name in pair for pair in pairs)]
+    if not names:
+        return []
+    rows = [
+        Row(
+            [
+                TextCell(line=name, title=name),
+                *(_verdict(study, pairs.get(frozenset((name, other))), name) for other in names),
+            ]
+        )
+        for name in names
+    ]
+    columns = [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in names)]
+    caption = (
+        f"The tokenizer of the row beside that of the column: “depends” is short for “{depends(study)}”, = for no "
+        "difference; no word where two may not be compared"
+    )
+    table = Table(caption, columns, rows, label=f"Verdicts on {study.corpus}", look="heat neutral")
+    return [Rich([], plain=[Paragraph(f"{caption}.")]), table]
+
+
+def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> TextCell:
+    if pair is None:
+        return TextCell()
+    text = _WORDS.get(pair.verdict) or ("better" if pair.tokenizer == name else "worse")
+    title = f"{sentence(study, pair)}: {differences(study, pair)}"
+    return TextCell(line=text, look="" if pair.verdict == "better" else "pale", title=title)
+
+
+def _trainings(tables: CellTables, study: BitsPerByte) -> list[Node]:
+    names = [name for name in by_block(study) if name in study.trainings]
+    if not names:
+        return []
+    ngrams = next(
+        (
+            other
+            for other in (tables.results.studies.get(BITS_PER_BYTE) or [])
+            if not other.trainings and _same_text(other, study)
+        ),
+        None,
+    )
+    columns = [Column("tokenizer", sort="ascending"), *(Column(head, numeric=True) for head in _TRAINING_COLUMNS)]
+    rows = [[TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
+    if ngrams:
+        columns.append(Column(_NGRAM_COLUMN, numeric=True))
+        rows = [[*cells, best] for cells, best in zip(rows, _best_models(tables, ngrams, names), strict=True)]
+    table = Table(
+        "How the models were trained; the learning rate was chosen on a tenth of the text where several were tried",
+        columns,
+        [Row(cells) for cells in rows],
+        label=f"Trainings on {study.corpus}",
+    )
+    tried = [Row([*cells, _tried(study.trainings[name])]) for name, cells in zip(names, rows, strict=True)]
+    return [Rich([table], plain=[replace(table, columns=[*columns, Column("tried")], rows=tried)])]
+
+
+def _training(training: ModelTraining) -> list[TableCell]:
+    return [
+        TextCell(line=f"{training.learning_rate:g}", title=_tried(training)),
+        f"{training.parameters:,}",
+        f"{training.window:,}",
+        f"{training.amounts[-1].flops / 1e9:,.0f}",
+        ", ".join(f"{bits:.3f}" for bits in training.seeds),
+        f"{training.seconds:,.0f}",
+        f"{training.memory / 1e6:,.0f}",
+    ]
+
+
+def _tried(training: ModelTraining) -> str:
+    return tried_rates(training.learning_rate, training.rates)
+
+
+def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
+    texts = [
+        (study.corpus, study.train, study.training_bytes, study.scored_documents, study.scored_bytes)
+        for study in (one, other)
+    ]
+    return texts[0] == texts[1]
+
+
+def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -> Iterator[str]:
+    metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
+    for name in names:
+        values = [metric.cells[name].value for metric in metrics]
+        known = [(value, model) for value, model in zip(values, study.models, strict=True) if value is not None]
+        yield "{:.3f}, {}".format(*min(known)) if known else ""
+
+
+def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
+    """Return whether a learning rate is the lowest or highest tried.
+
+    >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
+    (True, False)
+    """
+    rates = [float(rate) for rate in tried]
+    return bool(rates) and chosen in (min(rates), max(rates))
+
+
+def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
+    """Return the search for a learning rate in words.
+
+    >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
+    bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
+    >>> tried_rates(0.01, {"0.01": 2.1, "0.02": 2.2}).partition("; ")[2]
+    'the best one lies at an end of those that were tried, so a better one may lie beyond'
+    """
+    if not tried:
+        return ""
+    numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in tried.items())
+    beyond = f"; {BEST_AT_END}" if lies_at_end(chosen, tried) else ""
+    return f"bits per byte by learning rate, on a tenth of the text: {numbers}{beyond}"
+
+
+def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield the charts."""
+    for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
+        yield from bits_charts(tables, bits)
+
+
+BITS: Final = SectionSpec(name="bits_per_byte", place=60, build=bits_per_byte_document, charts=bits_per_byte_charts)

@@ -1,0 +1,284 @@
+"""Things that groups and tokenizers share: divergences by their definition, boundaries by brute force, merging."""
+
+import csv
+import functools
+import io
+import random
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+from test_metrics import metric, view
+
+import tokbench
+from tokbench.formats.csv import agreement_csv, overlap_csv
+from tokbench.measuring.metric import CorpusStates, NotApplicable
+from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
+from tokbench.report.sections.matrices import matrix_sections
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import PairMatrix
+from tokbench.results.model import Results
+from tokbench_research.metrics.agreement import (
+    TokenTable,
+    rank_biased_overlap,
+    shared_counts,
+)
+
+WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
+
+
+class Chunks:
+    """Cuts text of one byte a character into pieces of ``size`` characters; it says which bytes an id has."""
+
+    def __init__(self, size):
+        self.size = size
+        self.vocab_size = 1 << 25
+
+    def encode(self, text, /):
+        pieces = [text[k : k + self.size] for k in range(0, len(text), self.size)]
+        return [int.from_bytes(b"\1" + piece.encode("latin-1"), "big") for piece in pieces]
+
+    def token_bytes(self, token_id, /):
+        return token_id.to_bytes(4, "big").lstrip(b"\0")[1:]
+
+    def decode(self, ids, /):
+        return b"".join(map(self.token_bytes, ids)).decode("latin-1")
+
+
+def texts(seed, count, words=WORDS):
+    rng = random.Random(seed)
+    return [" ".join(rng.choices(words, k=rng.randint(3, 9))) for _ in range(count)]
+
+
+def entropy(p):
+    p = np.array(p)[np.array(p) > 0]
+    return -(p * np.log2(p)).sum()
+
+
+def divergence_of(one, other):
+    """The definition: the entropy of the mean less the mean of the entropies."""
+    p, q = (np.array(each) / sum(each) for each in (one, other))
+    return entropy((p + q) / 2) - (entropy(p) + entropy(q)) / 2
+
+
+def states(family, parts, **options):
+    """States by tokenizer and group of ``{(name, tokenizer): {group: texts}}``."""
+    m = metric(family, **options)
+    found = {
+        (name, group): m.map(view(tokenizer, *some, group=group))
+        for (name, tokenizer), by_group in parts.items()
+        for group, some in by_group.items()
+    }
+    groups = {group: len(some) for by_group in parts.values() for group, some in by_group.items()}
+    names = [name for name, _ in parts]
+    return m, CorpusStates("c", False, "", groups, names, found)
+
+
+def matrix(outcome, name, within):
+    [found] = [each for each in outcome.matrices if each.metric == name and each.within == within]
+    return found
+
+
+@pytest.fixture(scope="module")
+def languages():
+    """Two groups with the same words and one with others, under bytes."""
+    by_group = {"a": texts(1, 60), "b": texts(2, 60), "z": texts(3, 60, ["QU", "XY", "ZZ"])}
+    m, found = states("overlap", {("bytes", tokbench.load("utf8_bytes")): by_group})
+    return by_group, m.finish_corpus(found)
+
+
+def test_the_divergence_is_that_of_the_definition(languages):
+    by_group, outcome = languages
+    counts = {
+        group: np.bincount(np.frombuffer("".join(some).encode(), np.uint8), minlength=256)
+        for group, some in by_group.items()
+    }
+    found = matrix(outcome, "language_divergence", "bytes")
+    assert found.names == ["a", "b", "z"]
+    for row, one in enumerate(found.names):
+        for column, other in enumerate(found.names[:row]):
+            expected = divergence_of(counts[one], counts[other])
+            assert found.values[row][column] == pytest.approx(expected, abs=1e-12)
+            assert found.ci_low[row][column] <= found.values[row][column] <= found.ci_high[row][column]
+
+
+def test_means_noise_and_shared_ids(languages):
+    by_group, outcome = languages
+    divergence, shared = (matrix(outcome, name, "bytes") for name in ("language_divergence", "shared_ids"))
+    (_, (ab, noise_b), (az, bz, _)) = divergence.values
+    values = {group: outcome.values["bytes", group] for group in ("a", "b", "z", "*")}
+    assert values["a"]["language_divergence"].value == pytest.approx((ab + az) / 2)
+    assert values["*"]["language_divergence"].value == pytest.approx((ab + az + bz) / 3)
+    assert values["b"]["language_divergence_noise"].value == noise_b
+    assert ab < 3 * noise_b < az
+    kinds = {group: set("".join(some)) for group, some in by_group.items()}
+    assert shared.values[2][0] == len(kinds["a"] & kinds["z"]) / len(kinds["a"] | kinds["z"])
+    every = kinds["a"] | kinds["b"] | kinds["z"]
+    spread = [sum(each in some for some in kinds.values()) for each in every]
+    assert values["*"]["groups_per_id"].value == pytest.approx(np.mean(spread))
+    used = np.array([len(some) / 256 for some in kinds.values()])
+    assert values["*"]["utilization_cov"].value == pytest.approx(used.std(ddof=1) / used.mean())
+
+
+def test_a_corpus_of_one_group_has_reasons():
+    m, found = states("overlap", {("bytes", tokbench.load("utf8_bytes")): {"a": ["x y"]}})
+    outcome = m.finish_corpus(found)
+    assert not outcome.matrices
+    assert {type(each) for each in outcome.values["bytes", "a"].values()} == {NotApplicable}
+
+
+def boundaries(size, text):
+    return set(range(size, len(text), size))
+
+
+def test_boundaries_agree_with_brute_force():
+    by_group = {"a": texts(1, 40)}
+    two, three = Chunks(2), Chunks(3)
+    m, found = states("agreement", {("two", two): by_group, ("three", three): by_group})
+    outcome = m.finish_corpus(found)
+    common = sum(len(boundaries(2, text) & boundaries(3, text)) for text in by_group["a"])
+    one, other = (sum(len(boundaries(size, text)) for text in by_group["a"]) for size in (2, 3))
+    f1, jaccard = (matrix(outcome, name, "a") for name in ("boundary_agreement", "boundary_jaccard"))
+    assert f1.values[1][0] == pytest.approx(2 * common / (one + other))
+    assert jaccard.values[1][0] == pytest.approx(common / (one + other - common))
+    assert f1.ci_low[1][0] < f1.values[1][0] < f1.ci_high[1][0]
+    assert outcome.values["two", "a"]["boundary_agreement"].value == f1.values[1][0]
+    assert outcome.values["two", "*"] == outcome.values["two", "a"]
+
+
+def test_vocabularies_are_compared_by_bytes():
+    one, other = tokbench.train("naive_bpe", WORDS * 3, 280), tokbench.train("naive_bpe", WORDS[:6] * 3, 280)
+    by_group = {"a": texts(1, 30)}
+    m, found = states("agreement", {("one", one): by_group, ("other", other): by_group})
+    outcome = m.finish_corpus(found)
+    entries = [{each.token_bytes(k) for k in range(each.vocab_size)} for each in (one, other)]
+    expected = len(entries[0] & entries[1]) / len(entries[0] | entries[1])
+    assert matrix(outcome, "vocabulary_overlap", "a").values[1][0] == pytest.approx(expected)
+    shares = []
+    for each in (one, other):
+        used = [each.token_bytes(k) for text in by_group["a"] for k in each.encode(text)]
+        shares.append({token: used.count(token) / len(used) for token in set(used)})
+    overlap = sum(min(shares[0][token], shares[1][token]) for token in shares[0].keys() & shares[1].keys())
+    assert matrix(outcome, "token_overlap", "a").values[1][0] == pytest.approx(overlap)
+
+
+def test_ngrams_are_counted_in_the_documents_with_the_first_hashes():
+    """The values of a text of which a sample is drawn are those of its documents alone, in many shards and in one."""
+    some = [f"{text} {text}" for text in texts(1, 300)]
+    tokenizer, small = tokbench.load("utf8_bytes"), metric("context", window=3, sample=2000)
+    by_hash = sorted(some, key=lambda text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little"))
+    before = np.cumsum([0, *map(len, by_hash)])[:-1]
+    drawn = [text for text, at in zip(by_hash, before, strict=True) if at < 2000]
+    alone = metric("context", window=3).finish(metric("context", window=3).map(view(tokenizer, *drawn)))
+    parts = [small.map(view(tokenizer, *some[k::30])) for k in range(30)]
+    for state in (functools.reduce(small.merge, parts), small.map(view(tokenizer, *some))):
+        assert sum(len(part.hashes) for part in state.parts) < 3 * len(drawn)
+        found = small.finish(state)
+        assert len(drawn) < 50
+        for name in ("bigram_entropy", "accessor_variety"):
+            assert found[name] == alone[name]
+            assert found[name].n == len(drawn)
+    assert found["mattr"].n == 300  # windows are counted in all documents
+
+
+def test_a_long_document_is_cut_for_the_sample():
+    m = metric("context", window=3, sample=10)
+    [part] = m.map(view(tokbench.load("utf8_bytes"), "ab", "abcdefghijklmnop")).parts
+    assert sorted(part.lengths.tolist()) == [2, 10]
+    assert len(part.ids) == 12
+
+
+def test_the_tree_joins_what_is_closest_on_average():
+    """Every joint has the least mean distance of all members of two clusters, found from the members themselves."""
+    points = np.random.default_rng(3).random((12, 3))
+    distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    clusters = {k: [k] for k in range(12)}
+    joints = average_linkage(distances)
+    for number, joint in enumerate(joints):
+        means = {
+            (one, other): distances[np.ix_(clusters[one], clusters[other])].mean()
+            for one in clusters
+            for other in clusters
+            if one < other
+        }
+        assert (joint.left, joint.right) == min(means, key=means.get)
+        assert joint.height == pytest.approx(min(means.values()))
+        clusters[12 + number] = clusters.pop(joint.left) + clusters.pop(joint.right)
+    assert leaves(joints, 12) == clusters[22]
+
+
+def test_reports_and_tables_show_the_pairs(tmp_path):
+    config = {
+        "schema": "tokbench/1",
+        "name": "o",
+        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en", "de"], "parallel": True}},
+        "tokenizers": {"bytes": {"backend": "utf8_bytes"}, "points": {"backend": "utf32_units"}},
+        "metrics": ["compression", "roundtrip", "overlap", "agreement"],
+    }
+    results = tokbench.run(config, workers=0, store=False, limit=10)
+    [row] = [
+        row
+        for row in csv.DictReader(io.StringIO(overlap_csv(results)))
+        if (row["metric"], row["within"], row["one"], row["other"]) == ("language_divergence", "bytes", "de", "en")
+    ]
+    assert float(row["value"]) == full_table(matrix(results, "language_divergence", "bytes"))[0, 1]
+    assert {row["one"] for row in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
+    groups, tokenizers = matrix_sections(CellTables(results))
+    assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "boundary_jaccard"]
+    assert groups.maps[0].closest.startswith("en and de (0.")
+    path = tmp_path / "results.json"
+    path.write_text(results.to_json(), encoding="utf-8")
+    assert Results.read(path).matrices == results.matrices
+
+
+def test_a_map_with_a_gap_has_no_tree():
+    gap = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[1.0], [None, 1.0]])
+    assert 'class="tree"' not in pair_map(gap, gap.names, "gap").__html__()
+    full = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[0.0], [0.5, 0.0]])
+    drawn = pair_map(full, full.names, "full").__html__()
+    assert 'class="tree"' in drawn
+
+
+def test_the_context_of_a_text_by_hand():
+    """ "abacab" twice: after a come b, c, b; after b comes a; bigrams do not cross from one document into the next."""
+    m = metric("context", window=4, stride=2)
+    found = m.finish(m.map(view(tokbench.load("utf8_bytes"), "abacab", "abacab")))
+    entropy = -(4 / 6 * np.log2(4 / 6) + 2 / 6 * np.log2(2 / 6))
+    # a: 6 successors (b 4, c 2); b: 2 successors and c: 2, both too few.
+    assert found["bigram_entropy"].value == pytest.approx(entropy)
+    assert found["accessor_variety"].value == pytest.approx(4 / 3)
+    # windows "abac" and "acab" have 3 different ids of 4.
+    assert found["mattr"].value == pytest.approx(3 / 4)
+    assert isinstance(found["trigram_entropy"], NotApplicable)
+    assert isinstance(m.finish(m.map(view(tokbench.load("utf8_bytes"), "a")))["mattr"], NotApplicable)
+
+
+def by_depth(one, other, p, depths):
+    """The definition of rank-biased overlap, depth by depth, with tokens of equal frequency at the first of their ranks."""
+    total = 0.0
+    for depth in range(1, depths + 1):
+        sets = [
+            {token for token, count in each.items() if sum(more > count for more in each.values()) < depth}
+            for each in (one, other)
+        ]
+        total += (1 - p) * p ** (depth - 1) * 2 * len(sets[0] & sets[1]) / (len(sets[0]) + len(sets[1]))
+    return total
+
+
+def table(counts):
+    tokens = sorted(counts)
+    return TokenTable.of(np.array(tokens), np.array([counts[token] for token in tokens]))
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_rank_biased_overlap_is_the_sum_over_depths(p):
+    rng = random.Random(1)
+    for _ in range(10):
+        one, other = ({rng.randint(0, 12): rng.randint(1, 5) for _ in range(rng.randint(1, 9))} for _ in range(2))
+        tables = table(one), table(other)
+        assert rank_biased_overlap(*tables, p) == pytest.approx(by_depth(one, other, p, 300), abs=1e-12)
+        assert rank_biased_overlap(tables[0], tables[0], p) == pytest.approx(1)
+        shares = [{token: each[token] / sum(each.values()) for token in each} for each in (one, other)]
+        least = sum(min(each.get(token, 0) for each in shares) for token in range(13))
+        assert shared_counts(*tables) == pytest.approx(least, abs=1e-12)
+    assert rank_biased_overlap(table({1: 2}), table({2: 1}), p) == shared_counts(table({1: 2}), table({2: 1})) == 0

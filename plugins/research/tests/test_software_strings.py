@@ -1,0 +1,72 @@
+"""Strings of software: every message is that of gettext, every name that of Babel, and keys are the same in all languages."""
+
+import gettext
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tokbench.foundation.errors import InputError
+from tokbench_research.sources.aligned import AlignedOptions, aligned
+from tokbench_research.sources.cldr_names import CldrOptions, CldrSource
+from tokbench_research.sources.django_messages import DjangoSource, read_catalogue
+
+LOCALES = ("en", "de", "ja", "pt_BR")
+
+
+def by_language(documents):
+    texts = defaultdict(dict)
+    for document in documents:
+        texts[document.group][document.key] = document.text
+    return texts
+
+
+def test_messages_are_those_of_gettext():
+    django = pytest.importorskip("django")
+    texts = by_language(DjangoSource(AlignedOptions(locales=LOCALES)).documents())
+    assert list(texts) == list(LOCALES)
+    assert len({tuple(of_language) for of_language in texts.values()}) == 1
+    assert len(texts["en"]) > 500
+    root = Path(django.__file__).parent
+    for language in LOCALES[1:]:
+        with (root / f"conf/locale/{language}/LC_MESSAGES/django.mo").open("rb") as file:
+            catalogue = gettext.GNUTranslations(file)
+        checked = 0
+        for key, text in texts[language].items():
+            if key.startswith("conf/django/") and "|" not in key:
+                assert text == catalogue.gettext(texts["en"][key])
+                checked += 1
+        assert checked > 100
+
+
+def test_complete_languages_are_taken_by_default():
+    pytest.importorskip("django")
+    texts = by_language(DjangoSource(AlignedOptions(coverage=0.85)).documents())
+    assert {"en", "fr", "sk"} <= set(texts)
+    assert "fy" not in texts  # of which 20 messages are translated
+    assert all(len(of_language) == len(texts["en"]) for of_language in texts.values())
+
+
+def test_names_are_those_of_babel():
+    babel = pytest.importorskip("babel")
+    texts = by_language(CldrSource(CldrOptions(locales=("en", "de", "hi"), kinds=("languages",))).documents())
+    assert (texts["en"]["languages/fi"], texts["de"]["languages/fi"]) == ("Finnish", "Finnisch")
+    assert texts["hi"]["languages/fi"] == babel.Locale("hi").languages["fi"]
+    assert [*texts["en"]] == [*texts["hi"]]
+
+
+def test_a_language_that_is_not_there():
+    pytest.importorskip("babel")
+    with pytest.raises(InputError, match="has no locale 'xx'"):
+        list(CldrSource(CldrOptions(locales=("en", "xx"))).documents())
+
+
+def test_no_text_in_common():
+    with pytest.raises(InputError, match="here has no text that all of en, de have; name fewer locales"):
+        list(aligned({"en": {"a": "A"}, "de": {"b": "B"}}, AlignedOptions(locales=("en", "de")), "here"))
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 40])
+def test_a_catalogue_that_is_none(data):
+    with pytest.raises(ValueError, match=r"not a \.mo file"):
+        read_catalogue(data)

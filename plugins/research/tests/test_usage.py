@@ -1,0 +1,81 @@
+"""Usage classes: what is built is counted right, and every id is of one class."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from test_metrics import metric, values, view
+
+import tokbench
+from tokbench.inspect.usage import built_counts, corpus_use, usage_classes
+from tokbench.tokenizers.merges import merge_order
+from tokbench_plugins.bpe import train
+from tokbench_plugins.bpe.tokenizer import BPETokenizer
+
+MERGES = train(["the other brother bathes there, then they gather another feather " * 4], 300, None)
+
+
+def built_on_the_way(tokenizer, text):
+    """Every merge that is done, one by one, as the literature's loop does them; and the bytes it begins with."""
+    ids = list(text.encode())
+    counts = np.bincount(ids, minlength=tokenizer.vocab_size)
+    for rank, pair in enumerate(tokenizer.merges):
+        at = 0
+        while at < len(ids) - 1:
+            if (ids[at], ids[at + 1]) == pair:
+                ids[at : at + 2] = [256 + rank]
+                counts[256 + rank] += 1
+            at += 1
+    return counts
+
+
+@given(st.text("thebrofa ,n", max_size=60))
+def test_what_is_built_equals_the_merges_that_are_done(text):
+    tokenizer = BPETokenizer(MERGES, engine="python")
+    emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
+    formed = built_counts(tokenizer, emitted)
+    assert formed.tolist() == built_on_the_way(tokenizer, text).tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=20), st.booleans())
+def test_every_id_is_of_one_class(pairs, told):
+    emitted = np.array([pair[0] for pair in pairs])
+    formed = emitted + np.array([pair[1] for pair in pairs]) if told else None
+    classes = usage_classes(emitted, formed)
+    assert sorted(i for ids in classes.values() for i in ids.tolist()) == list(range(len(pairs)))
+    assert told or not len(classes["scaffold"])
+
+
+def test_the_made_ids_of_merges_are_found_by_their_bytes():
+    tokenizer = BPETokenizer.from_ranks({bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}, "gpt2")
+    order = merge_order(tokenizer)
+    assert (order.made.tolist(), order.parts.tolist()) == ([300, 301], [151, 150, 300, 222])
+
+
+def test_the_family_by_hand():
+    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")  # ab, abc
+    found = values("usage", view(tokenizer, "abc" * 5, "abcd" * 6))
+    # Emitted are abc and d; a, b, c and ab are only built.
+    assert {name: round(value.value * 258) for name, value in found.items()} == {
+        "usage_active": 2,
+        "usage_rare": 0,
+        "usage_scaffold": 4,
+        "usage_unseen": 252,
+    }
+
+
+def test_where_merges_are_not_told():
+    m = metric("usage")
+    found = m.finish(m.map(view(tokbench.load("utf8_bytes"), "aab")))
+    assert found["usage_unseen"].value == 254 / 256
+    units = m.finish(m.map(view(tokbench.load("utf32_units"), "aab")))
+    assert units["usage_active"].value == 2 / 0x110000
+
+
+def test_scaffold_is_what_is_built_most_and_hardly_emitted():
+    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")
+    use = corpus_use(tokenizer, ["abc" * 9, "bc"])
+    assert (use.documents, use.tokens) == (2, 11)
+    assert [(token.id, token.remark) for token in use.apart["scaffold"]] == [
+        (97, "built 9, emitted 0"),
+        (256, "built 9, emitted 0"),
+    ]

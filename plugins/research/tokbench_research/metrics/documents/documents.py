@@ -1,0 +1,91 @@
+"""The family ``documents``: numbers of each document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.measuring.word_units import WordOptions, count_by_document, words_of
+from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
+from tokbench.statistics.jackknife import median_interval
+
+
+class Columns(NamedTuple):
+    """Numbers of documents, in order."""
+
+    keys: list[str]
+    bytes: NDArray[np.int64]
+    characters: NDArray[np.int64]
+    words: NDArray[np.int64]
+    """0 if not counted."""
+    tokens: NDArray[np.int64]
+    exact: NDArray[np.int64]
+    """1 for a round trip, else 0."""
+
+
+class DocumentRows(NamedTuple):
+    """The state of a group."""
+
+    word_unit: str
+    """Empty if not counted."""
+    parts: tuple[tuple[int, Columns], ...]
+    """By shard, after the number of the first document."""
+
+    def __add__(self, other: DocumentRows) -> DocumentRows:  # type: ignore[override]
+        parts = sorted(self.parts + other.parts, key=lambda part: part[0])
+        return DocumentRows(self.word_unit if self.word_unit == other.word_unit else "", tuple(parts))
+
+    def columns(self) -> Columns:
+        keys = [key for _, part in self.parts for key in part.keys]
+        numbers = (np.concatenate(column) for column in zip(*(part[1:] for _, part in self.parts), strict=True))
+        return Columns(keys, *numbers)
+
+    def raw(self) -> dict[str, object]:
+        columns = self.columns()._asdict()
+        return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
+
+
+class Documents(SummedMetric):
+    """The text metric."""
+
+    _options: WordOptions
+
+    def map(self, encoded: EncodedShard) -> DocumentRows:
+        shard = encoded.shard
+        unit, words, lacking = words_of(self._options, shard, placed=False)
+        counted = np.zeros(len(shard), dtype=np.int64) if lacking else count_by_document(shard, words.documents)
+        back = encoded.exact.astype(np.int64)
+        columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, counted, encoded.tokens, back)
+        return DocumentRows("" if lacking else unit, ((shard.first, columns),))
+
+    def finish(self, state: DocumentRows) -> Mapping[str, Measured | NotApplicable]:
+        columns = state.columns()
+        some = columns.tokens > 0
+        if not some.any():
+            return {"median_compression": NotApplicable("no document has tokens")}
+        ratios = columns.bytes[some] / columns.tokens[some]
+        ends = median_interval(ratios)
+        return {
+            "median_compression": Measured(
+                float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason
+            )
+        }
+
+
+SPEC: Final = MetricFamily(
+    name="documents",
+    summary="bytes, characters, words and tokens of each document and whether it comes back, in documents.csv",
+    text=Documents,
+    options=WordOptions,
+    companion="documents",
+    values=(
+        Metric("median_compression", "bytes/token", "higher", label="median document").means(
+            "median over documents x of bytes of x / tokens of x",
+            "Compression of the document in the middle: long documents count no more than short ones. The interval "
+            "is that of the sign test. documents.csv has every document.",
+        ),
+    ),
+)

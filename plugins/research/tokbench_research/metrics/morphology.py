@@ -1,0 +1,211 @@
+"""The family ``morphology``: token boundaries and boundaries that people marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.corpus.words.gold import GoldWords
+from tokbench.measuring.word_units import NO_GOLD, NOT_ALIGNED, count_by_document, token_ends, unknown_tokens
+from tokbench.plugin.metrics import (
+    TOKEN_PLACES,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    Sums,
+)
+
+_NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"
+
+
+_SCORED: Final = "morpheme boundaries of words that are cut"
+_SCORED_HITS: Final = "morpheme boundaries of words that are cut, at token boundaries"
+
+
+class Boundaries(NamedTuple):
+    """Sums, and the kinds of boundaries that people marked."""
+
+    sums: Sums
+    words: bool
+    morphemes: bool
+
+    def __add__(self, other: Boundaries) -> Boundaries:  # type: ignore[override]
+        return Boundaries(self.sums + other.sums, self.words and other.words, self.morphemes and other.morphemes)
+
+
+class Found(NamedTuple):
+    """By document: of tokens, of people, and of both."""
+
+    tokens: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    hits: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
+        """Count distinct positions by document, which ``limits`` separate."""
+
+        def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+            return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
+
+        return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
+
+    def columns(self, kind: str) -> dict[str, NDArray[np.int64]]:
+        """Return the quantities to sum: F1 = 2 × hits / all boundaries."""
+        return {
+            f"{kind}_token_boundaries": self.tokens,
+            f"{kind}_gold_boundaries": self.gold,
+            f"{kind}_hits": self.hits,
+            f"{kind}_boundaries": self.tokens + self.gold,
+            f"{kind}_double_hits": 2 * self.hits,
+        }
+
+
+def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
+    """Count boundaries in bytes that are not white space: the side of a space does not matter."""
+    ink = shard.ink_before
+    limits = ink[shard.byte_offsets]
+    counted = aligned[gold.words.documents]
+    marked = np.concatenate([gold.words.starts[counted], gold.words.ends[counted]])
+    return Found.of(shard, np.setdiff1d(ink[ends], limits), np.setdiff1d(ink[marked], limits), limits)
+
+
+def morpheme_boundaries(
+    shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+) -> Found:
+    """Count the boundaries of tokens and of gold morphemes inside gold words."""
+    words = gold.words
+    padded = np.concatenate([[0], words.ends])
+
+    def inside(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        return positions[padded[np.searchsorted(words.starts, positions, side="left")] > positions]
+
+    document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
+    marked = np.unique(morphemes[aligned[document]])
+    return Found.of(shard, inside(np.unique(ends)), marked, shard.byte_offsets)
+
+
+def morphscore_columns(
+    shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+) -> dict[str, NDArray[np.int64]]:
+    """Count by document the gold boundaries of words that are cut, and those where tokens meet."""
+    cuts = np.unique(ends)
+    before = np.searchsorted(cuts, gold.words.starts, side="right")
+    cut = np.searchsorted(cuts, gold.words.ends, side="left") > before
+    document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
+    word = np.searchsorted(gold.words.starts, morphemes, side="left") - 1
+    counted = aligned[document] & cut[word]
+    hits = counted & np.isin(morphemes, cuts)
+    return {
+        _SCORED: count_by_document(shard, document[counted]),
+        _SCORED_HITS: count_by_document(shard, document[hits]),
+    }
+
+
+class Morphology(SummedMetric):
+    """The text metric."""
+
+    def map(self, encoded: EncodedShard) -> Boundaries:
+        """Leave out unaligned documents and those with unknown tokens."""
+        shard, gold = encoded.shard, encoded.shard.gold
+        ends, aligned = token_ends(encoded)
+        # Where the unknown token swallows a phrase it has the best of boundaries.
+        documents = np.repeat(np.arange(len(shard)), encoded.tokens)
+        known = count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
+        ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
+        nothing = np.zeros(len(shard), dtype=np.int64)
+        words = morphemes = Found(nothing, nothing, nothing)
+        if gold:
+            words = word_boundaries(shard, gold, ends, aligned)
+        scored = {_SCORED: nothing, _SCORED_HITS: nothing}
+        if gold and gold.morphemes is not None:
+            morphemes = morpheme_boundaries(shard, gold, gold.morphemes, ends, aligned)
+            scored = morphscore_columns(shard, gold, gold.morphemes, ends, aligned)
+        columns = {**words.columns("word"), **morphemes.columns("morpheme"), **scored}
+        columns["aligned"] = aligned.astype(np.int64)
+        return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
+
+    def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
+        morphemes = self._values(state, "morpheme")
+        score = morphemes["morpheme_boundary_recall"]
+        if isinstance(score, Measured):
+            score = state.sums.share(_SCORED_HITS, _SCORED, n=score.n)
+        return {**self._values(state, "word"), **morphemes, "morph_score": score}
+
+    def _values(self, state: Boundaries, kind: str) -> dict[str, Measured | NotApplicable]:
+        sums, aligned = state.sums, int(state.sums.columns["aligned"].sum())
+        reason = "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
+        if kind == "morpheme" and not state.morphemes:
+            reason = _NO_MORPHEMES
+        if not state.words:
+            reason = NO_GOLD
+        values: dict[str, Measured | NotApplicable] = {}
+        for value, above, below in (
+            ("precision", "hits", "token_boundaries"),
+            ("recall", "hits", "gold_boundaries"),
+            ("f1", "double_hits", "boundaries"),
+        ):
+            share = sums.share(f"{kind}_{above}", f"{kind}_{below}", n=aligned)
+            values[f"{kind}_boundary_{value}"] = NotApplicable(reason) if reason else share
+        return values
+
+
+_ALIGNED: Final = (
+    "Documents with an unknown token do not count; those that do not come back exactly count only where the tokenizer "
+    "says itself where its tokens lie."
+)
+_WORDS: Final = (
+    "Gold words are those of the corpus, punctuation included. White space takes no room: a token that carries the "
+    "space before it has its boundary where the word begins. The two ends of a document are no boundaries. "
+)
+_MORPHEMES: Final = (
+    "Only positions strictly inside gold words count, in words of one morpheme too: a token boundary in them is wrong. "
+)
+
+
+def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
+    formulas = {
+        "precision": (
+            f"token boundaries{inside} that are {kind} boundaries / token boundaries{inside}",
+            f"Of the places where tokens meet{inside}, the share where two gold {kind}s meet.",
+        ),
+        "recall": (
+            f"{kind} boundaries that are token boundaries / {kind} boundaries",
+            f"Of the places where two gold {kind}s meet, the share where tokens meet.",
+        ),
+        "f1": (
+            f"2 × boundaries of both / (token boundaries{inside} + {kind} boundaries)",
+            f"Harmonic mean of precision and recall of the {kind} boundaries.",
+        ),
+    }
+    metric = partial(Metric, unit="share of boundaries", direction="higher", needs=TOKEN_PLACES)
+    return tuple(
+        metric(f"{kind}_boundary_{value}", headline=value == "f1").means(formula, f"{first} {says}{_ALIGNED}")
+        for value, (formula, first) in formulas.items()
+    )
+
+
+_MORPHSCORE: Final = Metric(
+    "morph_score", "share of boundaries", "higher", label="MorphScore", needs=TOKEN_PLACES
+).means(
+    "morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
+    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
+    "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
+    f"alone, they are encoded alone. {_ALIGNED}",
+)
+
+SPEC: Final = MetricFamily(
+    name="morphology",
+    summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
+    text=Morphology,
+    by_script=True,
+    subject=("fertility", "morphology"),
+    values=(*_specs("word", "", _WORDS), *_specs("morpheme", " inside words", _MORPHEMES), _MORPHSCORE),
+)

@@ -1,0 +1,352 @@
+"""The family ``robustness``: tokens of changed texts."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tokbench.corpus.shards import Shard
+from tokbench.measuring.spans import shard_bytes
+from tokbench.measuring.word_units import token_ends
+from tokbench.plugin import Document, Options, check_encoded, encode_batch
+from tokbench.plugin.metrics import (
+    TOKEN_PLACES,
+    Basis,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    Sums,
+    declared,
+)
+from tokbench.results.metric_curves import CurvePoint
+
+Kind = Literal[
+    "typos",
+    "case",
+    "diacritics",
+    "homoglyphs",
+    "zero_width",
+    "spaces",
+    "trailing",
+    "nfd",
+    "line_ends",
+    "ocr",
+    "transliteration",
+]
+
+STRENGTHS: Final = (2, 10, 50)
+
+_ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_ZERO_WIDTH: Final = "\u200b"
+_LOOK_ALIKES: Final = dict(zip("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕНКМОРТХ", strict=True))  # noqa: RUF001 - Cyrillic
+
+
+def _neighbours() -> dict[str, str]:
+    places = {letter: (row, column) for row, letters in enumerate(_ROWS) for column, letter in enumerate(letters)}
+    neighbours = {}
+    for letter, (row, column) in places.items():
+        near = [other for other, (r, c) in places.items() if abs(r - row) + abs(c - column) == 1]
+        neighbours[letter] = "".join(near)
+        neighbours[letter.upper()] = "".join(near).upper()
+    return neighbours
+
+
+_NEIGHBOURS: Final = _neighbours()
+
+
+def _without_marks(char: str, _: float) -> str:
+    parts = unicodedata.normalize("NFD", char)
+    return "".join(part for part in parts if not unicodedata.combining(part)) or char
+
+
+def _swapped(char: str, _: float) -> str:
+    swapped = char.swapcase()
+    return swapped if len(swapped) == 1 else char
+
+
+_MISREAD_GROUPS: Final = (
+    *("rn m", "in m", "cl d", "vv w", "li h", "b h", "ri n", "n u", "ii u", "c e", "v y"),
+    *("0 O", "1 l I", "2 Z", "5 S", "6 G", "B R", "F P"),
+)
+"""Letters and digits that optical character recognition mistakes.
+
+Our choice, from unicharambigs(5) of Tesseract (m, rn) and "OCR villains" of the MobileRead wiki.
+"""
+
+
+def _misread() -> dict[str, list[str]]:
+    misread: dict[str, list[str]] = {}
+    for group in map(str.split, _MISREAD_GROUPS):
+        for part in group:
+            misread.setdefault(part, []).extend(other for other in group if other != part)
+    return misread
+
+
+_MISREAD: Final = _misread()
+_MISREAD_PARTS: Final = re.compile("|".join([*sorted(part for part in _MISREAD if len(part) > 1), "."]), re.DOTALL)
+
+_CYRILLIC: Final = (
+    "а a б b в v г g ґ g̀ ѓ ǵ д d ђ đ е e ё ë є ê ж ž з z ѕ ẑ и i і ì ї ï й j ј ǰ к k ќ ḱ л l љ l̂ м m н n њ n̂ о o п p "  # noqa: RUF001
+    "р r с s т t ћ ć у u ў ŭ ф f х h ц c ч č џ d̂ ш š щ ŝ ъ ʺ ы y ь ʹ э è ю û я â"  # noqa: RUF001
+)
+"""Slavic letters and their Latin letters: ISO 9:1995, table 1."""
+
+_GREEK: Final = "α a β v γ g δ d ε e ζ z η ī θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω ō"  # noqa: RUF001
+"""Greek letters and their Latin letters: ELOT 743 (2001), which is ISO 843:1997, type 1."""
+
+_GREEK_MARKED: Final = "άέήίόύώϊϋΐΰ"
+_TONOS: Final = "\u0301"
+
+
+def _latin() -> dict[str, str]:
+    words = unicodedata.normalize("NFC", f"{_CYRILLIC} {_GREEK}").split()
+    latin = dict(zip(words[::2], words[1::2], strict=True))
+    for letter in _GREEK_MARKED:
+        plain, marks = unicodedata.normalize("NFD", letter)[0], unicodedata.normalize("NFD", letter)[1:]
+        latin[letter] = unicodedata.normalize("NFC", latin[plain] + marks)
+    for first in "αεο":
+        for second, mark in (("υ", ""), ("ύ", _TONOS)):  # noqa: RUF001
+            latin[first + second] = unicodedata.normalize("NFC", f"{latin[first]}u{mark}")
+    return latin
+
+
+_LATIN: Final = _latin()
+_GREEK_PARTS: Final = re.compile("[αεοΑΕΟ][υύΥΎ]|.", re.DOTALL)
+
+
+def _transliterated(part: str, _: float) -> str:
+    latin = _LATIN.get(part.lower())
+    if latin is None or part.islower():
+        return latin or part
+    return latin.upper() if len(part) > 1 and part.isupper() else latin[0].upper() + latin[1:]
+
+
+class Perturbation(NamedTuple):
+    """A way to change a text."""
+
+    title: str
+    change: Callable[[str, float], str]
+    """Gets a part and a random number from 0 to 1; returns the replacement."""
+    parts: Callable[[str], Iterable[str]] = iter
+    """Returns the parts that may change."""
+    without: str = ""
+    """Why documents without such a part do not count; empty if they count."""
+
+
+PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
+    "typos": Perturbation(
+        "letters from a to z become a neighbour on a QWERTY keyboard",
+        lambda char, pick: _NEIGHBOURS[char][int(pick * len(_NEIGHBOURS[char]))] if char in _NEIGHBOURS else char,
+    ),
+    "case": Perturbation("capitals become small letters, and small letters capitals", _swapped),
+    "diacritics": Perturbation("letters lose their combining marks", _without_marks),
+    "homoglyphs": Perturbation(
+        "Latin letters become Cyrillic letters that look alike", lambda char, _: _LOOK_ALIKES.get(char, char)
+    ),
+    "zero_width": Perturbation(
+        "a zero-width space (U+200B) follows a letter", lambda char, _: char + _ZERO_WIDTH * char.isalpha()
+    ),
+    "spaces": Perturbation("spaces are doubled", lambda char, _: "  " if char == " " else char),
+    "trailing": Perturbation("a space comes before the end of a line", lambda char, _: " \n" if char == "\n" else char),
+    "nfd": Perturbation("characters are decomposed (NFD)", lambda char, _: unicodedata.normalize("NFD", char)),
+    "line_ends": Perturbation("line ends become CR LF", lambda char, _: "\r\n" if char == "\n" else char),
+    "ocr": Perturbation(
+        "letters, digits and pairs of letters become others that optical character recognition takes them for",
+        lambda part, pick: _MISREAD[part][int(pick * len(_MISREAD[part]))] if part in _MISREAD else part,
+        _MISREAD_PARTS.findall,
+    ),
+    "transliteration": Perturbation(
+        "Cyrillic and Greek letters become Latin ones (ISO 9, ELOT 743)",
+        _transliterated,
+        _GREEK_PARTS.findall,
+        without="no document has a Cyrillic or Greek letter to transliterate",
+    ),
+}
+
+
+class RobustnessOptions(Options):
+    """Options of ``robustness``."""
+
+    kinds: tuple[Kind, ...] = Field(
+        default=get_args(Kind), min_length=1, description=f"perturbations: {', '.join(get_args(Kind))}"
+    )
+    seed: int = Field(default=1, ge=0, description="other seeds change other places")
+
+
+def perturbed(text: str, kind: Kind, percent: int, seed: int) -> list[str]:
+    r"""Return what replaces each character of a text.
+
+    Changes depend only on text, kind and seed; those at a low strength are part of those at a higher one. Where
+    several characters are changed together, the first has the whole replacement and the others are empty.
+
+    Args:
+        text: the text.
+        kind: the perturbation.
+        percent: the probability that a place is changed, 0 to 100.
+        seed: chooses the places.
+
+    >>> perturbed("a b", "spaces", 100, 1)
+    ['a', '  ', 'b']
+    >>> perturbed("dé", "diacritics", 100, 1), "".join(perturbed("dé", "case", 100, 1))
+    (['d', 'e'], 'DÉ')
+    >>> perturbed("one\ntwo", "line_ends", 0, 1) == list("one\ntwo")
+    True
+    >>> perturbed("clod 5", "ocr", 100, 1)
+    ['d', '', 'o', 'cl', ' ', 'S']
+    >>> "".join(perturbed("Щука, Аўто, Ευρώπη", "transliteration", 100, 1))
+    'Ŝuka, Aŭto, Eurṓpī'
+    """
+    return _put(text, _places(text, kind, seed), percent)
+
+
+class _Place(NamedTuple):
+    at: int
+    length: int
+    percent: float
+    instead: str
+
+
+def _places(text: str, kind: Kind, seed: int) -> list[_Place]:
+    way = PERTURBATIONS[kind]
+    draw = random.Random(f"{seed}:{kind}:{zlib.crc32(text.encode())}").random  # noqa: S311 - no secret
+    places = []
+    at = 0
+    for part in way.parts(text):
+        percent, instead = 100 * draw(), way.change(part, draw())
+        if instead != part:
+            places.append(_Place(at, len(part), percent, instead))
+        at += len(part)
+    return places
+
+
+def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
+    parts = list(text)
+    for place in places:
+        if place.percent < percent:
+            parts[place.at : place.at + place.length] = [place.instead, *[""] * (place.length - 1)]
+    return parts
+
+
+class _Changed(NamedTuple):
+    shard: Shard
+    moved: NDArray[np.int64]
+    """The changed byte at which each original character begins; -1 if an earlier one replaces it."""
+    counted: NDArray[np.int64]
+
+
+class Robustness(SummedMetric):
+    """The text metric."""
+
+    def map(self, encoded: EncodedShard) -> Sums:
+        values = {"tokens": encoded.tokens}
+        for kind in self._options.kinds:
+            for percent in STRENGTHS:
+                changed = self._changed(encoded.shard, kind, percent)
+                after = _encode(encoded, changed.shard)
+                boundaries, kept = _boundaries(encoded, after, changed)
+                values |= {
+                    f"{kind}_{percent}": after.tokens * changed.counted,
+                    f"{kind}_boundaries_{percent}": boundaries,
+                    f"{kind}_kept_{percent}": kept,
+                }
+            if PERTURBATIONS[kind].without:
+                values |= {f"{kind}_documents": changed.counted, f"{kind}_tokens": encoded.tokens * changed.counted}
+        return Sums.of(encoded.shard, **values)
+
+    def _changed(self, shard: Shard, kind: Kind, percent: int) -> _Changed:
+        seed = self._options.seed
+        return shard.cached(("changed", kind, percent, seed), lambda: _change(shard, kind, percent, seed))
+
+    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
+        unnamed = NotApplicable("not among the kinds that the configuration names")
+        values: dict[str, Measured | NotApplicable] = {metric.id: unnamed for metric in SPEC.values}
+        for kind in self._options.kinds:
+            without = PERTURBATIONS[kind].without
+            values |= declared(_metrics(kind), state, Basis(f"{kind}_documents", without) if without else None)
+        return values
+
+
+def _change(shard: Shard, kind: Kind, percent: int, seed: int) -> _Changed:
+    places = [_places(text, kind, seed) for text in shard.texts]
+    parts = [_put(text, own_places, percent) for text, own_places in zip(shard.texts, places, strict=True)]
+    texts = ["".join(part) for part in parts]
+    documents = [Document(text, shard.group, str(k), "") for k, text in enumerate(texts)]
+    lengths = np.fromiter((len(piece.encode()) for part in parts for piece in part), dtype=np.int64)
+    moved = np.where(lengths > 0, np.cumsum(lengths) - lengths, -1)
+    all_count = not PERTURBATIONS[kind].without
+    counted = np.array([all_count or bool(own_places) for own_places in places], dtype=np.int64)
+    return _Changed(Shard("changed", shard.group, 0, documents, by_key=False), moved, counted)
+
+
+def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
+    arrays = encode_batch(encoded.tokenizer, shard.texts)
+    check_encoded(arrays, len(shard), encoded.tokenizer.vocab_size)
+    return EncodedShard(encoded.loaded, shard, arrays)
+
+
+def _boundaries(
+    encoded: EncodedShard, after: EncodedShard, changed: _Changed
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count boundaries between characters before the change, and after; characters changed together lose theirs."""
+    shard, count = encoded.shard, len(encoded.shard)
+    ends, aligned = token_ends(encoded)
+    changed_ends, changed_aligned = token_ends(after)
+    starts = np.flatnonzero((shard_bytes(shard) & 0xC0) != 0x80)  # noqa: PLR2004 - 10xxxxxx continues a character
+    documents = np.repeat(np.arange(count), shard.n_chars)
+    counts = aligned & changed_aligned & (changed.counted > 0)
+    inner = counts[documents] & ~np.isin(starts, shard.byte_offsets)
+    boundary = inner & np.isin(starts, ends)
+    kept = boundary & np.isin(changed.moved, changed_ends)
+    return np.bincount(documents[boundary], minlength=count), np.bincount(documents[kept], minlength=count)
+
+
+def _metrics(kind: Kind) -> tuple[Metric, ...]:
+    return tuple(make(kind, percent) for make in (_tokens_needed, _boundaries_kept) for percent in STRENGTHS)
+
+
+def _tokens_needed(kind: Kind, percent: int) -> Metric:
+    of = f"{kind}_{percent}", f"{kind}_tokens" if PERTURBATIONS[kind].without else "tokens"
+    point = _point(kind, percent, "tokens needed")
+    return Metric(f"robust_{kind}_{percent}", "ratio", "lower", of=of, curve=point).means(
+        "Σ tokens of the changed documents / Σ tokens of the documents",
+        f"The growth of a text of which {percent} % of the places are changed: {_done(kind)}",
+    )
+
+
+def _boundaries_kept(kind: Kind, percent: int) -> Metric:
+    name, of = f"{kind}_kept_{percent}", (f"{kind}_kept_{percent}", f"{kind}_boundaries_{percent}")
+    point = _point(kind, percent, "boundaries kept")
+    return Metric(f"robust_{name}", "share of boundaries", "higher", of=of, needs=TOKEN_PLACES, curve=point).means(
+        "token boundaries between characters that the changed document has, too / token boundaries",
+        f"The share of token boundaries that stay if {percent} % of the places are changed: {_done(kind)}",
+    )
+
+
+def _done(kind: Kind) -> str:
+    way = PERTURBATIONS[kind]
+    return f"{way.title}." + " Documents without such a letter do not count." * bool(way.without)
+
+
+def _point(kind: Kind, percent: int, quantity: str) -> CurvePoint:
+    return CurvePoint(name=kind.replace("_", " "), at=percent, axis="places changed, %", quantity=quantity, start=1)
+
+
+SPEC: Final = MetricFamily(
+    name="robustness",
+    summary="tokens and boundaries under typos, capitals, look-alikes, invisible characters, OCR, transliteration",
+    text=Robustness,
+    options=RobustnessOptions,
+    by_script=True,
+    values=tuple(metric for kind in PERTURBATIONS for metric in _metrics(kind)),
+)

@@ -1,0 +1,124 @@
+"""The family ``usage``: shares of the vocabulary that a text uses, rarely uses, only builds, or never."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import ContractError
+from tokbench.inspect.usage import Usage, usage_classes
+from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, CountTable
+from tokbench.metrics.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
+from tokbench.plugin import HasMerges, Options
+from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
+from tokbench.tokenizers.curve import Curve
+from tokbench.tokenizers.merges import MergeOrder, merge_order
+
+_LARGEST: Final = 1 << 24
+
+
+class UsageState(NamedTuple):
+    """Counts in the output, and while merging (``None`` without listed merges)."""
+
+    emitted: Frequencies
+    built: Frequencies | None
+
+    def __add__(self, other: UsageState) -> UsageState:  # type: ignore[override]
+        built = self.built + other.built if self.built and other.built else None
+        return UsageState(self.emitted + other.emitted, built)
+
+
+class UsageClasses(SummedMetric):
+    """The text metric: classifies the ids of a vocabulary by their use in a text."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._frequencies = VocabularyMetric(VocabularyOptions())
+        self._orders: dict[str, MergeOrder | None] = {}
+
+    def map(self, encoded: EncodedShard) -> UsageState:
+        emitted = self._frequencies.map(encoded)
+        order = self._order(encoded)
+        if order is None:
+            return UsageState(emitted, None)
+        built = Curve(order, _dense(emitted)).built
+        ids = np.flatnonzero(built)
+        return UsageState(emitted, emitted._replace(tables=(CountTable.of(ids, built[ids]),)))
+
+    def _order(self, encoded: EncodedShard) -> MergeOrder | None:
+        name = encoded.loaded.name
+        if name not in self._orders:
+            try:
+                self._orders[name] = (
+                    merge_order(encoded.tokenizer) if encoded.tokenizer.vocab_size <= _LARGEST else None
+                )
+            except ContractError:
+                self._orders[name] = None
+        return self._orders[name]
+
+    def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
+        counts = _classes(state)
+        if counts is None:
+            reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
+            return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
+        size, documents = state.emitted.vocab_size, state.emitted.documents
+        values: dict[str, Measured | NotApplicable] = {
+            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
+        }
+        if state.built is None:
+            values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
+        return values
+
+
+def _classes(state: UsageState) -> dict[Usage, int] | None:
+    if state.emitted.vocab_size > _LARGEST:
+        return None
+    built = None if state.built is None else _dense(state.built)
+    return {usage: len(ids) for usage, ids in usage_classes(_dense(state.emitted), built).items()}
+
+
+def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
+    dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
+    for table in frequencies.tables:
+        dense[table.keys] += table.counts
+    return dense
+
+
+_VALUES: Final = {
+    Usage.ACTIVE: (
+        "ids with at least 5 of a million tokens",
+        "Share of the vocabulary that the text really uses.",
+    ),
+    Usage.RARE: (
+        "ids that occur less often and are no scaffold",
+        "Share of the vocabulary that the text seldom uses.",
+    ),
+    Usage.SCAFFOLD: (
+        "ids with fewer than 5 of a million tokens, emitted in less than 1/10 of the times that merges build them",
+        "Share of the vocabulary that is there for the sake of longer tokens: candidates for under-trained tokens.",
+    ),
+    Usage.UNSEEN: (
+        "ids that are not even built by a merge (where merges are not told: that do not occur)",
+        "Share of the vocabulary that the text never needs; special tokens and unused ids are among them.",
+    ),
+}
+
+
+def _metric(usage: Usage, formula: str, definition: str) -> Metric:
+    needs = (HasMerges,) if usage == Usage.SCAFFOLD else ()
+    return Metric(f"usage_{usage}", "share of ids", "none", no_interval=DEPENDS_ON_AMOUNT, needs=needs).means(
+        f"{formula} / vocab_size",
+        f"{definition} It depends on the amount of text; the four classes add up to 1.",
+    )
+
+
+SPEC: Final = MetricFamily(
+    name="usage",
+    summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
+    version=2,
+    text=UsageClasses,
+    values=tuple(_metric(usage, *says) for usage, says in _VALUES.items()),
+)

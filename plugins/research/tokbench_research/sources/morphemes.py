@@ -1,0 +1,163 @@
+"""The source ``morphemes``: lists of words with their morphemes, in published layouts."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from pydantic import Field
+
+from tokbench.corpus.contract import Gold
+from tokbench.plugin import CorpusSpec, Document, InputError, Problem
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
+
+Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
+
+
+class MorphemesOptions(GroupedFileOptions):
+    """Options of ``source: morphemes``."""
+
+    layout: Layout = Field(
+        description=(
+            "unimorph (lemma, form, features, mor|phemes; MorphyNet's inflections, too), morphynet_derivational, "
+            "sigmorphon2022 (word, mor @@phemes; words, not sentences) or morphscore (full_word,pt1,rest)"
+        )
+    )
+
+
+class SegmentedWord(NamedTuple):
+    """A line of a list."""
+
+    word: str
+    morphemes: tuple[str, ...]
+    """Perhaps spelled differently than in the word; empty if unknown."""
+
+
+def morpheme_places(word: str, morphemes: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the boundaries of morphemes inside a word, such as (2, 6); ``None`` if they do not spell it."""
+    if "".join(morphemes) != word:
+        return None
+    ends = [len("".join(morphemes[:k])) for k in range(1, len(morphemes))]
+    return tuple(ends)
+
+
+def _unimorph(columns: list[str]) -> SegmentedWord:
+    """Read a lemma, its form, the features, and the morphemes of the form or ``-``."""
+    parts = columns[3].split("|")
+    return SegmentedWord(columns[1], () if parts in ([""], ["-"], ["_"]) else tuple(parts))
+
+
+def _derivational(columns: list[str]) -> SegmentedWord:
+    """Read a word, its derivation, both parts of speech, the affix, and its kind."""
+    word, affix, kind = columns[1], columns[4].strip("-"), columns[5]
+    if not affix or len(affix) >= len(word):
+        return SegmentedWord(word, ())
+    if kind == "prefix":
+        return SegmentedWord(word, (affix, word.removeprefix(affix)) if word.startswith(affix) else (affix, columns[0]))
+    return SegmentedWord(word, (word.removesuffix(affix), affix) if word.endswith(affix) else (columns[0], affix))
+
+
+def _sigmorphon(columns: list[str]) -> SegmentedWord:
+    """Read a word and its morphemes; ``@@`` marks the inner side."""
+    return SegmentedWord(columns[0], tuple(part.removeprefix("@@").removesuffix("@@") for part in columns[1].split()))
+
+
+def _morphscore(columns: list[str]) -> SegmentedWord:
+    """Read a word, its part before the boundary, and the rest."""
+    return SegmentedWord(columns[0], (columns[1], columns[2]))
+
+
+class _Shape(NamedTuple):
+    fewest: int
+    most: int
+    read: Callable[[list[str]], SegmentedWord]
+    names: str
+    head: tuple[str, ...] = ()
+
+
+_SHAPES: Final[dict[str, _Shape]] = {
+    "unimorph": _Shape(4, 4, _unimorph, "lemma, form, features, segmentation"),
+    "morphynet_derivational": _Shape(6, 6, _derivational, "word, derived word, two parts of speech, affix, kind"),
+    "sigmorphon2022": _Shape(2, 3, _sigmorphon, "word, morphemes, category"),
+    "morphscore": _Shape(3, 16, _morphscore, "full_word,pt1,rest", ("full_word", "pt1", "rest")),
+}
+
+
+class MorphemesSource(GroupedFilesSource):
+    """The words of lists, each once in a file, if their morphemes spell them; the notes count the rest."""
+
+    def __init__(self, options: MorphemesOptions) -> None:
+        super().__init__(options)
+        self._options = options
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """The notes on files, and the number of lines left out."""
+        out: Counter[str] = Counter()
+        first: dict[str, SegmentedWord] = {}
+        taken = sum(1 for path, _ in self._files for _ in self._words(path, out, first))
+        notes = []
+        for reason, count in out.items():
+            example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
+            notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
+        return (*self._file_notes, *notes)
+
+    def documents(self) -> Iterator[Document]:
+        for path, group in self._files:
+            empty = True
+            for number, word, places in self._words(path, Counter(), {}):
+                empty = False
+                gold = Gold(((0, len(word)),), (False,), places)
+                yield Document(word, group, str(number), f"{path.name}:{number}", gold)
+            if empty:
+                msg = f"holds no word that its morphemes spell, so there is nothing for group {group!r}; "
+                raise InputError([Problem(str(path), msg + "remove the file or narrow 'path'")])
+
+    def _words(
+        self, path: Path, out: Counter[str], first: dict[str, SegmentedWord]
+    ) -> Iterator[tuple[int, str, tuple[int, ...]]]:
+        """Yield line, word and places; count omissions in ``out``, with their first lines."""
+        seen: set[str] = set()
+        for number, row in self._rows(path):
+            places = morpheme_places(row.word, row.morphemes)
+            if row.word in seen or places is None or not row.word:
+                reason = "the morphemes do not spell the word" if row.morphemes else "the morphemes are not given"
+                reason = "the word came before" if row.word in seen else reason
+                out[reason] += 1
+                first.setdefault(reason, row)
+                continue
+            seen.add(row.word)
+            yield number, row.word, places
+
+    def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
+        shape = _SHAPES[self._options.layout]
+        for number, ended in numbered_lines(path, self.document_limit):
+            line = ended.removesuffix("\n").removesuffix("\r")
+            if not line.strip():
+                continue
+            columns = next(csv.reader([line])) if shape.head else line.split("\t")
+            if shape.head and number == 1:
+                self._check_head(path, tuple(columns), shape.head)
+                continue
+            if not shape.fewest <= len(columns) <= shape.most:
+                wanted = f"{shape.fewest} to {shape.most}" if shape.fewest < shape.most else str(shape.fewest)
+                msg = f"has {len(columns)} columns, layout {self._options.layout!r} has {wanted}: {shape.names}"
+                raise InputError([Problem(f"{path}:{number}", f"{msg}; correct the line or choose another 'layout'")])
+            yield number, shape.read(columns)
+
+    def _check_head(self, path: Path, columns: tuple[str, ...], head: tuple[str, ...]) -> None:
+        if columns[: len(head)] != head:
+            msg = f"begins with the columns {','.join(columns)}, layout {self._options.layout!r} with {','.join(head)}"
+            raise InputError([Problem(f"{path}:1", f"{msg}; correct the line or choose another 'layout'")])
+
+
+SPEC: Final = CorpusSpec(
+    name="morphemes",
+    summary="lists of words with morphemes, a document a word: UniMorph, MorphyNet, SIGMORPHON 2022, MorphScore",
+    open=MorphemesSource,
+    options=MorphemesOptions,
+)

@@ -1,0 +1,68 @@
+"""The backend ``tokbench_bpe``: any byte-level vocabulary in tokbench's BPE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import Field
+
+from tokbench.foundation.errors import BackendError
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
+from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
+from tokbench_plugins.tokbench_bpe.vocabulary import (
+    VOCABULARY_FILES,
+    EncodingName,
+    FileOptions,
+    has_ranks,
+    load_vocabulary,
+)
+
+
+class TokbenchBPELoadOptions(FileOptions, SamplingOptions):
+    """Options of a published vocabulary; merges are recovered where the file has only ranks."""
+
+    engine: BulkEngine = BULK_ENGINE
+    vocab_size: int | None = Field(
+        default=None,
+        ge=256,
+        description="keep the bytes and the first merges, so many tokens together, and no special tokens",
+    )
+
+
+def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
+    given = load_vocabulary(options)
+    vocabulary, special = given.vocabulary, given.special
+    if options.vocab_size is not None:
+        try:
+            vocabulary, special = vocabulary.cut(options.vocab_size), {}
+        except ValueError as error:
+            raise BackendError(f"vocab_size: {error}") from error
+    tokenizer = made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
+    tokenizer.file_notes = given.notes
+    if not given.encoding:
+        tokenizer.identity = repr(given.pattern)
+    return tokenizer
+
+
+_PUBLISHED: Final[Mapping[str, EncodingName]] = {
+    "gpt-2": "gpt2",
+    "gpt-4": "cl100k_base",
+    "gpt-4o": "o200k_base",
+    "llama-3": "llama3",
+}
+
+SPEC = BackendSpec(
+    name="tokbench_bpe",
+    summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
+    load=_load,
+    load_options=TokbenchBPELoadOptions,
+    main="encoding",
+    files=VOCABULARY_FILES,
+    published={name: {"encoding": encoding} for name, encoding in _PUBLISHED.items()},
+    local=lambda options: options.encoding is None or has_ranks(options.encoding),
+    precedence=-1,
+    adapts=True,
+)

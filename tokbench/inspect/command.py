@@ -1,0 +1,174 @@
+"""The command ``tokbench inspect``: show what one vocabulary holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokbench.cli.options import backend_options, common_options, examples, json_option, parse_options, print_json, say
+
+if TYPE_CHECKING:
+    from tokbench.inspect.examine import Inspection, Token
+    from tokbench.inspect.undertrained import UnderTrained
+    from tokbench.inspect.usage import CorpusUse
+    from tokbench.tokenizers.contract import Tokenizer
+
+_EXAMPLES = 8
+_CANDIDATES = 20
+_WIDEST = 32
+
+
+@click.command(
+    epilog=examples(
+        "tokbench inspect gpt-4o",
+        'tokbench inspect tiktoken:gpt2 --text "texts/*.txt"',
+        "tokbench inspect tokenizer.json --json",
+        "tokbench inspect tokbench_bpe:cl100k_base -O vocab_size=4096",
+    )
+)
+@click.argument("tokenizer", required=False)
+@click.option("--backend", metavar="NAME", help="Instead of TOKENIZER: a backend whose options follow as -O.")
+@backend_options
+@click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
+@click.option(
+    "--embedding",
+    type=click.Path(path_type=Path),
+    help="Weights of a model with this vocabulary, a safetensors file or the index of several: list under-trained ids.",
+)
+@click.option("--tensor", metavar="NAME", help="The embedding in these weights [default: the one with a usual name].")
+@click.option("--output-tensor", metavar="NAME", help="The output matrix in these weights [default: likewise].")
+@click.option("--threshold", type=float, help="The largest indicator of an under-trained id [default: by unused ids].")
+@json_option
+@common_options
+def inspect(
+    tokenizer: str | None,
+    backend: str | None,
+    options: Sequence[str],
+    text: str | None,
+    *,
+    as_json: bool,
+    **weights: Any,
+) -> None:
+    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give, or a model hardly trained.
+
+    TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
+
+    Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
+    text gives), 2 bad input.
+    """
+    from tokbench.api import load
+    from tokbench.inspect.examine import examine
+    from tokbench.inspect.usage import corpus_use
+    from tokbench.tokenizers.facts import cautions
+
+    name = tokenizer or backend
+    if name is None or (tokenizer and backend):
+        raise click.UsageError("give a TOKENIZER, such as gpt-4o, or --backend NAME, and not both")
+    texts = _texts(text) if text else None
+    loaded = load(name, **parse_options(options))
+    health = examine(loaded)
+    use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
+    trained = _under_trained(loaded, health, **weights)
+    known = cautions(getattr(loaded, "notes", ()))
+    if as_json:
+        further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
+        print_json(asdict(health) | {"failed": health.failed, "cautions": known} | further)
+    else:
+        _show(health)
+        for caution in known:
+            say(caution)
+        if use:
+            _show_use(use, health.vocab_size)
+        if trained:
+            _show_under_trained(trained, health)
+    sys.exit(int(health.failed))
+
+
+def _under_trained(
+    tokenizer: Tokenizer,
+    health: Inspection,
+    *,
+    embedding: Path | None,
+    tensor: str | None,
+    output_tensor: str | None,
+    threshold: float | None,
+) -> UnderTrained | None:
+    from tokbench.inspect.undertrained import Weights, under_trained
+
+    if embedding is None:
+        if tensor or output_tensor or threshold is not None:
+            raise click.UsageError("--tensor, --output-tensor and --threshold are about weights: add --embedding")
+        return None
+    return under_trained(tokenizer, health, Weights(embedding, tensor, output_tensor, threshold))
+
+
+def _texts(path: str) -> list[str]:
+    from tokbench.registry.plugins import load_registry
+
+    spec = load_registry().corpora.get("text")
+    options = spec.options.model_validate({"path": Path(path), "document": "line"})
+    return [document.text for document in spec.open(options).documents()]
+
+
+def _show(health: Inspection) -> None:
+    say(f"{health.vocab_size:,} ids")
+    say(f"  by kind: {_counts(health.kinds)}")
+    say(f"  by script: {_counts(health.scripts)}")
+    say(f"  longest: {_some(health.longest)}")
+    for finding in health.findings:
+        count = len(finding.tokens)
+        say(f"{finding.severity}: {finding.rule}: {count:,} id{'s' if count > 1 else ''}: {finding.message}")
+        say(f"  {_some(finding.tokens)}")
+    if not health.failed:
+        say("no errors")
+
+
+def _show_use(use: CorpusUse, vocab_size: int) -> None:
+    say(f"in {use.documents:,} documents, {use.tokens:,} tokens")
+    shares = {name: f"{count:,} ({count / vocab_size:.1%})" for name, count in use.classes.items()}
+    say("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
+    if "scaffold" not in use.classes:
+        say("  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen")
+    which = "are whole tokens that these texts never make; the most surprising first"
+    _show_candidates("candidates for glitch tokens", which, use, vocab_size)
+
+
+def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
+    measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
+    kind = "which is the output, too" if trained.tied else "beside an output matrix"
+    say(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
+    say(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
+    which = "are whole tokens that the model hardly trained; the smallest first"
+    _show_candidates("under-trained", which, trained, health.vocab_size)
+
+
+def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vocab_size: int) -> None:
+    if listed.candidates:
+        share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
+        say(f"  {what}: {share} {which}:")
+        for token in listed.candidates[:_CANDIDATES]:
+            say(f"    {_shown(token)}")
+    for kind, tokens in listed.apart.items():
+        say(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _some(tokens: Sequence[Token]) -> str:
+    more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
+    return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
+
+
+def _shown(token: Token) -> str:
+    from tokbench.foundation.visible_text import visible
+    from tokbench.report.escaping import cut
+
+    text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"
+    return f"{token.id} {text}" + (f" ({visible(token.remark)})" if token.remark else "")

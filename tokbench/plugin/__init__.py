@@ -1,0 +1,86 @@
+"""What a plugin is made of: specs, options, errors and the tokenizer's contract.
+
+Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, sections of a report in :mod:`tokbench.plugin.report`. These three
+modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
+
+>>> from tokbench.plugin import check_id, from_lists
+>>> from_lists([[7, 8], [9]]).offsets.tolist()
+[0, 2, 3]
+"""
+
+from __future__ import annotations
+
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
+from tokbench.foundation.files import read_file, read_regular
+from tokbench.foundation.parsing import TextError, decode_utf8, parse_json
+from tokbench.foundation.progress import Progress, silent
+from tokbench.foundation.version import __version__
+from tokbench.measuring.executor import ExecutorSpec
+from tokbench.registry.hookspecs import hookimpl
+from tokbench.tokenizers.backend import BackendSpec, FileKind, TrainProgress
+from tokbench.tokenizers.batch import (
+    check_encoded,
+    check_id,
+    decode_batch,
+    encode_batch,
+    from_lists,
+    valid_unicode,
+    vocab_size_of,
+)
+from tokbench.tokenizers.contract import (
+    Encoded,
+    EncodesWithOffsets,
+    HasMerges,
+    HasSpecialTokens,
+    HasTokenBytes,
+    HasUnknown,
+    Tokenizer,
+)
+from tokbench.tokenizers.members import missing_members
+from tokbench.tokenizers.options import LocalPath, Options
+
+__all__ = [
+    "BackendError",
+    "BackendSpec",
+    "BackendUnavailable",
+    "CorpusSpec",
+    "Document",
+    "Encoded",
+    "EncodesWithOffsets",
+    "ExecutorSpec",
+    "Failure",
+    "FileKind",
+    "HasMerges",
+    "HasSpecialTokens",
+    "HasTokenBytes",
+    "HasUnknown",
+    "InputError",
+    "LocalPath",
+    "Options",
+    "Problem",
+    "Progress",
+    "TextError",
+    "Tokenizer",
+    "TrainProgress",
+    "__version__",
+    "attempt",
+    "check_encoded",
+    "check_id",
+    "decode_batch",
+    "decode_utf8",
+    "did_you_mean",
+    "doing",
+    "encode_batch",
+    "from_lists",
+    "hookimpl",
+    "missing_members",
+    "parse_json",
+    "read_file",
+    "read_regular",
+    "silent",
+    "tracebacks",
+    "valid_unicode",
+    "vocab_size_of",
+]

@@ -1,0 +1,61 @@
+"""What metrics and studies are made of.
+
+>>> from tokbench.plugin.metrics import Metric
+>>> Metric("density", "tokens/byte", "lower", of=("tokens", "bytes")).id
+'density'
+"""
+
+from __future__ import annotations
+
+from tokbench.measuring.cell import make_cell
+from tokbench.measuring.counted import TOKEN_PLACES, Basis, counted, declared
+from tokbench.measuring.encoded_shard import DECODING, EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.job import Job, JobContext
+from tokbench.measuring.metric import (
+    CorpusOutcome,
+    CorpusStates,
+    Measured,
+    Metric,
+    NotApplicable,
+    TimedOutcome,
+    TimedText,
+)
+from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec
+from tokbench.measuring.sums import SummedMetric, Sums
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
+from tokbench.results.study_blocks import BlockType
+from tokbench.statistics.jackknife import interval, student_t
+
+__all__ = [
+    "DECODING",
+    "OWN_TEXTS",
+    "TOKEN_PLACES",
+    "WHOLE",
+    "AskedJobs",
+    "Basis",
+    "BlockType",
+    "Cell",
+    "CorpusOutcome",
+    "CorpusStates",
+    "EncodedShard",
+    "Job",
+    "JobContext",
+    "Kept",
+    "Measured",
+    "Metric",
+    "MetricFamily",
+    "NotApplicable",
+    "Outcome",
+    "StudyContext",
+    "StudySpec",
+    "SummedMetric",
+    "Sums",
+    "TimedOutcome",
+    "TimedText",
+    "counted",
+    "declared",
+    "interval",
+    "make_cell",
+    "student_t",
+]

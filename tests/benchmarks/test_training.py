@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-import trainers
 from child import on_cores, take_turns
+
+import trainers
 
 pytest.importorskip("numba")
 

@@ -8,11 +8,11 @@ import tokenizers
 
 from tokbench.foundation.errors import BackendError
 from tokbench.plugin import silent
-from tokbench_plugins.adapted_bpe import SPEC
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.bpe.literal import continue_literally
 from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_trainers.adapted_bpe import SPEC
 
 TEXTS = ["low lower lowest, slow slower slowest\n", "the newest news of the new newspaper\n"]
 

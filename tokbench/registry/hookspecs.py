@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tokbench.measuring.executor import ExecutorSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
-    from tokbench.registry.parts import BrokenPart
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
@@ -61,8 +60,3 @@ def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
 @hookspec
 def register_executors(register: Callable[[ExecutorSpec], None]) -> None:
     """Add executors, ways to do the jobs of a run: ``register(ExecutorSpec(...))`` for each."""
-
-
-@hookspec
-def register_broken(register: Callable[[BrokenPart], None]) -> None:
-    """Name modules of the plugin that cannot be imported: ``register(BrokenPart(...))`` for each; the rest works."""

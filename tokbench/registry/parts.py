@@ -26,14 +26,13 @@ class Parts(NamedTuple):
     modules: list[ModuleType]
     broken: list[BrokenPart]
 
-    def specs(self) -> list[Any]:
-        """Return ``SPEC`` or ``SPECS`` of every module; helpers have neither."""
-        return [
-            spec
-            for module in self.modules
-            for spec in (getattr(module, "SPEC", None), *getattr(module, "SPECS", ()))
-            if spec is not None
-        ]
+
+def specs_of(module: Any) -> list[Any]:
+    """Return what a module declares in ``SPEC``, ``SPECS`` and ``late_specs()``; a helper has none of them."""
+    late = getattr(module, "late_specs", tuple)
+    return [
+        spec for spec in (getattr(module, "SPEC", None), *getattr(module, "SPECS", ()), *late()) if spec is not None
+    ]
 
 
 def parts_of(package: ModuleType) -> Parts:
@@ -48,9 +47,14 @@ def parts_of(package: ModuleType) -> Parts:
 
 
 def declared(plugin: Any) -> tuple[list[Any], list[BrokenPart]]:
-    """Return the ``SPEC`` or ``SPECS`` of a module; for a package without either, of each module in its folder."""
-    specs = Parts([plugin], []).specs()
+    """Return what a module declares; for a package that declares nothing, what each module in its folder does."""
+    specs = specs_of(plugin)
     if specs or not hasattr(plugin, "__path__"):
         return specs, []
     parts = parts_of(plugin)
-    return parts.specs(), parts.broken
+    for module in parts.modules:
+        try:
+            specs += specs_of(module)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever late_specs imports
+            parts.broken.append(BrokenPart(module.__name__, one_line(error)))
+    return specs, parts.broken

@@ -25,7 +25,7 @@ import pluggy
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.registry import hookspecs
 from tokbench.registry.packages import OWN, bringing, install, is_own
-from tokbench.registry.parts import BrokenPart, declared
+from tokbench.registry.parts import declared
 from tokbench.registry.signatures import wrong_signatures
 
 if TYPE_CHECKING:
@@ -275,10 +275,7 @@ def _register(
     """Load one plugin and add all that it registers, or nothing if any step fails. Return its broken parts."""
     plugin = entry_point.load()
     specs, broken = declared(plugin)
-    if specs or broken:
-        collected = _by_class(registry, specs)
-    else:
-        collected, broken = _hooked(registry, manager, entry_point, plugin)
+    collected = _by_class(registry, specs) if specs or broken else _hooked(registry, manager, entry_point, plugin)
     for catalogue, some in collected:
         catalogue.add(some, status)
     return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
@@ -286,20 +283,17 @@ def _register(
 
 def _hooked(
     registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, plugin: Any
-) -> tuple[list[tuple[Catalogue[Any], list[Any]]], list[BrokenPart]]:
+) -> list[tuple[Catalogue[Any], list[Any]]]:
     """Call the hooks of a plugin."""
     try:
         manager.register(plugin, entry_point.name)
         manager.check_pending()
         if not manager.get_hookcallers(plugin):
             raise ContractError(f"{entry_point.value} has no SPEC, no SPECS and no function marked with hookimpl")
-        collected = _collected(registry, manager)
-        broken: list[BrokenPart] = []
-        manager.hook.register_broken(register=broken.append)
+        return _collected(registry, manager)
     finally:  # the hooks of the next plugin are called by themselves
         if manager.has_plugin(entry_point.name):
             manager.unregister(name=entry_point.name)
-    return collected, broken
 
 
 def _by_class(registry: Registry, specs: Iterable[Any]) -> list[tuple[Catalogue[Any], list[Any]]]:

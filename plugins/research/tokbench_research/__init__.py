@@ -1,1 +1,1 @@
-""""""
+"""Metrics, probes and corpora of studies."""

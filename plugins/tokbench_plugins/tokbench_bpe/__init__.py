@@ -1,1 +1,1 @@
-""""""
+"""tokbench's own BPE with the vocabularies of others."""

@@ -4,8 +4,8 @@ from tokbench.metrics.fairness.fairness import SPEC as SPEC
 from tokbench.report.section import SectionSpec
 
 
-def load_section() -> SectionSpec:
-    """Load lazily: workers need no sections."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench.metrics.fairness.section import FAIRNESS
 
-    return FAIRNESS
+    return (FAIRNESS,)

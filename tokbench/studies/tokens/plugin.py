@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
-from tokbench.registry.hookspecs import hookimpl
 from tokbench.report.section import SectionSpec
 from tokbench.results.segmentation import SHOWN_TEXTS
 from tokbench.studies.tokens import worst_documents
@@ -27,33 +26,24 @@ def check(plan: Plan, options: ShowOptions) -> Iterator[StudyProblem]:
     yield from ()
 
 
-@hookimpl
-def register_studies(register: Callable[[StudySpec], None]) -> None:
-    """Register the study."""
-    register(
-        StudySpec(
-            name="tokens",
-            title="shown tokens",
-            summary="texts as tokens: named ones, excerpts of documents, the worst documents",
-            key=KEY,
-            options=ShowOptions,
-            check=check,
-            run=run,
-            unasked=True,
-            block=SHOWN_TEXTS,
-        )
-    )
+SPECS: Final = (
+    StudySpec(
+        name="tokens",
+        title="shown tokens",
+        summary="texts as tokens: named ones, excerpts of documents, the worst documents",
+        key=KEY,
+        options=ShowOptions,
+        check=check,
+        run=run,
+        unasked=True,
+        block=SHOWN_TEXTS,
+    ),
+    worst_documents.SPEC,
+)
 
 
-@hookimpl
-def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the metric."""
-    register(worst_documents.SPEC)
-
-
-@hookimpl
-def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench.studies.tokens.section import SECTION
 
-    register(SECTION)
+    return (SECTION,)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
-from tokbench.registry.hookspecs import hookimpl
 from tokbench.report.section import SectionSpec
-from tokbench.results.reporter import ReporterSpec
 from tokbench.studies.vocabulary_size import csv, curve
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
@@ -35,40 +33,26 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
         yield StudyProblem((), f"{message}; give them a corpus in common")
 
 
-@hookimpl
-def register_studies(register: Callable[[StudySpec], None]) -> None:
-    """Register the study."""
-    register(
-        StudySpec(
-            name="vocabulary_size",
-            title="vocabulary sizes",
-            summary="what each vocabulary size gives and costs, and which one to take",
-            key="study.vocabulary",
-            options=VocabularyStudy,
-            run=run,
-            block=VOCABULARY_SIZES,
-            roles=STUDIED,
-            check=check,
-            trained_sizes=lambda options: options.sizes,
-        )
-    )
+SPECS: Final = (
+    StudySpec(
+        name="vocabulary_size",
+        title="vocabulary sizes",
+        summary="what each vocabulary size gives and costs, and which one to take",
+        key="study.vocabulary",
+        options=VocabularyStudy,
+        run=run,
+        block=VOCABULARY_SIZES,
+        roles=STUDIED,
+        check=check,
+        trained_sizes=lambda options: options.sizes,
+    ),
+    curve.SPEC,
+    csv.SPEC,
+)
 
 
-@hookimpl
-def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the counts of ids."""
-    register(curve.SPEC)
-
-
-@hookimpl
-def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench.studies.vocabulary_size.section import SECTION
 
-    register(SECTION)
-
-
-@hookimpl
-def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Register the table."""
-    register(csv.SPEC)
+    return (SECTION,)

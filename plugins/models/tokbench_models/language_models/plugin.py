@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from tokbench.plugin import hookimpl, missing_members
-from tokbench.plugin.metrics import MetricFamily, StudySpec
+from tokbench.plugin import missing_members
+from tokbench.plugin.metrics import StudySpec
 from tokbench.plugin.report import SectionSpec
 from tokbench_models.language_models import bits_per_byte, transformer
 from tokbench_models.language_models.block import BITS_PER_BYTE
@@ -20,34 +19,25 @@ def lacks(metric: Any) -> str:
     return missing_members(metric, "a metric of models", ModelMetric)
 
 
-@hookimpl
-def register_studies(register: Callable[[StudySpec], None]) -> None:
-    """Register the study."""
-    register(
-        StudySpec(
-            name="language_models",
-            title="bits per byte",
-            summary="small language models trained on the ids of each tokenizer",
-            run=lambda context, _: fit_models(context),
-            block=BITS_PER_BYTE,
-            long=True,
-            reads_texts=True,
-            lacks=lacks,
-            foresee=lambda plan, _, prepared: foresee(plan, prepared),
-        )
-    )
+SPECS: Final = (
+    StudySpec(
+        name="language_models",
+        title="bits per byte",
+        summary="small language models trained on the ids of each tokenizer",
+        run=lambda context, _: fit_models(context),
+        block=BITS_PER_BYTE,
+        long=True,
+        reads_texts=True,
+        lacks=lacks,
+        foresee=lambda plan, _, prepared: foresee(plan, prepared),
+    ),
+    bits_per_byte.SPEC,
+    transformer.SPEC,
+)
 
 
-@hookimpl
-def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the families."""
-    register(bits_per_byte.SPEC)
-    register(transformer.SPEC)
-
-
-@hookimpl
-def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench_models.language_models.section import BITS
 
-    register(BITS)
+    return (BITS,)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import StudyProblem
-from tokbench.plugin import did_you_mean, hookimpl
+from tokbench.plugin import did_you_mean
 from tokbench.plugin.metrics import Outcome, StudyContext, StudySpec
-from tokbench.plugin.report import ReporterSpec, SectionSpec
+from tokbench.plugin.report import SectionSpec
 from tokbench_models.validity import csv
 from tokbench_models.validity.block import VALIDITY
 from tokbench_models.validity.options import ALL_TOKENIZERS, SCORES, ValidityStudy
@@ -79,35 +79,26 @@ def run(context: StudyContext, study: ValidityStudy) -> Outcome:
     return correlate(context, study, scores_of(context.plan, study))
 
 
-@hookimpl
-def register_studies(register: Callable[[StudySpec], None]) -> None:
-    """Register the study."""
-    register(
-        StudySpec(
-            name="validity",
-            title="validity",
-            summary="which metrics rank tokenizers as bits per byte do",
-            key="study.validity",
-            options=ValidityStudy,
-            run=run,
-            block=VALIDITY,
-            after=(_MODELS,),
-            long=True,
-            check=check,
-        )
-    )
+SPECS: Final = (
+    StudySpec(
+        name="validity",
+        title="validity",
+        summary="which metrics rank tokenizers as bits per byte do",
+        key="study.validity",
+        options=ValidityStudy,
+        run=run,
+        block=VALIDITY,
+        after=(_MODELS,),
+        long=True,
+        check=check,
+    ),
+    csv.SPEC,
+    csv.TOKENIZERS_SPEC,
+)
 
 
-@hookimpl
-def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section of the report."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench_models.validity.section import SECTION
 
-    register(SECTION)
-
-
-@hookimpl
-def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Register the tables."""
-    register(csv.SPEC)
-    register(csv.TOKENIZERS_SPEC)
+    return (SECTION,)

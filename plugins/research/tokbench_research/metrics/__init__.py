@@ -1,1 +1,1 @@
-""""""
+"""The metric families; each module or folder is one."""

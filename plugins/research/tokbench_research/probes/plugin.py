@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tokbench.measuring.metric import Probe
-from tokbench.plugin import hookimpl, missing_members
+from tokbench.plugin import missing_members
 from tokbench.plugin.metrics import MetricFamily, StudySpec
 from tokbench.plugin.report import SectionSpec
 from tokbench_research.probes.ask import run
@@ -45,31 +45,21 @@ def lacks(probes: Sequence[Probe]) -> str:
     return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
 
 
-@hookimpl
-def register_studies(register: Callable[[StudySpec], None]) -> None:
-    """Register the study."""
-    register(
-        StudySpec(
-            name="probes",
-            title="probes",
-            summary="questions to each tokenizer on texts of their own",
-            run=run,
-            block=PROBES,
-            lacks=lacks,
-        )
-    )
+SPECS: Final = (
+    StudySpec(
+        name="probes",
+        title="probes",
+        summary="questions to each tokenizer on texts of their own",
+        run=run,
+        block=PROBES,
+        lacks=lacks,
+    ),
+    *FAMILIES,
+)
 
 
-@hookimpl
-def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Register the families."""
-    for family in FAMILIES:
-        register(family)
-
-
-@hookimpl
-def register_sections(register: Callable[[SectionSpec], None]) -> None:
-    """Register the section."""
+def late_specs() -> tuple[SectionSpec, ...]:
+    """Return the section, which workers do not import."""
     from tokbench_research.probes.section import SECTION
 
-    register(SECTION)
+    return (SECTION,)

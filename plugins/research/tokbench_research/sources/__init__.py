@@ -1,1 +1,1 @@
-""""""
+"""The corpus sources."""

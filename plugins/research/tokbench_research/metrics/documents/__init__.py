@@ -6,8 +6,8 @@ from tokbench.plugin.report import ReporterSpec
 from tokbench_research.metrics.documents.documents import SPEC as SPEC
 
 
-def load_formats() -> Sequence[ReporterSpec]:
-    """Load lazily: workers need no tables."""
+def late_specs() -> Sequence[ReporterSpec]:
+    """Return the tables, which workers do not import."""
     from tokbench_research.metrics.documents.tables import SPECS
 
     return SPECS

@@ -1,0 +1,1 @@
+"""Trainers of byte-level BPE beyond plain BPE, and adaptation."""

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from package_names import installed
 
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench.registry.packages import FILE, installed, packages
+from tokbench.foundation.packages import FILE, packages
 from tokbench.registry.plugins import load_registry
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +25,7 @@ def test_what_packages_bring_is_up_to_date():
     """To write it again: ``python tests/helpers/package_names.py``, with all packages installed."""
     listed = json.loads(FILE.read_text(encoding="utf-8"))
     assert {f"tokbench-{folder.name}" for folder in FOLDERS} == set(listed)
-    assert installed(load_registry()) == {name: listed[name] for name in sorted(HERE)}
+    assert installed() == {name: listed[name] for name in sorted(HERE)}
 
 
 @pytest.mark.parametrize("package", sorted(packages()))

@@ -17,7 +17,6 @@ from tokbench.foundation.version import __version__
 
 if TYPE_CHECKING:
     from tokbench.api import compare as compare
-    from tokbench.api import leaderboard as leaderboard
     from tokbench.api import load as load
     from tokbench.api import run as run
     from tokbench.api import show as show
@@ -40,7 +39,6 @@ _HOMES: Final = {
     "ResultsError": "foundation.errors",
     "TokbenchError": "foundation.errors",
     "compare": "api",
-    "leaderboard": "api",
     "load": "api",
     "metric": "notebook.own_metric",
     "run": "api",

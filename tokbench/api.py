@@ -52,8 +52,6 @@ from tokbench.results.states import RawStates
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench_maintain.leaderboards.places import Leaderboard
-from tokbench_maintain.leaderboards.places import leaderboard as leaderboard_of
 
 
 def load(tokenizer: str, /, **options: Any) -> Tokenizer:
@@ -274,23 +272,6 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     return NotebookComparison.of(
         compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
     )
-
-
-def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Leaderboard:
-    """Compare many runs: the best of each corpus and metric, with the run of every number.
-
-    Args:
-        paths: the folders of the runs, or their ``results.json``.
-        metrics: ids of metrics; empty for all with a better direction.
-
-    Returns:
-        The leaderboard; ``leaderboard.frame`` is a table with a row for each number.
-
-    Raises:
-        InputError: no run has such a metric.
-        ResultsError: a run has no results, or they are damaged.
-    """
-    return leaderboard_of([NamedRun.read(path) for path in paths], metrics)
 
 
 def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:

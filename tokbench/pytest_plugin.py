@@ -1,12 +1,11 @@
 """The plugin for pytest: ``pytest --tokbench SUITE`` times every tokenizer on every corpus with pytest-benchmark.
 
-It also has the fixtures ``tokbench_tokenizer`` and ``tokbench_pins``. tokbench is imported when one of these is used.
+It also has the fixture ``tokbench_tokenizer``. tokbench is imported when one of these is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,31 +92,6 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
 
     options = dict(given) if isinstance(given, dict) else {"backend": given}
     return tokbench.load(options.pop("backend"), **options)
-
-
-@pytest.fixture(scope="session")
-def tokbench_pins() -> Callable[..., None]:
-    """A function that fails the test if ids of a lock have changed: ``tokbench_pins("ids.lock")``.
-
-    Its second argument is a backend that replaces the pinned ones, as for ``--with``.
-    """
-    return _check_pins
-
-
-def _check_pins(lock: str | Path, other: str = "") -> None:
-    from tokbench.foundation.errors import InputError
-    from tokbench.foundation.progress import silent
-    from tokbench_maintain.pins.check import check_lock
-    from tokbench_maintain.pins.lock import read_lock
-    from tokbench_maintain.pins.terminal import lines
-
-    path = Path(lock)
-    try:
-        checked = check_lock(read_lock(path), path.parent, silent, other=other)
-    except InputError as error:
-        pytest.fail(str(error), pytrace=False)
-    if not checked.same:
-        pytest.fail("\n".join(lines(checked)), pytrace=False)
 
 
 def _tokenizer(suite: Suite, name: str) -> Tokenizer:

@@ -1,6 +1,6 @@
 """Markdown files of the repository as parts of pages of the site.
 
-A page says ``<!-- include plugins/maintain/tokbench_maintain/pins/README.md -->`` or names one section, ``<!-- include FILE#anchor -->``. Nothing
+A page says ``<!-- include FILE -->`` or names one section, ``<!-- include FILE#anchor -->``. Nothing
 is copied: a change of the file is a change of the site. Links are rewritten: a link to an included section leads to the
 page that has it, any other to the page of that file, and one that leads nowhere ends the build.
 """

@@ -97,7 +97,7 @@ def _listed(registry: Registry, kind: str, *, everything: bool) -> list[_Listed]
 
 def _absent(catalogue: Catalogue[Any]) -> list[_Listed]:
     """Return what packages bring that are not installed."""
-    from tokbench.registry.packages import install, packages
+    from tokbench.foundation.packages import install, packages
 
     return [
         _Listed(name, package, "", f"not installed: {install(package)}")

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import sys
+from functools import cached_property
+from importlib.metadata import entry_points
 from typing import Final
 
 import click
 
-from tokbench.cli.adapt import adapt
-from tokbench.cli.check import check
-from tokbench.cli.compare import compare
-from tokbench.cli.cost import cost
 from tokbench.cli.interruption import Interruption, stop_on_signals
-from tokbench.cli.list import list_
-from tokbench.cli.new import new
 from tokbench.cli.options import Debugging, say
-from tokbench.cli.report import report
-from tokbench.cli.run import run
-from tokbench.cli.serve import serve
-from tokbench.cli.show import show
-from tokbench.cli.store import store
-from tokbench.cli.train import train
 from tokbench.foundation.errors import InputError, TokbenchError
-from tokbench.inspect.command import inspect
-from tokbench_maintain.leaderboards.command import leaderboard
-from tokbench_maintain.pins.command import pin
+from tokbench.foundation.packages import bringing, install
 
 _NEW_OBJECTS: Final = 50_000
 """New objects per garbage collection; Python's 700 take a fifth of the start-up time."""
@@ -43,7 +32,51 @@ Begin with one of these:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)
+_COMMANDS: Final = {
+    "run": "tokbench.cli.run",
+    "report": "tokbench.cli.report",
+    "show": "tokbench.cli.show",
+    "cost": "tokbench.cli.cost",
+    "serve": "tokbench.cli.serve",
+    "compare": "tokbench.cli.compare",
+    "new": "tokbench.cli.new",
+    "list": "tokbench.cli.list:list_",
+    "check": "tokbench.cli.check",
+    "inspect": "tokbench.inspect.command",
+    "train": "tokbench.cli.train",
+    "adapt": "tokbench.cli.adapt",
+    "store": "tokbench.cli.store",
+}
+"""The commands of the default installation, each with its module, and its name there if it has another one."""
+
+GROUP: Final = "tokbench.commands"
+"""The entry points of the commands of packages: a name, and a click command as ``module:name``."""
+
+
+class Commands(click.Group):
+    """A group of commands that are imported when they are used."""
+
+    @cached_property
+    def homes(self) -> dict[str, str]:
+        """Return the module of every command, those of packages last."""
+        return {**{found.name: found.value for found in entry_points(group=GROUP)}, **_COMMANDS}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        return sorted(self.homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if home := self.homes.get(cmd_name):
+            module, _, name = home.partition(":")
+            command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
+            return command
+        if package := bringing("command", cmd_name):
+            raise click.UsageError(
+                f"the command {cmd_name!r} comes with the package {package}: {install(package)}", ctx
+            )
+        return None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)
 @click.version_option(package_name="tokbench")
 def tokbench() -> None:
     """Compare and benchmark tokenizers: one YAML file in, one report out.
@@ -51,13 +84,6 @@ def tokbench() -> None:
     Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed (check --backend: some rules
     are broken), 2 bad input (reported before anything is measured), 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
-
-
-for _command in (
-    *(run, report, show, cost, serve, compare, leaderboard, new),
-    *(list_, check, pin, inspect, train, adapt, store),
-):
-    tokbench.add_command(_command)
 
 
 def _show_log() -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from tokbench.foundation.errors import InputError, Problem, close_name
+from tokbench.foundation.packages import bringing, install
 
 SUFFIXES: Final = (".yaml", ".yml")
+
+GROUPS: Final = ("tokbench", "tokbench.commands")
+"""The entry points of plugins and of commands."""
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
@@ -33,10 +39,18 @@ class Suite:
 
 @cache
 def shipped_suites() -> dict[str, Suite]:
-    """Return the suites of tokbench by name, sorted."""
-    folder = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
-    files = sorted(folder.glob("*.yaml"), key=lambda path: path.stem) if folder else []
-    return {path.stem: _suite(path) for path in files}
+    """Return the suites of tokbench and of the packages of plugins by name, sorted; tokbench's own win."""
+    own = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
+    files = [path for folder in (*_folders_of_packages(), own) if folder for path in folder.glob("*.yaml")]
+    return {path.stem: _suite(path) for path in sorted(files, key=lambda path: path.stem)}
+
+
+def _folders_of_packages() -> Iterator[Path]:
+    """Yield the folder ``configs`` in each installed package of plugins."""
+    modules = {found.value.partition(".")[0]: None for group in GROUPS for found in entry_points(group=group)}
+    for module in modules:
+        spec = find_spec(module) if module != _PACKAGE.name else None
+        yield from (Path(folder) / "configs" for folder in (spec and spec.submodule_search_locations) or ())
 
 
 def _suite(path: Path) -> Suite:
@@ -55,6 +69,8 @@ def find_suite(name: str) -> Suite:
         close = close_name(name, suites)
         hint = f"did you mean {close!r}? " if close else ""
         message = f"no shipped suite is called {name!r}; {hint}Known: {', '.join(suites)}"
+        if package := bringing("suite", name):
+            message = f"the suite {name!r} comes with the package {package}: {install(package)}"
         raise InputError([Problem("", message)])
     return suites[name]
 

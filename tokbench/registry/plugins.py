@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
+from tokbench.foundation.packages import OWN, bringing, install, is_own
 from tokbench.registry import hookspecs
-from tokbench.registry.packages import OWN, bringing, install, is_own
 from tokbench.registry.parts import declared
 from tokbench.registry.signatures import wrong_signatures
 

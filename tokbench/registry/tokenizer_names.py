@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tokbench.config.strict_yaml import plain_scalar
 from tokbench.foundation.errors import InputError, Problem, close_name, did_you_mean
 from tokbench.foundation.failures import attempt
+from tokbench.foundation.packages import bringing, install
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_files import FOLDER, endings, readers_of
 from tokbench.tokenizers.options import GivenOptions, local_path
@@ -149,8 +150,12 @@ class Grammar:
         backends, (backend, colon, _) = self.registry.backends, name.partition(":")
         if unloaded := backends.not_loaded(backend):
             return unloaded
+        if package := colon and bringing("backend", backend):
+            return f"the backend {backend!r} comes with the package {package}: {install(package)}"
         if colon:
             return f"unknown backend {backend!r}; {did_you_mean(backend, backends.entries)}"
+        if package := bringing("tokenizer", name) or bringing("backend", name):
+            return f"the tokenizer {name!r} comes with the package {package}: {install(package)}"
         published = self.published()
         if close := close_name(name, [*published, *backends.entries, *self.known]):
             return f"unknown tokenizer {name!r}; did you mean {close!r}?"

@@ -6,10 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from tokbench.registry.plugins import Registry
+from typing import Final
 
 OWN: Final = "tokbench"
 """The distribution of the core and the default plugins."""
@@ -49,14 +46,3 @@ def install(package: str) -> str:
     'pip install tokbench-cluster (in a clone: pip install -e plugins/cluster)'
     """
     return f"pip install {package} (in a clone: pip install -e plugins/{package.removeprefix(f'{OWN}-')})"
-
-
-def installed(registry: Registry) -> dict[str, dict[str, list[str]]]:
-    """Return what ``packages.json`` should say of the packages that are installed."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for catalogue in registry.catalogues:
-        for name, entry in sorted(catalogue.entries.items()):
-            distribution = entry.plugin.distribution
-            if distribution.startswith(f"{OWN}-"):
-                found.setdefault(distribution, {}).setdefault(catalogue.kind, []).append(name)
-    return dict(sorted(found.items()))

@@ -1,9 +1,11 @@
 """The packages of plugins/: each builds alone, brings what packages.json says, and is named where it is missing."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import distributions, entry_points
 from pathlib import Path
 
@@ -11,13 +13,17 @@ import pytest
 from click.testing import CliRunner
 from package_names import installed
 
+from tokbench import plugin
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.packages import FILE, packages
+from tokbench.plugin import metrics, report
 from tokbench.registry.plugins import load_registry
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml") if path.parent.name != "template")
+DOOR = {"tokbench.plugin": plugin, "tokbench.plugin.metrics": metrics, "tokbench.plugin.report": report}
+ROOMS = [ROOT / "tokbench" / room for room in ("formats", "metrics", "sources", "studies")]
 HERE = {found.name for found in distributions()} & set(packages())
 
 
@@ -60,3 +66,44 @@ def test_a_package_is_built_alone_and_lists_what_it_brings(folder, tmp_path):
     listed = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60).stdout)
     names = {entry["name"] for kind in listed.values() for entry in kind}
     assert names.issuperset(name for some in packages()[f"tokbench-{folder.name}"].values() for name in some)
+
+
+def imports(folder):
+    """Yield the module and the name of every import of tokbench and of its plugins in a folder."""
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, "") for alias in node.names if alias.name.startswith("tokbench"))
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"plugin", "tokbench.plugin"}:
+                yield "tokbench.plugin", node.attr
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tokbench"):
+                for alias in node.names:
+                    is_module = (ROOT / node.module.replace(".", "/") / f"{alias.name}.py").exists()
+                    yield (f"{node.module}.{alias.name}", "") if is_module else (node.module, alias.name)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_package_needs_the_door_and_what_it_lists(folder):
+    """``beyond-the-door`` in its pyproject.toml names the modules that it needs alone, and that may change any day."""
+    with (folder / "pyproject.toml").open("rb") as file:
+        listed = tomllib.load(file)["tool"]["tokbench"]["beyond-the-door"]
+    own = f"tokbench_{folder.name}"
+    found = {module for module, _ in imports(folder / own) if module.split(".")[0] != own}
+    assert sorted(found - {*DOOR, "tokbench"}) == listed
+
+
+def test_the_door_is_narrow_and_two_plugins_use_every_name():
+    users = {}
+    for folder in (
+        *FOLDERS,
+        *ROOMS,
+        ROOT / "plugins/tokbench_plugins",
+        ROOT / "plugins/template",
+        ROOT / "tests/helpers",
+    ):
+        for _, name in imports(folder):
+            users.setdefault(name, set()).add(folder)
+    for module, most in zip(DOOR.values(), (40, 30, 30), strict=True):
+        names = set(module.__all__) - {"__version__"}
+        assert len(names) <= most
+        assert {name for name in names if len(users.get(name, ())) < 2} == set(), module.__name__

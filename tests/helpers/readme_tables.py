@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel
 
 import tokbench
-import tokbench.plugin
+from tokbench import plugin
 from tokbench.config.model import (
     CorpusEntry,
     Limits,
@@ -29,6 +29,8 @@ from tokbench.config.model import (
 )
 from tokbench.config.suites import shipped_suites
 from tokbench.measuring.metric import Role
+from tokbench.plugin import metrics as door_to_metrics
+from tokbench.plugin import report as door_to_reports
 from tokbench.registry.plugins import hookspecs, load_registry
 from tokbench.registry.tokenizer_names import catalogue
 from tokbench.report.cells import LOSSY
@@ -39,7 +41,6 @@ from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
 from tokbench.tokenizers import engine_contract
-from tokbench_models.validity.options import Hypothesis, ValidityStudy
 from tokbench_plugins.proofs import rows as proof_rows
 
 ROOT = Path(__file__).parents[2]
@@ -56,15 +57,20 @@ MEASURED = {
 }
 """The tables for which something is measured, and which therefore take their time."""
 
+DOOR = {**vars(plugin), **vars(door_to_metrics), **vars(door_to_reports)}
+"""The names of the door."""
+
 GUIDE = ROOT / "plugins" / "README.md"
 TEMPLATE = GUIDE.parent / "template"
-EXAMPLES = {
-    **{name: f"{name}.py" for name in ("backend", "metric", "corpus", "reporter")},
-    "study": "indents/study.py",
-    "study registration": "indents/__init__.py",
-    "section": "indents/section.py",
-}
+EXAMPLES = {name: f"{name}.py" for name in ("backend", "metric", "study", "corpus", "reporter")}
 """By name, the modules of the template that the guide shows."""
+
+PACKAGES = ROOT / "plugins"
+REFERENCES = {
+    PACKAGES / name / "docs" / "reference.md": (f"package {name}",)
+    for name in ("engines", "models", "research", "trainers")
+}
+"""The packages with specs, each with the page of what it brings."""
 
 BACKENDS = ROOT / "plugins" / "tokbench_plugins" / "README.md"
 VOCABULARY = ROOT / "tokbench" / "studies" / "vocabulary_size" / "README.md"
@@ -77,6 +83,7 @@ SECTIONS = {
     ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
     VOCABULARY: ("equal size",),
     GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
+    **REFERENCES,
 }
 
 
@@ -143,10 +150,17 @@ def equal_size(results):
     return table(["vocabulary", *(f"{size:,}" for size in columns), "own size"], rows)
 
 
-def configurations():
+def brought(kind, origin="tokbench"):
+    """The specs of one kind that a distribution brings, by name."""
+    entries = getattr(load_registry(), kind).entries
+    return [(name, entry.spec) for name, entry in sorted(entries.items()) if entry.plugin.distribution == origin]
+
+
+def configurations(folder=CONFIGS):
     rows = [
         (f"`{suite.name}`", f"[{suite.path.name}]({suite.path.name})", suite.summary, "test data" * suite.needs_data)
         for suite in shipped_suites().values()
+        if suite.path.parent == folder
     ]
     return table(["suite", "file", "what it shows", "needs"], rows)
 
@@ -197,16 +211,13 @@ def study():
     parts = [
         ("### `vocabulary:`", VocabularyStudy),
         ("### `vocabulary: model:`", Model),
-        ("### `validity:`", ValidityStudy),
-        ("### `validity: hypotheses: [{…}]`", Hypothesis),
     ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 
 
-def backends():
+def backends(origin="tokbench"):
     rows = []
-    for name, entry in sorted(load_registry().backends.entries.items()):
-        spec = entry.spec
+    for name, spec in brought("backends", origin):
         verbs = " and ".join(verb for verb, has in (("load", spec.load), ("train", spec.train)) if has)
         main = ", ".join(f"`{option}`" for option in dict.fromkeys((spec.main, spec.train_main)) if option)
         rows.append((f"`{name}`", verbs, main, spec.summary, spec.install and f"`{spec.install}`"))
@@ -237,11 +248,10 @@ def options_table(rows):
     return table(["option", "for", "default", "what it does"], rows)
 
 
-def backend_options():
+def backend_options(origin="tokbench"):
     """A small table for each backend; an option of loading and training that is the same stands there once."""
     parts = []
-    for name, entry in sorted(load_registry().backends.entries.items()):
-        spec = entry.spec
+    for name, spec in brought("backends", origin):
         rows, long = {}, ""
         for verb, has, model in (("load", spec.load, spec.load_options), ("train", spec.train, spec.train_options)):
             found = table_of(model) if has else []
@@ -257,37 +267,59 @@ def backend_options():
     return "\n\n".join(parts)
 
 
-def source_options():
+def source_options(origin="tokbench"):
     return "\n\n".join(
-        f"### `{name}`\n\n{capitalized(entry.spec.summary)}.\n\n{options_table(table_of(entry.spec.options))}"
-        for name, entry in sorted(load_registry().corpora.entries.items())
+        f"### `{name}`\n\n{capitalized(spec.summary)}.\n\n{options_table(table_of(spec.options))}"
+        for name, spec in brought("corpora", origin)
     )
 
 
-def metric_options():
+def metric_options(origin="tokbench"):
     return "\n\n".join(
-        f"### `{name}`\n\n{options_table(table_of(entry.spec.options))}"
-        for name, entry in sorted(load_registry().metrics.entries.items())
-        if entry.spec.options.model_fields
+        f"### `{name}`\n\n{options_table(table_of(spec.options))}"
+        for name, spec in brought("metrics", origin)
+        if spec.options.model_fields
     )
 
 
-def report_formats():
-    rows = [
-        (f"`{name}`", f"`{entry.spec.filename}`", entry.spec.summary)
-        for name, entry in sorted(load_registry().reporters.entries.items())
-    ]
+def report_formats(origin="tokbench"):
+    rows = [(f"`{name}`", f"`{spec.filename}`", spec.summary) for name, spec in brought("reporters", origin)]
     return table(["format", "file", "what it is"], rows)
+
+
+def study_options(origin="tokbench"):
+    return "\n\n".join(
+        f"### `{spec.key or name}`\n\n{capitalized(spec.summary)}.\n\n{options_table(table_of(spec.options))}"
+        for name, spec in brought("studies", origin)
+    )
+
+
+def package(name):
+    """All that a package brings, as the page of its reference."""
+    origin, kinds = f"tokbench-{name}", ("backends", "corpora", "metrics", "studies", "reporters", "executors")
+    there = {kind for kind in kinds if brought(kind, origin)}
+    suites = PACKAGES / name / f"tokbench_{name}" / "configs"
+    parts = [
+        ("Suites", suites.is_dir() and configurations(suites).replace("](", f"](../tokbench_{name}/configs/")),
+        ("Backends", "backends" in there and backends(origin)),
+        ("Options of backends", "backends" in there and backend_options(origin)),
+        ("Sources of corpora", "corpora" in there and source_options(origin)),
+        ("Metrics", "metrics" in there and metrics(origin)),
+        ("Options of metrics", "metrics" in there and metric_options(origin)),
+        ("Studies", "studies" in there and study_options(origin)),
+        ("Report formats", "reporters" in there and report_formats(origin)),
+    ]
+    return "\n\n".join(f"## {title}\n\n{part}" for title, part in parts if part)
 
 
 def capitalized(text):
     return text[:1].upper() + text[1:]
 
 
-def metrics():
+def metrics(origin="tokbench"):
     """A table for each family; metrics that differ in a number alone share one row."""
     parts = []
-    for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items())):
+    for _, spec in brought("metrics", origin):
         rows = []
         for _, alike in itertools.groupby(spec.values, key=lambda value: re.sub(r"\d+", "#", value.id + value.formula)):
             first, *more = alike
@@ -308,7 +340,7 @@ def hooks():
             [kind] = re.findall(r"Callable\[\[(\w+)\]", str(parameter.annotation))
             fields = (
                 f"`{field.name}`" + (" (required)" if field.default is dataclasses.MISSING else "")
-                for field in dataclasses.fields(getattr(tokbench.plugin, kind))
+                for field in dataclasses.fields(DOOR[kind])
             )
             rows.append((f"`{name}({parameter.name})`", f"`{kind}`", ", ".join(fields)))
     return table(["hook", "registers", "with"], rows)
@@ -344,6 +376,8 @@ def module_of(name):
 def made(name):
     if name.endswith(" example"):
         return example(name.removesuffix(" example"))
+    if name.startswith("package "):
+        return package(name.removeprefix("package "))
     return MEASURED[name]() if name in MEASURED else globals()[name.replace(" ", "_")]()
 
 

@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+from tokbench.measuring.asking import ask_each
 from tokbench.measuring.cell import make_cell
 from tokbench.measuring.counted import TOKEN_PLACES, Basis, counted, declared
-from tokbench.measuring.encoded_shard import DECODING, EncodedShard
+from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import Job, JobContext
 from tokbench.measuring.metric import (
@@ -28,7 +29,6 @@ from tokbench.results.study_blocks import BlockType
 from tokbench.statistics.jackknife import interval, student_t
 
 __all__ = [
-    "DECODING",
     "OWN_TEXTS",
     "TOKEN_PLACES",
     "WHOLE",
@@ -53,6 +53,7 @@ __all__ = [
     "Sums",
     "TimedOutcome",
     "TimedText",
+    "ask_each",
     "counted",
     "declared",
     "interval",

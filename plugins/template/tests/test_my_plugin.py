@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import tokbench.testing
-from my_tokbench_plugin.indents.study import INDENTS
+from my_tokbench_plugin.study import INDENTS
 
 test_conformance = tokbench.testing.conformance("chunks", size=2)
 

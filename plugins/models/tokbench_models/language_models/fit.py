@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.store import Key, Store, open_store_if_usable
 from tokbench.measuring.cell import Values
-from tokbench.measuring.encoded_shard import ENCODING
+from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.plugin import (
     Encoded,
@@ -31,7 +31,6 @@ from tokbench.plugin import (
     vocab_size_of,
 )
 from tokbench.plugin.metrics import (
-    DECODING,
     WHOLE,
     AskedJobs,
     Job,

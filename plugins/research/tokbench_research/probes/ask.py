@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+from tokbench.measuring.encoded_shard import DECODING
 from tokbench.measuring.metric import Answer, Probe, Segmented
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.plugin import Failure, Options, Tokenizer, attempt, doing, tracebacks
 from tokbench.plugin.metrics import (
-    DECODING,
     OWN_TEXTS,
     WHOLE,
     AskedJobs,

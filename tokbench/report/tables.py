@@ -296,13 +296,13 @@ class CellTables:
         return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
 
     def _sums_of(self, one: Cell, two: Cell) -> tuple[Sums | None, Sums | None]:
-        kept, family = self._sums, self.metric(one.metric).family
-        if kept is None:
-            return None, None
-        return (
-            kept.sums(one.tokenizer, one.corpus, one.group, family),
-            kept.sums(two.tokenizer, two.corpus, two.group, family),
-        )
+        first, second = (self.sums(cell.metric, cell.corpus, cell.group, cell.tokenizer) for cell in (one, two))
+        return first, second
+
+    def sums(self, metric: str, corpus: str, group: str, tokenizer: str) -> Sums | None:
+        """Return the sums of a metric's family at a place; ``None`` if the run did not keep them."""
+        kept = self._sums
+        return kept.sums(tokenizer, corpus, group, self.metric(metric).family) if kept else None
 
     @cached_property
     def _sums(self) -> KeptSums | None:

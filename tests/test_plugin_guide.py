@@ -18,7 +18,7 @@ schema: tokbench/1
 name: mine
 corpora: {lines: {source: jsonl, path: lines.jsonl, group: en}}
 tokenizers:
-  chunks: {backend: chunks, size: 2}
+  words: {backend: words, words: [return, x]}
   bytes: {backend: utf8_bytes}
 metrics: [compression]
 study:
@@ -131,10 +131,10 @@ def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path
 @slow
 def test_the_study_is_in_results_and_reports_and_kept(command, tmp_path):
     assert "tokenizers from the store" not in command("run", "run.yaml", "-o", "out", "-v")
-    counted = {"chunks": [5, 6], "bytes": [9, 12]}
+    counted = {"words": [2, 5], "bytes": [9, 12]}
     assert block(tmp_path / "out") == {"version": 1, "body": {"widths": [1, 4], "tokens": counted, "reasons": {}}}
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| tokenizer | 1 | 4 |\n| --- | ---: | ---: |\n| chunks | 5 | 6 |\n| bytes | 9 | 12 |\n" in markdown
+    assert "| tokenizer | 1 | 4 |\n| --- | ---: | ---: |\n| words | 2 | 5 |\n| bytes | 9 | 12 |\n" in markdown
     assert '<section id="indents"' in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "counting indents: 2 tokenizers from the store" in command("run", "run.yaml", "-o", "again", "-v")
     assert block(tmp_path / "again") == block(tmp_path / "out")
@@ -152,7 +152,7 @@ def test_a_tokenizer_that_fails_in_the_study_costs_itself_alone(command, tmp_pat
     said = command("run", "run.yaml", "-o", "out", code=1)
     assert "the study indents: picky: " in said
     body = block(tmp_path / "out")["body"]
-    assert body["tokens"] == {"chunks": [5, 6], "bytes": [9, 12]}
+    assert body["tokens"] == {"words": [2, 5], "bytes": [9, 12]}
     assert "too many spaces" in body["reasons"]["picky"]
     assert {cell.status for cell in Results.read(tmp_path / "out").cells} == {"ok"}
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")

@@ -1,32 +1,34 @@
-"""A backend: every ``size`` bytes are a token."""
+"""A backend: a text is split at white space; listed words are tokens, everything else is bytes."""
+
+import re
 
 from pydantic import Field
 from tokbench.plugin import BackendSpec, Options, check_id
 
 
-class ChunkOptions(Options):
-    size: int = Field(default=2, ge=1, le=2, description="bytes in a token")
+class WordOptions(Options):
+    words: tuple[str, ...] = Field(default=("the", "of", "and"), description="the words that are tokens")
 
 
-class Chunks:
+class Words:
     lossless = True  # every text decodes to itself
 
-    def __init__(self, options: ChunkOptions) -> None:
-        self._size = options.size
-        self.vocab_size = 257**options.size
+    def __init__(self, options: WordOptions) -> None:
+        words = [space + word for word in options.words for space in ("", " ")]
+        self._tokens = [bytes([byte]) for byte in range(256)] + [word.encode() for word in words]
+        self._ids = {token: token_id for token_id, token in enumerate(self._tokens)}
+        self.vocab_size = len(self._tokens)
 
-    def encode(self, text: str, /) -> list[int]:  # a byte is a digit from 1 to 256; 0 fills the last chunk
-        data = text.encode()
-        chunks = (data[i : i + self._size] for i in range(0, len(data), self._size))
-        return [sum((byte + 1) * 257**k for k, byte in enumerate(chunk)) for chunk in chunks]
+    def encode(self, text: str, /) -> list[int]:
+        pieces = [piece.encode() for piece in re.findall(r"\s?\S+|\s", text)]
+        return [token_id for piece in pieces for token_id in ([self._ids[piece]] if piece in self._ids else piece)]
 
     def token_bytes(self, token_id: int, /) -> bytes:
         check_id(token_id, self.vocab_size)  # raises ValueError
-        digits = (token_id // 257**k % 257 for k in range(self._size))
-        return bytes(digit - 1 for digit in digits if digit)
+        return self._tokens[token_id]
 
     def decode(self, ids, /) -> str:
         return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
 
 
-SPEC = BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=ChunkOptions)
+SPEC = BackendSpec(name="words", summary="listed words, and bytes", load=Words, load_options=WordOptions)

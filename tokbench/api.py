@@ -31,7 +31,6 @@ from tokbench.engine.folder import make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.train import train_here
 from tokbench.engine.train_run import train_run
 from tokbench.engine.trained_shares import TrainedShares
@@ -215,20 +214,19 @@ def run(
 def _run(
     config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress
 ) -> NotebookResults:
-    created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
+    created, start = datetime.now(UTC), time.perf_counter()
     with worker_pool(config, progress, way) as pool:
-        surveys = StoredSurveys(kept)
-        checked = check(config, pool, surveys)
+        checked = check(config, pool)
         if folder:
             make_folder(folder)
-        stored = StoredWork(kept, checked.registry, checked.plan, began)
+        stored = StoredWork(kept, checked.registry, checked.plan)
         with progress.phase("training"):
             checked, stopped = train_run(checked, folder, pool, stored)
             prepared = checked.prepared
             stored.identify(prepared)
         with progress.phase("measuring"):
             names = [tokenizer.name for tokenizer in prepared if tokenizer.facts and not stopped]
-            evaluation = evaluate(checked.plan, names, pool, stored, surveys)
+            evaluation = evaluate(checked.plan, names, pool, stored)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)

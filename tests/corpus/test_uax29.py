@@ -1,7 +1,6 @@
 """Word boundaries and grapheme clusters: Unicode's own test files, the rules of UAX #29 one by one, and the versions."""
 
 import re
-import string
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,9 +21,6 @@ from tokbench.corpus.words.unicode_tables import (
     bit_table,
     segmentation_versions,
 )
-from tokbench.foundation.jit import has_numba
-
-needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 
 UNICODE = Path("/usr/share/unicode")
 """The folder of Debian's package unicode-data."""
@@ -142,28 +138,6 @@ WRITTEN = [
 def test_lines_by_hand(property_, line):
     [(_, text, expected)] = cases([line])
     assert breaks(text, property_) == expected == RULES[property_](text)
-
-
-def both_ways(monkeypatch, data):
-    """Return the words of a text in UTF-8 as numpy finds them, and as compiled code does."""
-    found = []
-    for compiled in (False, True):
-        monkeypatch.setattr(uax29, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
-        found.append(uax29_spans(data).tolist())
-    return found
-
-
-@needs_numba
-@given(
-    text=st.text(string.ascii_letters[:4] + "1_'.,;:\" \n\t-", max_size=30), foreign=HARD_TEXT, at=st.integers(0, 30)
-)
-def test_compiled_code_and_numpy_find_the_same_words(text, foreign, at):
-    """Text of ASCII alone, with a little other text inside, and both alone."""
-    inside = f"{text[:at]}{foreign}{text[at:]}" + " it's" * 400
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        for data in map(str.encode, (text, inside, foreign)):
-            plain, compiled = both_ways(monkeypatch, data)
-            assert plain == compiled
 
 
 @cache

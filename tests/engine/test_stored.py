@@ -4,16 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from counting import Counting, counted, noted
+from counting import counted, noted
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.engine import surveys
 from tokbench_research.probes.block import PROBES
 
 ONE = "  one: {backend: counting}"
@@ -203,20 +201,6 @@ def test_a_plugin_whose_code_changed_is_another(stored, write_config, corpus, tm
         assert encoded() == times
 
 
-def test_nothing_is_kept_of_files_that_are_written_meanwhile(counting, write_config, corpus, tmp_path, monkeypatch):
-    vocabulary = tmp_path / "vocabulary.txt"
-    vocabulary.write_text("one", encoding="utf-8")
-    tokenizers, encode = f"  one: {{backend: counting, name: '{vocabulary}'}}", Counting.encode_batch
-
-    def writes(self, texts, /):
-        vocabulary.write_text("two", encoding="utf-8")
-        return encode(self, texts)
-
-    monkeypatch.setattr(Counting, "encode_batch", writes)
-    results = run(write_config(corpora=corpus, tokenizers=tokenizers))
-    assert any("was written to during the run" in each for each in results.from_store)
-
-
 @pytest.mark.slow
 def test_the_command_train_and_runs_share_their_trainings(counting, write_config, corpus, tmp_path):
     def trained():
@@ -271,44 +255,3 @@ def test_probes_and_differing_documents_are_not_encoded_again(counting, write_co
     assert second.studies.get(PROBES) == first.studies.get(PROBES)
     assert second.differences == first.differences
     assert "probing: " in str(second.from_store)
-
-
-def written_before(seconds, folder):
-    """Give the texts of a folder the time at which somebody wrote them so many seconds ago."""
-    for file in folder.glob("?.txt"):
-        os.utime(file, ns=(0, (int(time.time()) - seconds) * 10**9))
-
-
-@pytest.mark.parametrize("limit", [None, 1])
-def test_text_of_unchanged_files_is_not_read(counting, write_config, corpus, tmp_path, limit):
-    tokenizers, file = f"{ONE}\n{TRAINED}", tmp_path / "x.txt"
-    path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, origins]")
-    written_before(60, tmp_path)
-    first, old = run(path, limit=limit), file.stat()
-    # The file gets other text and its old time: a run that read it would see that.
-    file.write_text("bcd\nbcb\n", encoding="utf-8")
-    assert file.stat().st_size == old.st_size
-    os.utime(file, ns=(0, old.st_mtime_ns))
-    second = run(path, limit=limit)
-    assert table(second) == table(first)
-    assert second.corpora == first.corpora
-    assert second.states == first.states
-    # A metric that is added needs the text.
-    grown = run(write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, fertility]"), limit=limit)
-    reasons = {each.reason for each in grown.cells if each.corpus == "c"}
-    assert all("or if nothing does, touch them: their times are those of other text" in reason for reason in reasons)
-    # With another time the files are read.
-    written_before(30, tmp_path)
-    third = run(path, limit=limit)
-    assert table(third) != table(first)
-    assert table(third) == table(run(path, limit=limit, store=False))
-
-
-def test_a_file_that_was_just_written_is_read_again(counting, write_config, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(surveys, "_GRANULARITY", 60 * 10**9)  # on a busy machine seconds pass before it is read
-    path, file = write_config(corpora=corpus, tokenizers=ONE), tmp_path / "x.txt"
-    written_before(1, tmp_path)
-    first, old = run(path), file.stat()
-    file.write_text("bcd\nbcb\n", encoding="utf-8")
-    os.utime(file, ns=(0, old.st_mtime_ns))  # as a clock that counts in seconds would leave it
-    assert run(path).corpora["c"].sha256 != first.corpora["c"].sha256

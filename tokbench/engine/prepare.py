@@ -15,7 +15,6 @@ from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
-from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import MEASURED, PeakMemory
@@ -46,8 +45,6 @@ class TrainTokenizer(Job):
     corpora: tuple[str, ...]
     alone: bool
     """Train in a process in which no other tokenizers have been, so that its memory can be measured."""
-    second: bool = False
-    """Train to the end. The first time, training alone ends once something was compiled, which must not be measured."""
 
     @property
     def needs_fresh_process(self) -> bool:
@@ -68,8 +65,6 @@ class TrainTokenizer(Job):
                 documents += 1
                 n_bytes += len(text.encode())
                 yield group, text
-                if self.alone and not self.second and compilations() > compiled_before:
-                    raise BackendError("the training begins again, because its time includes that of compiling")
 
         def report(done: int, total: int) -> None:
             nonlocal steps
@@ -216,7 +211,7 @@ def train_one(
     answer: Training | WorkerDied = pool.ask(job, feeds)
     if alone and isinstance(answer, Training) and answer.compiled:
         pool.end()
-        answer = pool.ask(replace(job, second=True), feeds)
+        answer = pool.ask(job, feeds)
     return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 

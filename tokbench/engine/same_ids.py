@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.corpus.shards import Shard
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.job import TokenizerJob
@@ -86,7 +86,7 @@ class SameIds:
                 column = 0 if by_ids else 1
                 self._compare(shard, one, known[one][:, column] == known[other][:, column])
 
-    def close(self, shard: Shard | ShardMark) -> None:
+    def close(self, shard: Shard) -> None:
         self._open.pop(shard.key, None)
 
     def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,9 +223,8 @@ class NamedTokenizers:
             pool.keep(name, recipe)
         if self._config is None:
             return list(self._names)
-        began = time.time_ns()
         registry, plan, prepared = check(self._config, pool)
-        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan, began)))
+        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
         if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
                 [

@@ -29,7 +29,6 @@ from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
 from tokbench.engine.folder import make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
-from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.train import train_here
 from tokbench.engine.train_run import train_run
@@ -46,8 +45,9 @@ from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
-from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import RawStates
+from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+from tokbench.segmentation.segmented_text import SegmentedText
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer

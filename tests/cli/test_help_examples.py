@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.engine.segment import recipe_of
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import Grammar
+from tokbench.segmentation.segment import recipe_of
 
 CONFIG = """\
 schema: tokbench/1

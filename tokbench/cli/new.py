@@ -81,9 +81,9 @@ def new(
 def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[str], weights: dict[str, float]) -> str:
     from tokbench.cli.documents import DOCUMENTS
     from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
-    from tokbench.engine.segment import recipe_of
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
+    from tokbench.segmentation.segment import recipe_of
 
     grammar = Grammar(load_registry())
     for name in tokenizers:

@@ -17,7 +17,6 @@ from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder, save_whole
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.segment import encoded_texts, text_sums
 from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
@@ -31,6 +30,7 @@ from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
+from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
 from tokbench.tokenizers.options import Options

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.report import segmentation
+from tokbench.segmentation import token_view
 
 FIZZBUZZ = """\
 for number in range(1, 16):
@@ -23,7 +23,7 @@ HOSTILE = "<script>alert(1)</script> \u202e\x1b[31m {{ 7 * 7 }} &amp; \x00 👩�
 
 
 def lines(texts, *, colours=False):
-    return [line.plain for line in segmentation.terminal(texts, colours=colours)]
+    return [line.plain for line in token_view.terminal(texts, colours=colours)]
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +94,13 @@ def test_a_loss_is_told(write_config):
     assert not found.round_trip
     assert any("lost in part" in line for line in lines([text]))
     assert any("bytes per token‡" in line for line in lines([text]))
-    assert json.loads(segmentation.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
+    assert json.loads(token_view.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
 
 
 @pytest.mark.slow
 def test_hostile_text_is_inert():
     texts = tokbench.show([("<b>label</b>", HOSTILE)], ["utf8_bytes", "utf32_units"], merges=True, workers=0)
-    page = segmentation.html(texts)
+    page = token_view.html(texts)
     assert "<script" not in page
     assert "<b>label" not in page
     assert "\u202e" not in page
@@ -109,8 +109,8 @@ def test_hostile_text_is_inert():
     assert "\\u{202e}\\u{1b}[31m" in shown
     for line in lines(texts, colours=True):
         assert line.replace("\n", "").isprintable()
-    assert json.loads(segmentation.as_json(texts))["texts"][0]["text"] == HOSTILE
-    assert segmentation.html(texts) == page
+    assert json.loads(token_view.as_json(texts))["texts"][0]["text"] == HOSTILE
+    assert token_view.html(texts) == page
 
 
 def test_a_lone_surrogate_is_no_text():

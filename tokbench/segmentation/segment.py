@@ -29,7 +29,7 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
-from tokbench.results.segmentation import Segmentation, SegmentedText
+from tokbench.segmentation.segmented_text import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer

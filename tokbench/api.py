@@ -30,7 +30,6 @@ from tokbench.engine.finish import Finished, finish, measured_shares, pack_state
 from tokbench.engine.folder import make_folder, write_again, write_reports
 from tokbench.engine.further import Further, measure_further
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.train import train_here
 from tokbench.engine.train_run import train_run
 from tokbench.engine.trained_shares import TrainedShares
 from tokbench.engine.workers.executor import Executor
@@ -51,6 +50,7 @@ from tokbench.segmentation.segmented_text import SegmentedText
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench.training.train import train_here
 
 
 def load(tokenizer: str, /, **options: Any) -> Tokenizer:

@@ -161,7 +161,7 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
         for number in order:
             same_ids.take(shards[number], "first", np.array([[7, 1], [9, 1]], dtype=np.uint64))
             same_ids.take(shards[number], "second", np.column_stack([got[number], [1, 1]]).astype(np.uint64))
-        same_ids.finish(pool, StoredWork(None, registry, plan, 0))
+        same_ids.finish(pool, StoredWork(None, registry, plan))
     [difference] = same_ids.differences
     assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)
     assert difference.first.text == "é one"

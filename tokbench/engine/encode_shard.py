@@ -89,12 +89,12 @@ class EncodeShard(Job):
     options: Mapping[str, Options]
     much_text: bool = False
     """Whether the corpus is so large that a tokenizer saves time by preparing for it."""
-    retry: bool = False
-    """Whether it has ended another process before: then each document is tried by itself first."""
+    retry_of: WorkerDied | None = None
+    """The death of the process that has done it before: then each document is tried by itself first."""
 
     @property
     def needs_fresh_process(self) -> bool:
-        return self.retry
+        return self.retry_of is not None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -108,18 +108,19 @@ class EncodeShard(Job):
             if isinstance(loaded, Failure):
                 yield ShardStates(name, dict.fromkeys(families, loaded))
                 continue
-            if self.retry:
-                self._try_documents(loaded)
+            if self.retry_of:
+                self._try_documents(loaded, self.retry_of.heartbeat.verb)
             with doing(ENCODING, tokenizer=name, place=place):
                 yield self._measure(context, loaded, families)
 
-    def _try_documents(self, loaded: LoadedTokenizer) -> None:
-        """Encode and decode document by document: if the process ends again, its heartbeat names the document."""
+    def _try_documents(self, loaded: LoadedTokenizer, verb: str) -> None:
+        """Do what ended a process document by document: if this one ends, too, its heartbeat names the document."""
         tokenizer = loaded.tokenizer
-        for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
+        documents = zip(self.shard.texts, self.shard.origins, strict=True)
+        for text, origin in documents if verb in {ENCODING, DECODING} else ():
             with doing(ENCODING, tokenizer=loaded.name, place=f"{_place(self.shard)}, {_DOCUMENT}{origin}"):
                 encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                if not isinstance(encoded, Failure):
+                if verb == DECODING and not isinstance(encoded, Failure):
                     with doing(DECODING):
                         attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
 

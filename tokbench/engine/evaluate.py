@@ -212,7 +212,7 @@ class _Evaluator:
             again = self._again.popleft()
             if job := self._encode_shard(again.shard, again.wanted):
                 self._at_work(job)
-                return replace(job, retry=again.retry)
+                return replace(job, retry_of=again.retry_of)
         memory = self._pool.in_memory
         while part := self._next_part(memory):
             if job := self._encode_shard(*part):
@@ -322,18 +322,18 @@ class _Evaluator:
         if name in left:
             left.remove(name)
             # A hang is repeated only if that can find its document.
-            if job.retry or (died.failure.timed_out and died.heartbeat.verb not in {ENCODING, DECODING}):
+            if job.retry_of or (died.failure.timed_out and died.heartbeat.verb not in {ENCODING, DECODING}):
                 self._end(job, name, died)
                 left.append(name)  # the families that go on measure it
             else:
-                self._again.append(replace(job, wanted={name: job.wanted[name]}, retry=True))
-        self._again.append(replace(job, wanted={tokenizer: job.wanted[tokenizer] for tokenizer in left}, retry=False))
+                self._again.append(replace(job, wanted={name: job.wanted[name]}, retry_of=died))
+        self._again.append(replace(job, wanted={tokenizer: job.wanted[tokenizer] for tokenizer in left}, retry_of=None))
 
     def _end(self, job: EncodeShard, name: str, died: WorkerDied) -> None:
         """Measure nothing more with a tokenizer, or by the one family that was at work with it."""
-        failure, heartbeat = died.failure, died.heartbeat
-        if job.retry and not in_document(died) and heartbeat.verb in {ENCODING, DECODING}:
+        failure, first = died.failure, job.retry_of or died
+        if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")
-        families = tuple(family for family in job.wanted[name] if heartbeat.place.endswith(for_family(family)))
+        families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
         for family in families or self._evaluation.families(name):
             self._evaluation.ended.setdefault((name, family), failure)

@@ -1,4 +1,4 @@
-"""UTF-8 and JSON of users' files; errors have line and column."""
+"""UTF-8 and JSON of users' files, with errors that have line and column; and sizes."""
 
 from __future__ import annotations
 
@@ -96,3 +96,18 @@ def _first_deep(text: str) -> int:
 
 def _at(text: str, place: int, message: str) -> TextError:
     return TextError(message, text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place))
+
+
+SIZES: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size, or raise ValueError.
+
+    >>> parse_size("8GB"), parse_size("1.5 MiB"), parse_size("300")
+    (8000000000, 1572864, 300)
+    """
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?) ?(|[KMG]i?|T)B?\s*", text)
+    if not match:
+        raise ValueError(f"{text!r} is not a size; write for example 500MB or 8GB")
+    return int(float(match[1]) * SIZES[match[2]])

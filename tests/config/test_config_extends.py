@@ -83,7 +83,7 @@ def test_a_mistake_has_the_place_of_the_file_in_which_it_stands(write):
     lines = [str(problem).replace(f"{path.parent}/", "") for problem in caught.value.problems]
     assert lines == [
         "base.yaml:2:48: document: must be 'file', 'line' or 'paragraph', but is \"word\"",
-        "base.yaml:8:16: step: must be more than 0, but is 0",
+        "base.yaml:8:16: step: must be greater than 0, but is 0",
         'suite.yaml:7:45: train.vocab_size: must be a whole number, but is "big"',
     ]
 

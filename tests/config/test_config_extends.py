@@ -102,16 +102,6 @@ def test_paths_start_in_the_folder_of_the_file_in_which_they_stand(write):
     }
 
 
-def test_paths_of_a_grid_start_in_the_folder_of_their_file(write):
-    """The mapping around it is that of another file, which adds a key."""
-    for name in ("a", "b"):
-        tokbench.train("naive_bpe", [f"{name}{name} {name}{name}"], 258).save(write(f"bases/{name}.bpe.json", ""))
-    write("bases/base.yaml", "tokenizers:\n  p: {backend: naive_bpe, grid: {path: [a.bpe.json, b.bpe.json]}}\n")
-    suite = "schema: tokbench/1\nname: s\nextends: bases/base.yaml\ntokenizers: {p: {engine: python}}\nmetrics: [compression]\n"
-    path = write("suite.yaml", suite + "corpora: {c: {source: sample, part: hostile}}\n")
-    assert [info.vocab_size for info in tokbench.run(path, workers=0).tokenizers.values()] == [258, 258]
-
-
 def test_several_bases_and_bases_of_bases(write):
     write("root.yaml", BASE)
     write("left.yaml", "extends: root.yaml\nlimits: {step: 5, train: 6}\ntokenizers: {bytes: null}\n")

@@ -22,10 +22,6 @@ def test_numbers_follow_the_core_schema():
     assert data == [12, -3, 15, 31, 1.5, 2000.0, "1_000", "1:30", 12, "12", ".inf", None, None]
 
 
-def test_a_date_stays_a_string():
-    assert read_yaml("a: 2019-03-14", "f").data == {"a": "2019-03-14"}
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -91,12 +87,3 @@ def test_what_pyyaml_writes_is_read_back(data):
     located = read_yaml(yaml.safe_dump(data), "f")
     assert located.data == data
     assert not located.problems
-
-
-def test_long_numbers_in_quotes_are_text_and_long_ones_are_numbers():
-    assert read_yaml(f"a: '{'9' * 5000}'", "f").data == {"a": "9" * 5000}
-    assert read_yaml(f"a: {'9' * 300}", "f").data == {"a": 10**300 - 1}
-
-
-def test_an_environment_variable_needs_no_quotes_in_block_style():
-    assert read_yaml("a: ${X}/y", "f").data == {"a": "${X}/y"}

@@ -7,7 +7,6 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.corpus.languages import FACETS, find_language, language_names, slices
 from tokbench.results.cells import Status
-from tokbench.sources.sample import SampleOptions, SampleSource
 
 
 def test_languages_by_any_of_their_codes():
@@ -39,13 +38,6 @@ def test_names_are_for_codes_of_languages_only():
     flores = ["ace_Arab", "ace_Latn", "kea_Latn", "zho_Hans"]
     assert list(language_names(flores).values()) == ["Achinese, Arabic", "Achinese, Latin", "Kabuverdianu", "Chinese"]
     assert language_names(["cs", "ts", "python"]) == {}
-
-
-def test_every_language_of_the_sample_is_known():
-    groups = {document.group for document in SampleSource(SampleOptions(part="languages")).documents()}
-    assert len(groups) == 28
-    for group in groups:
-        assert all(find_language(group).facet(facet) for facet in FACETS)
 
 
 def test_unknown_languages_are_a_slice_with_a_message(write_config, tmp_path):

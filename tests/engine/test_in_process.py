@@ -57,11 +57,6 @@ def test_the_number_of_workers_changes_no_file(write_config, corpus, tmp_path):
     assert files[0] == files[1] == files[2]
 
 
-def test_an_option_called_reference_that_is_plain_text(write_config, corpus, own):
-    results = tokbench.run(write_config(corpus, metrics="[{characters: {reference: en}}]"), workers=0)
-    assert cell(results, "bytes", "characters").value == 11
-
-
 def test_a_metric_that_raises_fails_the_run(write_config, corpus, own, tmp_path):
     config = write_config(corpus, metrics="[raises]")
     done = CliRunner().invoke(tokbench_command, ["run", str(config), "-o", str(tmp_path / "out"), "-w", "0"])

@@ -86,12 +86,6 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty)
     assert of(results, "second", "tokens").value == of(results, "first", "tokens").value
 
 
-def test_it_is_compared_without_any_text_metric(write_config, lines, faulty):
-    results = tokbench.run(write_config(lines, OTHER, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
-    assert of(results, "second", "same_ids").value == 55 / 60
-    assert of(results, "second", "encode_mb_per_s").status == Status.NOT_APPLICABLE
-
-
 def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path):
     results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out", workers=0)
     assert NotebookResults.read(tmp_path / "out" / "results.json") == results
@@ -101,13 +95,6 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     console = Console(width=120, file=io.StringIO())
     summary(results, console)
     assert re.search(r"first: b·98 ␣·32 c·99 a·97\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
-
-
-def test_nothing_is_said_where_nothing_is_declared(write_config):
-    results = tokbench.run(write_config(), workers=0)
-    assert {found.metric for found in results.cells}.isdisjoint({"same_ids"})
-    assert "same-ids" not in html.render(results)
-    assert "Same ids" not in markdown.render(results)
 
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):

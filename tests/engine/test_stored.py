@@ -1,9 +1,6 @@
 """Runs that grow: what the store holds is not computed again, and nothing else than what is asked for is taken from it."""
 
 import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,21 +74,6 @@ def test_a_metric_that_is_added_costs_that_metric(counting, write_config, corpus
     run(grown)
     assert encoded() == 0
     assert table(results) == table(run(grown, store=False))
-
-
-def test_a_copied_store_serves_a_run_over_all_parts(counting, write_config, tmp_path, monkeypatch):
-    for number in range(4):
-        (tmp_path / f"{number}.txt").write_text(f"text {number}\nmore {number % 2}\n", encoding="utf-8")
-
-    def part(files, name="c"):
-        return run(write_config(f"  {name}: {{source: text, path: '{files}.txt', document: line}}", ONE))
-
-    part("[012]", "first")
-    monkeypatch.setenv("TOKBENCH_STORE", str(shutil.copytree(counting, tmp_path / "copied")))
-    counted("")
-    whole = part("?")
-    assert encoded() == 2
-    assert whole.from_store == ["measuring c: 3 of 4 shards from the store"]
 
 
 def test_options_versions_and_names(counting, write_config, corpus, monkeypatch):
@@ -184,21 +166,6 @@ def test_a_store_that_cannot_be_written_is_told_once(counting, write_config, cor
     path = write_config(corpora=corpus, tokenizers=f"{ONE}\n{TRAINED}")
     assert table(run(path)) == table(run(path, store=False))
     assert len([each for each in caplog.messages if "nothing more is kept in the store" in each]) == 1
-
-
-@pytest.mark.slow
-def test_a_plugin_whose_code_changed_is_another(stored, write_config, corpus, tmp_path, install, monkeypatch):
-    install("backend_of_mine")
-    monkeypatch.setenv("COUNTED", str(tmp_path / "counted"))
-    code = Path(__file__).parents[1].joinpath("helpers", "counting.py").read_text(encoding="utf-8")
-    module = tmp_path / "site" / "backend_of_mine.py"
-    path = write_config(corpora=corpus, tokenizers=ONE, extra="show: {documents: 0}\n")
-    for text, times in ((code, 4), (code + "# edited\n", 4)):
-        module.write_text(text, encoding="utf-8")
-        subprocess.run(
-            [sys.executable, "-m", "tokbench", "run", "-w0", str(path), "-o", str(tmp_path / "out")], check=True
-        )
-        assert encoded() == times
 
 
 @pytest.mark.slow

@@ -28,10 +28,9 @@ from tokbench.engine.describe import (
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
 from tokbench.engine.folder import make_folder, write_again, write_reports
-from tokbench.engine.further import Further, measure_further
+from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.train_run import train_run
-from tokbench.engine.trained_shares import TrainedShares
+from tokbench.engine.time import Further, measure_further
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
@@ -277,12 +276,11 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
     if stopped:
         evaluation.interrupted = True
     progress("making cells", 0, 1)
-    seen = TrainedShares(checked.plan, checked.prepared).share
     try:
-        finished = finish(checked.plan, checked.prepared, evaluation, seen)
+        finished = finish(checked.plan, checked.prepared, evaluation)
     except KeyboardInterrupt:
         stopped = "cells"
-        finished = finish(checked.plan, checked.prepared, evaluation, seen)
+        finished = finish(checked.plan, checked.prepared, evaluation)
     progress("making cells", 1, 1)
     return finished, stopped
 

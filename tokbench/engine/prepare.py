@@ -8,13 +8,18 @@ import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple
 
 from tokbench.corpus.corpus import Reading, group_and_text
+from tokbench.engine.check import Checked
+from tokbench.engine.describe import identify
+from tokbench.engine.folder import save_artefact
 from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import MEASURED, PeakMemory
@@ -260,3 +265,30 @@ def _trained(
 
 
 _ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
+
+
+class TrainedRun(NamedTuple):
+    """A run after its training phase."""
+
+    checked: Checked
+    stopped: str
+    """``training`` if Ctrl-C or the loss of the workers ended the phase early: what was not trained is failed then."""
+
+
+def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork) -> TrainedRun:
+    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
+    prepared: list[PreparedTokenizer] = []
+    try:
+        trained = train_all(checked.plan, checked.prepared, pool, stored)
+        prepared.extend(save_artefact(folder, tokenizer, pool) if folder else tokenizer for tokenizer in trained)
+        return TrainedRun(checked._replace(prepared=identify(prepared, pool)), "")
+    except STOPS:
+        pool.end()
+        stopped = Failure("the run was stopped before it was trained")
+        untrained = [
+            tokenizer.with_outcome(stopped, TokenizerState.FAILED)
+            if tokenizer.planned.train_on and not tokenizer.failure
+            else tokenizer
+            for tokenizer in checked.prepared[len(prepared) :]
+        ]
+        return TrainedRun(checked._replace(prepared=prepared + untrained), "training")

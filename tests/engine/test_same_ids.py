@@ -14,7 +14,6 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import InProcessPool
 from tokbench.formats import html, markdown
 from tokbench.foundation.progress import silent
@@ -139,7 +138,7 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
     """The second document is the first of four that differs; in the second shard all do."""
     tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: utf16_units, same_as: first}"
     with InProcessPool(silent) as pool:
-        registry, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
+        _, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
         same_ids = SameIds(plan, ["first", "second"])
         texts = ["equal", "é one", "é two", "é three"]
         documents = [Document(text, "q", str(number), f"q:{number}") for number, text in enumerate(texts)]
@@ -148,7 +147,7 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
         for number in order:
             same_ids.take(shards[number], "first", np.array([[7, 1], [9, 1]], dtype=np.uint64))
             same_ids.take(shards[number], "second", np.column_stack([got[number], [1, 1]]).astype(np.uint64))
-        same_ids.finish(pool, StoredWork(None, registry, plan))
+        same_ids.finish(pool)
     [difference] = same_ids.differences
     assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)
     assert difference.first.text == "é one"

@@ -160,7 +160,7 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool, stored, evaluation.unread)
+        evaluation.same_ids.finish(pool, evaluation.unread)
     except STOPS:
         evaluation.interrupted = True
         pool.end()

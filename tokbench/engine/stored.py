@@ -186,43 +186,26 @@ class StoredWork:
             latest = dict(list(records.items())[-_MOST_RECORDS:])
             self._store.put_value(_STATES, key, latest)
 
-    def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
-        if not self._store or not set(names) <= self._tokenizers.keys():
-            return None
-        tokenizers = [self._tokenizers[name] for name in names]
-        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
-
-    def result(self, names: Sequence[str], kept: Kept) -> Any | None:
-        """Return what was computed of some tokenizers, if the store has it."""
-        key = self._result_key(names, kept.details)
-        return self._store.value(kept.kind, key) if self._store and key is not None else None
-
-    def keep_result(self, names: Sequence[str], kept: Kept, result: object) -> None:
-        key = self._result_key(names, kept.details)
-        if self._store and key is not None:
-            self._store.put_value(kept.kind, key, result)
-
     def answer_of(self, study: str, names: Sequence[str], kept: Kept) -> Any | None:
         """Return what a study computed of some tokenizers, or of none, if the store has it."""
-        details = self._details_of(study, kept)
-        value = None if details is None else self.result(names, kept._replace(details=details))
+        key = self.key_of(study, names, kept)
+        value = self._store.value(kept.kind, key) if self._store and key is not None else None
         self.answers[kept.counted] += value is not None
         return value
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
-        details = self._details_of(study, kept)
-        if details is not None:
-            self.keep_result(names, kept._replace(details=details), value)
+        key = self.key_of(study, names, kept)
+        if self._store and key is not None:
+            self._store.put_value(kept.kind, key, value)
 
     def key_of(self, study: str, names: Sequence[str], kept: Kept) -> Key | None:
         """Return the key of what a study computed; ``None`` if nothing of it is kept."""
-        details = self._details_of(study, kept)
-        return None if details is None else self._result_key(names, details)
-
-    def _details_of(self, study: str, kept: Kept) -> Key | None:
-        if study not in self._studies or (kept.family and kept.family not in self._families):
+        unknown = study not in self._studies or (kept.family and kept.family not in self._families)
+        if not self._store or unknown or not set(names) <= self._tokenizers.keys():
             return None
-        return {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
+        tokenizers = [self._tokenizers[name] for name in names]
+        details = {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
+        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
 
     def sentences(self) -> list[str]:
         if not self._store:

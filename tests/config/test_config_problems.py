@@ -184,21 +184,6 @@ def test_a_binary_file_is_called_one(write_config, tmp_path, data, message):
     assert f"x.txt: {message}" in line
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"%PDF-1.7\n\xff", "run.yaml: a binary file (a PDF file); a configuration is a YAML file in UTF-8"),
-        (
-            "name: é".encode("latin-1"),
-            "run.yaml:1:7: not UTF-8: byte 0xe9 (unexpected end of data); a configuration is a YAML file in UTF-8",
-        ),
-    ],
-)
-def test_a_configuration_that_is_not_text(tmp_path, data, message):
-    (tmp_path / "run.yaml").write_bytes(data)
-    assert problems(tmp_path / "run.yaml") == [message]
-
-
 NAMES = "{stem}, {name}, {suffix}, {parent}, {first}, {last}, {language}"
 
 

@@ -63,14 +63,6 @@ report: {formats: [pdf]}
     assert_begins(lines, expected)
 
 
-def test_each_option_of_a_metric_is_told_where_its_corpora_are_wrong_too(write_config):
-    path = write_config(metrics="[{fertility: {corpora: 5, unit: nonsense}}]")
-    told = [line.partition(": ")[2] for line in problems(path)]
-    assert told[0] == 'corpora: must be text, but is 5; write it in quotes: "5"'
-    assert told[1].startswith("unit: must be 'uax29', 'icu', 'whitespace', ")
-    assert len(told) == 2
-
-
 @pytest.fixture
 def bare(monkeypatch):
     """Take PyICU and SudachiPy away."""

@@ -271,20 +271,6 @@ def test_a_search_without_links_finds_what_glob_finds(tmp_path):
         assert found.notes == ()
 
 
-def test_a_name_that_exists_is_no_pattern(tmp_path):
-    folder = tmp_path / "env[fast]*"
-    folder.mkdir()
-    (folder / "x[1].txt").write_text("text", encoding="utf-8")
-    (folder / "x1.txt").write_text("text", encoding="utf-8")
-    for pattern, expected in {
-        "x[1].txt": ["x[1].txt"],
-        "*.txt": ["x1.txt", "x[1].txt"],
-        "x[12].txt": ["x1.txt"],
-    }.items():
-        assert [path.name for path in find_files(folder / pattern).paths] == expected
-    assert find_files(tmp_path / "**" / "x[1].txt").paths == [folder / "x1.txt"]
-
-
 PARALLEL = {
     "one file a language": ({"de.txt": "drei", "en.txt": "three", "fr.md": "trois"}, "{stem}"),
     "a folder a text": ({"1/de.txt": "ein", "2/de.txt": "zwei", "1/en.txt": "one", "2/en.txt": "two"}, "{stem}"),

@@ -28,13 +28,9 @@ from tokbench.engine.describe import (
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
 from tokbench.engine.folder import make_folder, write_again, write_reports
-from tokbench.engine.further import Further, measure_further
-from tokbench.engine.segment import NamedTokenizers, segment_texts
+from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.surveys import StoredSurveys
-from tokbench.engine.train import train_here
-from tokbench.engine.train_run import train_run
-from tokbench.engine.trained_shares import TrainedShares
+from tokbench.engine.time import Further, measure_further
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
@@ -47,11 +43,13 @@ from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
-from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import RawStates
+from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+from tokbench.segmentation.segmented_text import SegmentedText
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench.training.train import train_here
 
 
 def load(tokenizer: str, /, **options: Any) -> Tokenizer:
@@ -215,20 +213,19 @@ def run(
 def _run(
     config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress
 ) -> NotebookResults:
-    created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
+    created, start = datetime.now(UTC), time.perf_counter()
     with worker_pool(config, progress, way) as pool:
-        surveys = StoredSurveys(kept)
-        checked = check(config, pool, surveys)
+        checked = check(config, pool)
         if folder:
             make_folder(folder)
-        stored = StoredWork(kept, checked.registry, checked.plan, began)
+        stored = StoredWork(kept, checked.registry, checked.plan)
         with progress.phase("training"):
             checked, stopped = train_run(checked, folder, pool, stored)
             prepared = checked.prepared
             stored.identify(prepared)
         with progress.phase("measuring"):
             names = [tokenizer.name for tokenizer in prepared if tokenizer.facts and not stopped]
-            evaluation = evaluate(checked.plan, names, pool, stored, surveys)
+            evaluation = evaluate(checked.plan, names, pool, stored)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)
@@ -279,12 +276,11 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
     if stopped:
         evaluation.interrupted = True
     progress("making cells", 0, 1)
-    seen = TrainedShares(checked.plan, checked.prepared).share
     try:
-        finished = finish(checked.plan, checked.prepared, evaluation, seen)
+        finished = finish(checked.plan, checked.prepared, evaluation)
     except KeyboardInterrupt:
         stopped = "cells"
-        finished = finish(checked.plan, checked.prepared, evaluation, seen)
+        finished = finish(checked.plan, checked.prepared, evaluation)
     progress("making cells", 1, 1)
     return finished, stopped
 

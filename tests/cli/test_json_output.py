@@ -36,7 +36,6 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
         "train": ("train", "--backend", "naive_bpe", *trained),
         "store list": ("store", "list"),
         "store prune": ("store", "prune"),
-        "store verify": ("store", "verify"),
     }
     documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", README.read_text("utf-8"), re.MULTILINE))
     assert set(documented) == {*commands, "check --backend NAME", "compare", "leaderboard"}
@@ -78,7 +77,6 @@ def test_the_store_lists_its_entries(write_config, stored, tmp_path):
     assert done.exit_code == 0, done.output
     entries = printed("store", "list")["entries"]
     assert {*entries[0]} == {"kind", "used", "bytes", "key"}
-    assert printed("store", "verify") == {"sound": len(entries), "damaged": []}
     assert printed("store", "prune", "--size", "0") == {
         "deleted": len(entries),
         "bytes": sum(entry["bytes"] for entry in entries),

@@ -86,15 +86,6 @@ def test_ntrex(folder):
     assert set(language_names(tokens).values()) == {"English", "Chinese", "Serbian"}
 
 
-def test_udhr(folder):
-    write(folder / "udhr2/eng.txt", "All human beings\nare born free\n")
-    write(folder / "udhr2/deu_1996.txt", "Alle Menschen\n")
-    tokens, premiums = measured("udhr")
-    assert tokens == {"deu_1996": 14, "eng": 31}
-    assert premiums["deu_1996"] == pytest.approx(14 / 31)
-    assert language_names(tokens) == {"deu_1996": "German", "eng": "English"}
-
-
 def conllu(key, *words):
     rows = [f"{number}\t{word}\t_\tNOUN" + "\t_" * 6 for number, word in enumerate(words, 1)]
     return "\n".join([f"# sent_id = {key}", f"# text = {' '.join(words)}", *rows]) + "\n\n"
@@ -112,12 +103,3 @@ def test_universal_dependencies(folder):
     results = tokbench.run("universal_dependencies", workers=0, only=["bytes"], settings=settings, store=False)
     fertility = {cell.group: cell.value for cell in results.cells if cell.metric == "fertility"}
     assert fertility["de"] == pytest.approx(14 / 3)
-
-
-def test_code_search_net(folder):
-    for language, text in {"python": "def f(): pass", "go": "func f() {}"}.items():
-        row = {"repository_name": "a/b", "whole_func_string": text, "language": language}
-        write_rows(folder / f"code_search_net/{language}/test-00000-of-00001.parquet", [row])
-        write_rows(folder / f"code_search_net/{language}/train-00000-of-00001.parquet", [row] * 3)
-        write_rows(folder / "code_search_net/all/test-00000-of-00001.parquet", [row])
-    assert measured("code_search_net")[0] == {"python": 13, "go": 11}

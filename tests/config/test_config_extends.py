@@ -83,7 +83,7 @@ def test_a_mistake_has_the_place_of_the_file_in_which_it_stands(write):
     lines = [str(problem).replace(f"{path.parent}/", "") for problem in caught.value.problems]
     assert lines == [
         "base.yaml:2:48: document: must be 'file', 'line' or 'paragraph', but is \"word\"",
-        "base.yaml:8:16: step: must be more than 0, but is 0",
+        "base.yaml:8:16: step: must be greater than 0, but is 0",
         'suite.yaml:7:45: train.vocab_size: must be a whole number, but is "big"',
     ]
 
@@ -100,16 +100,6 @@ def test_paths_start_in_the_folder_of_the_file_in_which_they_stand(write):
         "text": (1, len(lines)),
         "own": (30, len(lines) + 30 - 30),
     }
-
-
-def test_paths_of_a_grid_start_in_the_folder_of_their_file(write):
-    """The mapping around it is that of another file, which adds a key."""
-    for name in ("a", "b"):
-        tokbench.train("naive_bpe", [f"{name}{name} {name}{name}"], 258).save(write(f"bases/{name}.bpe.json", ""))
-    write("bases/base.yaml", "tokenizers:\n  p: {backend: naive_bpe, grid: {path: [a.bpe.json, b.bpe.json]}}\n")
-    suite = "schema: tokbench/1\nname: s\nextends: bases/base.yaml\ntokenizers: {p: {engine: python}}\nmetrics: [compression]\n"
-    path = write("suite.yaml", suite + "corpora: {c: {source: sample, part: hostile}}\n")
-    assert [info.vocab_size for info in tokbench.run(path, workers=0).tokenizers.values()] == [258, 258]
 
 
 def test_several_bases_and_bases_of_bases(write):

@@ -53,9 +53,3 @@ def test_messages_name_the_keys(tmp_path, monkeypatch, corpus):
 def test_other_values_are_refused(value, message):
     with pytest.raises(InputError, match=f"the configuration cannot be written as YAML: .*{message}"):
         config_of(CONFIG | {"name": value})
-
-
-def test_numbers_of_numpy_are_numbers():
-    config = config_of(CONFIG | {"limits": {"step": np.int64(9)}})
-    assert config.problems == []
-    assert config.limits.step == 9

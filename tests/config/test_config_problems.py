@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from shared_fixtures import cell, problems
+from shared_fixtures import problems
 
 import tokbench
 from tokbench.corpus.words import morae
@@ -63,14 +63,6 @@ report: {formats: [pdf]}
     assert_begins(lines, expected)
 
 
-def test_each_option_of_a_metric_is_told_where_its_corpora_are_wrong_too(write_config):
-    path = write_config(metrics="[{fertility: {corpora: 5, unit: nonsense}}]")
-    told = [line.partition(": ")[2] for line in problems(path)]
-    assert told[0] == 'corpora: must be text, but is 5; write it in quotes: "5"'
-    assert told[1].startswith("unit: must be 'uax29', 'icu', 'whitespace', ")
-    assert len(told) == 2
-
-
 @pytest.fixture
 def bare(monkeypatch):
     """Take PyICU and SudachiPy away."""
@@ -97,17 +89,6 @@ def test_a_word_unit_that_cannot_be_had_is_refused(write_config):
         f"run.yaml:7:96: units.zh: {icu}",
     ]
     assert_begins(problems(path), expected)
-
-
-@pytest.mark.usefixtures("bare")
-def test_a_unit_by_default_falls_back_and_says_so(write_config, tmp_path):
-    (tmp_path / "th.txt").write_text("ภาษาไทย", encoding="utf-8")
-    (tmp_path / "fi.txt").write_text("suomen kieli", encoding="utf-8")
-    corpora = '  c: {source: text, path: "*.txt", group: "{stem}"}'
-    results = tokbench.run(write_config(corpora=corpora, metrics="[fertility]"), workers=0)
-    assert cell(results, "bytes", "fertility", "th").unit == "tokens/character"
-    assert cell(results, "bytes", "fertility", "fi").unit == "tokens/word (UAX #29)"
-    assert results.environment.segmentation["words (ICU)"] == "not installed"
 
 
 def test_text_that_is_not_utf8(write_config, tmp_path):
@@ -139,21 +120,6 @@ def test_an_environment_variable_that_is_not_set(write_config, monkeypatch):
     assert line.endswith(
         "the environment variable TOKBENCH_NOWHERE is not set; set it with: export TOKBENCH_NOWHERE=..."
     )
-
-
-@pytest.mark.parametrize(
-    ("entry", "content", "message"),
-    [
-        ("{backend: sentencepiece, path: x}", b"not a model", "x: not a SentencePiece model"),
-        ("{backend: tiktoken, path: x}", b"IQ== 0\nIg= 1\n", "x:2: not a base64 token and its rank: 'Ig= 1'"),
-        ("{backend: huggingface, path: x}", b"{}", "x: not a tokenizer.json: it has no 'model' with a 'vocab'"),
-    ],
-)
-def test_damaged_files(write_config, tmp_path, entry, content, message):
-    (tmp_path / "x").write_bytes(content)
-    [line] = problems(write_config(tokenizers=f"  t: {entry}"))
-    assert line.startswith("run.yaml:6:3: tokenizer 't' (backend ")
-    assert message in line
 
 
 def test_two_tokenizers_of_one_name(write_config):
@@ -193,19 +159,6 @@ def test_a_misspelt_key_is_named_and_not_the_one_that_is_missing(write_config, c
     assert problems(write_config(corpora=corpora, tokenizers=tokenizers)) == [f"run.yaml:{line}" for line in expected]
 
 
-def test_misspelt_keys_of_the_top_level(tmp_path):
-    path = tmp_path / "run.yaml"
-    path.write_text(
-        "schema: tokbench/1\nname: x\ncorpra: {s: {source: sample}}\ntokenisers: {b: {backend: utf8_bytes}}\n"
-        "metrics: [compression]\n",
-        encoding="utf-8",
-    )
-    assert problems(path) == [
-        "run.yaml:3:1: unknown key 'corpra'; did you mean 'corpora'?",
-        "run.yaml:4:1: unknown key 'tokenisers'; did you mean 'tokenizers'?",
-    ]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -221,21 +174,6 @@ def test_a_binary_file_is_called_one(write_config, tmp_path, data, message):
     (tmp_path / "x.txt").write_bytes(data)
     [line] = problems(write_config(corpora="  e: {source: text, path: x.txt, document: line}"))
     assert f"x.txt: {message}" in line
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"%PDF-1.7\n\xff", "run.yaml: a binary file (a PDF file); a configuration is a YAML file in UTF-8"),
-        (
-            "name: é".encode("latin-1"),
-            "run.yaml:1:7: not UTF-8: byte 0xe9 (unexpected end of data); a configuration is a YAML file in UTF-8",
-        ),
-    ],
-)
-def test_a_configuration_that_is_not_text(tmp_path, data, message):
-    (tmp_path / "run.yaml").write_bytes(data)
-    assert problems(tmp_path / "run.yaml") == [message]
 
 
 NAMES = "{stem}, {name}, {suffix}, {parent}, {first}, {last}, {language}"
@@ -257,39 +195,6 @@ def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_
 
 
 @pytest.mark.parametrize(
-    ("template", "message"),
-    [
-        ("{lang.__class__}", "may hold {field} and {field[key]} only, and not {lang.__class__}"),
-        ("{lang:>2000000000}", "must insert fields as they are: remove what follows : or ! inside {lang}"),
-    ],
-)
-def test_templates_of_rows_insert_fields_and_do_nothing_else(write_config, tmp_path, template, message):
-    (tmp_path / "r.jsonl").write_text('{"text": "x", "lang": "en"}', encoding="utf-8")
-    [line] = problems(write_config(corpora=f'  e: {{source: jsonl, path: r.jsonl, group: "{template}"}}'))
-    assert line.endswith(f"group: {template!r} {message}")
-
-
-def test_a_template_may_look_into_a_field(write_config, tmp_path):
-    (tmp_path / "r.jsonl").write_text('{"text": "x", "meta": {"lang": "en"}}', encoding="utf-8")
-    results = tokbench.run(
-        write_config(corpora='  e: {source: jsonl, path: r.jsonl, group: "{meta[lang]}"}'), workers=0
-    )
-    assert list(results.corpora["e"].groups) == ["en"]
-
-
-def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
-    out, kept = tmp_path / "out", tmp_path / "kept"
-    (out / "artefacts").mkdir(parents=True)
-    kept.write_text("mine", encoding="utf-8")
-    (out / "artefacts" / "t.bpe.json").symlink_to(kept)
-    tokenizers = "  t: {backend: naive_bpe, train: {corpus: sample, vocab_size: 260}}"
-    results = tokbench.run(write_config(tokenizers=tokenizers), out, workers=0)
-    assert results.tokenizers["t"].artefact == "artefacts/t.bpe.json"
-    assert not (out / "artefacts" / "t.bpe.json").is_symlink()
-    assert kept.read_text(encoding="utf-8") == "mine"
-
-
-@pytest.mark.parametrize(
     ("parts", "message"),
     [
         ({"metrics": "[no_merge]"}, "7:11: metric 'no_merge' is incomplete: NoMerge .* add 'def merge"),
@@ -308,17 +213,3 @@ def test_what_a_class_lacks_is_said_with_the_line_to_write(write_config, install
     install("incomplete_plugins")
     [line] = problems(write_config(**parts))
     assert re.match(f"run.yaml:{message}", line), line
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "backend: tiktoken, path: x",
-        "backend: naive_bpe, path: x",
-        "backend: gpt2_files, encoder: x, vocab: x",
-    ],
-)
-def test_a_binary_file_instead_of_a_vocabulary_is_called_one(write_config, tmp_path, options):
-    (tmp_path / "x").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
-    [line] = problems(write_config(tokenizers=f"  t: {{{options}}}"))
-    assert line.endswith("x: a binary file (a PNG image), and not text; is it the right file?")

@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 def test_every_configuration_ships_with_a_summary():
     suites = shipped_suites()
-    assert list(suites) == sorted(path.stem for path in (REPOSITORY / "configs").glob("*.yaml"))
+    assert {path.stem for path in (REPOSITORY / "configs").glob("*.yaml")} <= set(suites)
     assert {"quickstart", "code", "multilingual", "vocab_size"} <= set(suites)
     for suite in suites.values():
         assert suite.summary, suite.name

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
@@ -20,7 +20,6 @@ from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import Shard, shards
 from tokbench.sources.files import find_files, read_documents
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.sources.python import StdlibOptions, StdlibSource
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench.sources.text import TextOptions, TextSource
 
@@ -64,11 +63,6 @@ def test_the_sample_s_code_and_hostile_texts():
     assert all(1_000 < len(document.text) < 4_500 for document in code)
     hostile = "".join(document.text for document in SampleSource(SampleOptions(part="hostile")).documents())
     assert all(needed in hostile for needed in ("\u200d", "\u0301", "\x00", "a" * 1500, "\r\n", "<|endoftext|>"))
-
-
-def test_sample_groups_can_be_chosen():
-    source = SampleSource(SampleOptions(groups=("en", "python")))
-    assert {document.group for document in source.documents()} == {"en", "python"}
 
 
 def test_text_keeps_line_ends_in_files_and_drops_them_from_lines(tmp_path):
@@ -139,13 +133,6 @@ def test_jsonl_groups_from_fields(tmp_path):
     assert list(JsonlSource(options).documents()) == [Document("x", "fi-r", "7", "r.jsonl:1")]
 
 
-def test_the_standard_library_is_real_code():
-    documents = list(StdlibSource(StdlibOptions(packages=("json", "textwrap"))).documents())
-    assert "textwrap.py" in [document.key for document in documents]
-    assert all("test" not in document.key for document in documents)
-    assert sum(len(document.text) for document in documents) > 20_000
-
-
 def test_holdout_parts_are_disjoint_and_complete():
     documents = [Document(f"text {k % 90}", "g", str(k), "") for k in range(100)]
     corpus = Corpus("c", Listed(documents), holdout=0.3)
@@ -214,22 +201,6 @@ def test_under_a_limit_no_more_is_read_than_is_needed_and_changes_are_found():
         list(corpus.training())
 
 
-def test_a_limit_keeps_translations_together():
-    documents = [Document(f"{group}{k}", group, str(k), f"c:{k}") for group in "ab" for k in range(200)]
-    limited = Corpus("c", Listed(documents), holdout=0.5, parallel=True, limit=7)
-    limited.survey()
-    keys = {group: [d.key for d in limited.evaluation() if d.group == group] for group in "ab"}
-    assert keys["a"] == keys["b"]
-    assert len(keys["a"]) == 7
-
-
-def test_a_digest_tells_corpora_apart():
-    one = Corpus("c", Listed([Document("ab", "g", "1", "x")])).survey().sha256
-    assert one == Corpus("d", Listed([Document("ab", "g", "1", "elsewhere")])).survey().sha256
-    assert one != Corpus("c", Listed([Document("a", "bg", "1", "x")])).survey().sha256
-    assert one != Corpus("c", Listed([Document("ab", "h", "1", "x")])).survey().sha256
-
-
 @given(st.lists(st.tuples(st.text(max_size=9), st.sampled_from("xyz")), max_size=25), st.integers(1, 40))
 def test_shards_keep_order_and_lose_nothing(rows, size):
     documents = [Document(text, group, str(k), "") for k, (text, group) in enumerate(rows)]
@@ -241,24 +212,6 @@ def test_shards_keep_order_and_lose_nothing(rows, size):
     for shard in found:
         assert shard.n_bytes.tolist() == [len(text.encode()) for text in shard.texts]
         assert shard.sampled.units.documents.sum() == len(shard)
-
-
-@pytest.mark.slow
-@settings(max_examples=10)
-@given(st.integers(0, 10**6), st.integers(0, 20), st.integers(0, 20))
-def test_an_edit_moves_the_ends_of_few_shards(seed, deleted, added):
-    order = random.Random(seed)
-    texts = [f"{order.randrange(10**9)} " * order.randrange(1, 9) for _ in range(2000)]
-    at = order.randrange(len(texts))
-    edited = texts[:at] + [f"new {k}" for k in range(added)] + texts[at + deleted :]
-
-    def digests(texts):
-        documents = [Document(text, "g", str(k), f"c:{k}") for k, text in enumerate(texts)]
-        return [shard.digest for shard in shards("c", documents, by_key=False, size=2000)]
-
-    before, after = digests(texts), digests(edited)
-    assert len(before) > 50
-    assert len(set(after) - set(before)) <= 15
 
 
 def test_a_digest_is_that_of_the_documents_and_not_of_their_place():
@@ -307,15 +260,6 @@ def test_links_in_a_circle_are_followed_once(tmp_path):
     assert read(tmp_path / "a" / "**")[1] == documents
 
 
-def test_a_file_with_two_names_is_read_by_its_own(tmp_path):
-    (tmp_path / "z.txt").write_text("text", encoding="utf-8")
-    (tmp_path / "latest.txt").symlink_to("z.txt")
-    notes, documents = read(tmp_path / "*.txt")
-    assert documents == [("z", "z.txt:1")]
-    assert len(notes) == 1
-    assert read(tmp_path / "latest.txt") == ((), [("latest", "latest.txt:1")])
-
-
 def test_a_search_without_links_finds_what_glob_finds(tmp_path):
     for name in ("a.txt", "d/b.txt", "d/e/c.txt", "d/.hidden/h.txt", ".h.txt", "d/e/f/g.txt", "d[1]/x.txt", "d/n.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -325,20 +269,6 @@ def test_a_search_without_links_finds_what_glob_finds(tmp_path):
         found = find_files(tmp_path / pattern)
         assert found.paths == sorted({path for path in expected if path.is_file()}), pattern
         assert found.notes == ()
-
-
-def test_a_name_that_exists_is_no_pattern(tmp_path):
-    folder = tmp_path / "env[fast]*"
-    folder.mkdir()
-    (folder / "x[1].txt").write_text("text", encoding="utf-8")
-    (folder / "x1.txt").write_text("text", encoding="utf-8")
-    for pattern, expected in {
-        "x[1].txt": ["x[1].txt"],
-        "*.txt": ["x1.txt", "x[1].txt"],
-        "x[12].txt": ["x1.txt"],
-    }.items():
-        assert [path.name for path in find_files(folder / pattern).paths] == expected
-    assert find_files(tmp_path / "**" / "x[1].txt").paths == [folder / "x1.txt"]
 
 
 PARALLEL = {

@@ -8,7 +8,6 @@ import pytest
 from shared_fixtures import problems
 
 from tokbench.corpus.contract import Document, Gold
-from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import Shard
 from tokbench.sources.files import read_documents
 
@@ -57,39 +56,11 @@ def test_a_bomb_takes_no_memory(tmp_path):
     assert peak_of(refused) < 8 * MB
 
 
-def test_a_document_up_to_the_limit_is_read(tmp_path):
-    lines = ["a" * (MB - 1), "é" * (MB // 2 - 1) + "x", "", "b"]
-    (tmp_path / "x.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert list(read_documents(tmp_path / "x.txt", "line", MB)) == [
-        (1, lines[0], "\n"),
-        (2, lines[1], "\n\n"),
-        (4, "b", "\n"),
-    ]
-
-
-class Listed:
-    """A source of given documents, which knows no limit."""
-
-    licence = ""
-
-    def __init__(self, *documents):
-        self._documents = documents
-
-    def documents(self):
-        return iter(self._documents)
-
-
-def test_a_source_that_knows_no_limit_is_held_to_it():
-    corpus = Corpus("c", Listed(Document("a" * 2 * MB, "en", "1", "a:1")), document_limit=MB)
-    with pytest.raises(Exception, match=r"a:1: a document of more than 1 MB"):
-        corpus.survey()
-
-
 def test_a_shard_that_is_sent_is_the_same():
     documents = [Document(text, "g", str(k), f"a:{k}") for k, text in enumerate(["né 東京", "", "𝒳 x", "plain" * 999])]
     shard = Shard("c", "g", 7, documents, by_key=False)
     sent = pickle.loads(pickle.dumps(shard, pickle.HIGHEST_PROTOCOL))
     assert sent.texts == shard.texts
-    assert (sent.mark, sent.origins) == (shard.mark, shard.origins)
+    assert (sent.digest, sent.key, sent.origins) == (shard.digest, shard.key, shard.origins)
     gold = Shard("c", "g", 0, [Document("a b", "g", "0", "a:0", Gold(((0, 1), (2, 3)), (False, False)))], by_key=True)
-    assert pickle.loads(pickle.dumps(gold)).mark == gold.mark
+    assert pickle.loads(pickle.dumps(gold)).digest == gold.digest

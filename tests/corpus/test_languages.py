@@ -1,13 +1,10 @@
 """The table of languages, and slices of a corpus by what it says."""
 
-import re
-
 from shared_fixtures import cell
 
 import tokbench
 from tokbench.corpus.languages import FACETS, find_language, language_names, slices
 from tokbench.results.cells import Status
-from tokbench.sources.sample import SampleOptions, SampleSource
 
 
 def test_languages_by_any_of_their_codes():
@@ -18,34 +15,10 @@ def test_languages_by_any_of_their_codes():
     assert [find_language(word) for word in ("python", "hostile", "xx", "")] == [None] * 4
 
 
-def test_the_table_of_languages_is_whole():
-    """Each row has the fields that its header names, no code twice, classes as in the paper's description."""
-    from importlib.resources import files
-
-    rows = (files("tokbench.corpus") / "languages.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [row.split("\t") for row in rows if not row.startswith("#")]
-    assert {len(row) for row in rows} == {7}
-    codes = [code for row in rows for code in row[:3] if code != "-"]
-    assert len(codes) == len(set(codes))
-    assert all(re.fullmatch(r"[a-z]{2}|-", row[0]) and re.fullmatch(r"[a-z]{3}", row[1]) for row in rows)
-    assert {row[6] for row in rows} == {*"012345", "-"}
-    # The classes 5 and 4 are few, and named in full in the paper.
-    of_class = {k: {row[3] for row in rows if row[6] == k} for k in "45"}
-    assert of_class["5"] == {"English", "Spanish", "German", "Japanese", "French", "Arabic", "Chinese"}
-    assert len(of_class["4"]) == 18
-
-
 def test_names_are_for_codes_of_languages_only():
     flores = ["ace_Arab", "ace_Latn", "kea_Latn", "zho_Hans"]
     assert list(language_names(flores).values()) == ["Achinese, Arabic", "Achinese, Latin", "Kabuverdianu", "Chinese"]
     assert language_names(["cs", "ts", "python"]) == {}
-
-
-def test_every_language_of_the_sample_is_known():
-    groups = {document.group for document in SampleSource(SampleOptions(part="languages")).documents()}
-    assert len(groups) == 28
-    for group in groups:
-        assert all(find_language(group).facet(facet) for facet in FACETS)
 
 
 def test_unknown_languages_are_a_slice_with_a_message(write_config, tmp_path):

@@ -1,13 +1,10 @@
 """Very many files and very many groups: one group by default, told in a note, and cut in reports."""
 
-import re
-
 import pytest
 from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.formats import html, markdown
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +47,3 @@ def test_check_says_what_very_many_groups_cost_and_names_the_line(grouped):
     assert "write 'group: files' for it (" in done.output
     assert f"{grouped}:4:" in done.output.partition("'group: files' for it (")[2]
     assert done.output.endswith("nothing wrong; see the notes\n")
-
-
-@pytest.mark.slow
-def test_reports_show_the_largest_groups_and_count_the_others(grouped):
-    results = tokbench.run(grouped, workers=0, settings=["show={documents: 0}"])  # or excerpts name further groups
-    assert len({each.group for each in results.cells}) == 302
-    sentence = "The 200 groups with the most documents are shown; results.csv has the other 101, too."
-    for text in (html.render(results), markdown.render(results)):
-        assert sentence in text
-        # One group has four documents and 100 have three; so 99 of the 100 with two have a place.
-        assert all(re.search(rf"\b{group}\b", text) for group in ("d300", "d200", "d198"))
-        assert not any(re.search(rf"\b{group}\b", text) for group in ("d199", "d050"))

@@ -1,8 +1,6 @@
 """Syllables and morae, where a language is counted in them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from shared_fixtures import cell
 
 import tokbench
@@ -53,21 +51,6 @@ def test_a_kana_is_a_mora_but_for_small_vowels_and_glides(reading, count):
 )
 def test_kanji_have_the_morae_of_their_reading(text, count):
     assert len(find_words([text], "mora").starts) == count
-
-
-@needs_readings
-@given(st.lists(st.text("東京行っﾞキャー。、\n a😀", max_size=8), max_size=5))
-def test_morae_lie_in_their_documents(texts):
-    words = find_words(texts, "mora")
-    ends = [len("".join(texts[: k + 1]).encode()) for k in range(len(texts))]
-    for start, end, document in zip(*(each.tolist() for each in words), strict=True):
-        assert ends[document] - len(texts[document].encode()) <= start < end <= ends[document]
-
-
-@needs_readings
-def test_long_text_is_read_in_pieces():
-    text = "東京" * 15_000
-    assert len(find_words([text], "mora").starts) == pytest.approx(len(text) * 2, rel=0.01)
 
 
 @needs_readings

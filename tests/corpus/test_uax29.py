@@ -1,7 +1,6 @@
 """Word boundaries and grapheme clusters: Unicode's own test files, the rules of UAX #29 one by one, and the versions."""
 
 import re
-import string
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,19 +11,14 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tokbench
 from tokbench.corpus.words import graphemes, uax29
 from tokbench.corpus.words.find import find_words
-from tokbench.corpus.words.graphemes import cluster_breaks, grapheme_spans
+from tokbench.corpus.words.graphemes import cluster_breaks
 from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
 from tokbench.corpus.words.unicode_tables import (
     PINNED,
     bit_table,
-    segmentation_versions,
 )
-from tokbench.foundation.jit import has_numba
-
-needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 
 UNICODE = Path("/usr/share/unicode")
 """The folder of Debian's package unicode-data."""
@@ -142,28 +136,6 @@ WRITTEN = [
 def test_lines_by_hand(property_, line):
     [(_, text, expected)] = cases([line])
     assert breaks(text, property_) == expected == RULES[property_](text)
-
-
-def both_ways(monkeypatch, data):
-    """Return the words of a text in UTF-8 as numpy finds them, and as compiled code does."""
-    found = []
-    for compiled in (False, True):
-        monkeypatch.setattr(uax29, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
-        found.append(uax29_spans(data).tolist())
-    return found
-
-
-@needs_numba
-@given(
-    text=st.text(string.ascii_letters[:4] + "1_'.,;:\" \n\t-", max_size=30), foreign=HARD_TEXT, at=st.integers(0, 30)
-)
-def test_compiled_code_and_numpy_find_the_same_words(text, foreign, at):
-    """Text of ASCII alone, with a little other text inside, and both alone."""
-    inside = f"{text[:at]}{foreign}{text[at:]}" + " it's" * 400
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        for data in map(str.encode, (text, inside, foreign)):
-            plain, compiled = both_ways(monkeypatch, data)
-            assert plain == compiled
 
 
 @cache
@@ -297,14 +269,6 @@ def test_real_text(data):
             assert spelled(text, property_) == by_segments(text, rules(text), property_), path.name
 
 
-@pytest.mark.slow
-def test_grapheme_clusters_of_real_text_are_those_of_regex(data):
-    for path in sorted((data / "pud").glob("??.txt")):
-        text = path.read_text(encoding="utf-8")[:5_000]
-        expected = [list(match.span()) for match in regex.finditer(r"(?!\s)\X", text)]
-        assert grapheme_spans(text).tolist() == expected, path.name
-
-
 def test_the_pinned_pictographs_are_those_of_the_file():
     text = unicode_file("emoji/emoji-data.txt")
     if f"Emoji Version {PINNED} " not in text:
@@ -316,16 +280,3 @@ def test_the_pinned_pictographs_are_those_of_the_file():
     }
     assert set(np.flatnonzero(bit_table((), 1)).tolist()) == there | added
     assert len(there) == 3537
-
-
-def test_the_versions_are_in_the_results_and_in_the_reports(write_config, tmp_path):
-    results = tokbench.run(write_config(formats="[md]"), output=tmp_path / "out", workers=0)
-    assert results.environment.segmentation == segmentation_versions()
-    assert re.fullmatch(
-        r"Unicode \d+\.\d+(\.\d+)? \(regex [\d.]+\), with all pictographs of Unicode 15\.0",
-        results.environment.segmentation["words (UAX #29)"],
-    )
-    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    for way, version in segmentation_versions().items():
-        assert way in markdown
-        assert version in re.sub(r"\\", "", markdown)

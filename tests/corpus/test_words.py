@@ -13,7 +13,6 @@ from tokbench.corpus.words.find import _spans, find_words
 from tokbench.corpus.words.graphemes import find_clusters
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.units import default_unit
-from tokbench.corpus.words.white_space import white_bytes
 from tokbench.sources.gold import align
 from tokbench.sources.sample import SampleOptions, SampleSource
 
@@ -59,14 +58,6 @@ def test_icu_finds_words_in_unspaced_scripts():
     words = ["สวัสดี", "ชาว", "โลก", "It's", "3.5", "km", "你好", "世界"]
     assert spell([text], "icu") == words
     assert spell([text, "", text], "icu") == words * 2
-
-
-@needs_icu
-@pytest.mark.parametrize("text", ["ខ្ញុំស្រឡាញ់ភាសាខ្មែរ", "私は学生です"])
-def test_icu_has_dictionaries(text):
-    words = spell([text], "icu")
-    assert "".join(words) == text
-    assert 2 <= len(words) < len(spell([text], "character"))
 
 
 def test_grapheme_clusters():
@@ -142,15 +133,6 @@ def test_clusters_in_a_byte_each_are_the_spans_of_clusters(texts, size):
         inside[start + 1 : end] = True
     assert clusters.counts.tolist() == np.bincount(spans.documents, minlength=len(texts)).tolist()
     assert clusters.inside.tolist() == inside.tolist()
-
-
-@pytest.mark.slow
-def test_white_space_is_found_in_every_byte_of_it():
-    text = "".join(chr(point) for point in [*range(0xD800), *range(0xE000, 0x12000), 0x1F600, 0x10FFFF])
-    expected = [bool(regex.match(r"\p{White_Space}", char)) for char in text for _ in char.encode()]
-    assert white_bytes(text.encode()).tolist() == expected
-    assert sum(expected) == 6 + 2 * 2 + 17 * 3
-    assert white_bytes(b"").tolist() == []
 
 
 def test_spaces_and_ink_of_documents():

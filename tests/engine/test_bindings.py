@@ -3,17 +3,9 @@
 from collections import defaultdict
 
 import pytest
-from document_tree import chooser, nodes_of
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.engine.reports import report_of
-from tokbench.formats.markdown import SPEC as MARKDOWN
-from tokbench.report.charts.heat import heat_maps
-from tokbench.report.document import Table
-from tokbench.report.sections.overview import main_columns, overview_document
-from tokbench.report.tables import CellTables
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
   code: {source: sample, part: code, groups: [go]}
@@ -72,31 +64,6 @@ def test_bound_cells_are_those_of_an_unbound_run(bound, write_config):
     assert not any(cell.status == "not_applicable" and cell.group == "*" for cell in bound.cells)
 
 
-def test_reports_show_a_dash_and_no_row(bound):
-    tables = CellTables(bound)
-    shown = {column.corpus: column.cells for column in main_columns(tables) if column.metric == "compression_ratio"}
-    assert shown["prose"]["again"].text == "–"
-    _, *panes = chooser(overview_document(tables), "overview").panes
-    rows = {pane.name: {row.cells[0].value for row in next(nodes_of(pane, Table)).rows} for pane in panes}
-    assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "again"}}
-    assert all(not shown.absent for corpus in tables.corpora for shown in heat_maps(tables, corpus))
-    assert "| not run |" not in MARKDOWN.render(bound)
-
-
-def test_speed_times_each_corpus_with_its_own_tokenizers(write_config):
-    results = run(
-        write_config(
-            corpora=CORPORA,
-            tokenizers=TOKENIZERS.replace("[prose]", "[prose, library]"),
-            metrics="[compression, {speed: {corpora: [code, library], rounds: 3, min_time: 0.00001}}]",
-        )
-    )
-    timed = {(c.tokenizer, c.corpus): c.status for c in results.cells if c.metric == "encode_mb_per_s"}
-    assert timed == dict.fromkeys(
-        [("bytes", "code"), ("again", "code"), ("bytes", "library"), ("utf-16", "library")], "ok"
-    )
-
-
 def test_same_ids_are_compared_where_both_are_measured(write_config):
     tokenizers = """  one: {backend: utf8_bytes}
   same: {backend: utf8_bytes, same_as: one, corpora: [prose]}
@@ -111,28 +78,6 @@ def test_same_ids_are_compared_where_both_are_measured(write_config):
         ("third", "code"): 1.0,
         ("part", "code"): None,
     }
-
-
-@pytest.mark.slow
-def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
-    tokenizers = """  trained: {backend: naive_bpe, train: {corpus: library, vocab_size: 300}}
-  prose-only: {backend: utf8_bytes, corpora: [prose]}
-  code-only: {backend: utf8_bytes, corpora: [code]}"""
-    results = run(
-        write_config(
-            corpora=CORPORA,
-            tokenizers=tokenizers,
-            metrics="[{compression: {corpora: [code]}}, fertility]",
-            extra="study: {vocabulary: {sizes: [256, 280], model: {width: 64, layers: 2, context: 128}}}",
-        )
-    )
-    found = results.studies.get(VOCABULARY_SIZES)
-    assert found.failures == []
-    assert {line.line for line in found.lines} == {"trained", "code-only"}
-    assert {row.corpus for row in found.rows} == {"code"}
-    assert {loss.corpus for loss in found.losses} <= {"code"}
-    assert list(found.recommendation.weights) == ["code"]
-    assert "vocabulary-size" in [section.id for section in report_of(results).sections]
 
 
 REFUSED = {

@@ -88,10 +88,3 @@ def test_nothing_is_timed_on_changed_text(changed):
         assert on_c.status == Status.FAILED
         assert on_c.reason.startswith(CHANGED)
         assert on_d.value > 0
-
-
-def test_text_that_is_kept_in_memory_cannot_change(changed):
-    # What was read and hashed first is what is measured, whatever becomes of the file.
-    edited, same = (changed(how, metrics="[compression]", workers=0, room=1 << 20) for how in ("edited", "same"))
-    found = cell(of(edited, "c"), "good", "tokens")
-    assert (found.status, found.value) == (Status.OK, cell(of(same, "c"), "good", "tokens").value)

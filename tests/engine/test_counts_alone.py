@@ -5,8 +5,7 @@ from shared_fixtures import cell
 
 import tokbench
 from tokbench.formats import markdown
-from tokbench.foundation.errors import ContractError, NoIds
-from tokbench.foundation.failures import attempt
+from tokbench.foundation.errors import ContractError
 from tokbench.results.cells import Status
 from tokbench.tokenizers.batch import count_batch
 
@@ -60,13 +59,6 @@ def test_counts_are_measured_and_compared(write_config, lines, faulty, stored):
     assert compared[0] == compared[1]
 
 
-def test_wrong_numbers_of_counts_are_refused(write_config, lines, faulty):
-    results = tokbench.run(write_config(lines, "  few: {backend: CountsFew}", "[compression]"), workers=0)
-    failed = cell(results, "few", "tokens")
-    assert failed.status == Status.FAILED
-    assert "count_batch must return a number of tokens for each text, but returned" in failed.reason
-
-
 @pytest.mark.parametrize("answer", [[1], [1, -1], [1.5, 2.0]])
 def test_what_is_no_count_is_refused(answer):
     class Counts:
@@ -75,11 +67,3 @@ def test_what_is_no_count_is_refused(answer):
 
     with pytest.raises(ContractError, match="count_batch"):
         count_batch(Counts(), ["a", "b"])
-
-
-def test_the_absence_of_ids_is_no_failure():
-    def encode():
-        raise NoIds(NO_IDS)
-
-    failure = attempt(encode, "encoding")
-    assert (failure.reason, failure.traceback, Status.of(failure)) == (NO_IDS, "", Status.NOT_APPLICABLE)

@@ -40,12 +40,6 @@ def test_an_executor_of_a_plugin_does_the_jobs_of_a_run(write_config, install):
     assert "the executor alone has done it" in results.notes
 
 
-def test_an_executor_of_a_plugin_may_lack_a_library(write_config, install):
-    install("own_executors")
-    with pytest.raises(tokbench.InputError, match="pip install no-such-library"):
-        tokbench.run(write_config(), executor="lacking")
-
-
 def test_no_plugin_takes_the_name_of_an_executor_that_is_there_without_one():
     spec = ExecutorSpec(name="workers", summary="", open=lambda *_: None)
     with pytest.raises(ContractError, match="'workers' is already there"):

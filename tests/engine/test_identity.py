@@ -3,7 +3,6 @@
 import hashlib
 import os
 import shutil
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from pydantic import Field
 
 import tokbench
-from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity, file_digest
+from tokbench.engine.identity import Identities, file_digest, options_identity
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.plugin import LocalPath, Options
 from tokbench.registry.plugins import PluginStatus, load_registry
@@ -27,7 +26,7 @@ class Files(Options):
 
 
 def values(**options):
-    return OptionsIdentity.of(Files(**options)).values
+    return options_identity(Files(**options))
 
 
 def test_files_count_by_content_wherever_an_option_names_them(tmp_path):
@@ -40,8 +39,7 @@ def test_files_count_by_content_wherever_an_option_names_them(tmp_path):
         {"path": tmp_path},
     ):
         file.write_text("one", encoding="utf-8")
-        first, stamps = OptionsIdentity.of(Files(**options))
-        assert [Path(stamp.path) for stamp in stamps] == [file]
+        first = values(**options)
         os.utime(file, (1, 1))
         assert values(**options) == first
         file.write_text("two", encoding="utf-8")
@@ -79,19 +77,6 @@ def test_a_folder_counts_by_the_names_and_contents_of_its_files(tmp_path):
     (tmp_path / "c").write_text("", encoding="utf-8")
     digests.append(file_digest(tmp_path))
     assert len(set(digests)) == 4
-
-
-def test_a_stamp_holds_until_the_file_is_written(tmp_path):
-    path = tmp_path / "a"
-    path.write_text("x", encoding="utf-8")
-    os.utime(path, (10**9, 10**9))
-    stamp = FileStamp.of(path)
-    assert stamp.holds(time.time_ns())
-    assert not stamp.holds(10**18 - 1), "it was written since then"
-    path.write_text("y", encoding="utf-8")
-    assert not stamp.holds(time.time_ns())
-    path.unlink()
-    assert not stamp.holds(0)
 
 
 @pytest.fixture

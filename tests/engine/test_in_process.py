@@ -12,9 +12,7 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
 from tokbench.corpus import shards
-from tokbench.engine import evaluate
 from tokbench.results.states import RawStates
-from tokbench_plugins.bpe import BPETokenizer
 
 HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
 
@@ -55,11 +53,6 @@ def test_the_number_of_workers_changes_no_file(write_config, corpus, tmp_path):
         files[workers] = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
     assert sorted(files[0]) == ["curve.csv", "pairs.csv", "results.csv"]
     assert files[0] == files[1] == files[2]
-
-
-def test_an_option_called_reference_that_is_plain_text(write_config, corpus, own):
-    results = tokbench.run(write_config(corpus, metrics="[{characters: {reference: en}}]"), workers=0)
-    assert cell(results, "bytes", "characters").value == 11
 
 
 def test_a_metric_that_raises_fails_the_run(write_config, corpus, own, tmp_path):
@@ -123,18 +116,3 @@ def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
     results = tokbench.run(config, workers=0, store=False)
     assert (results.cells, results.states) == (whole.cells, whole.states)
     assert len(searches) > len({tuple(texts) for texts in searches})
-
-
-@pytest.mark.parametrize("much", [True, False])
-def test_tokenizers_warm_up_for_much_text_alone(write_config, monkeypatch, much):
-    """A corpus of megabytes is encoded in bulk from its first document on; a small one is not worth the preparation."""
-    warmed = []
-    monkeypatch.setattr(BPETokenizer, "warm_up", lambda tokenizer: warmed.append(tokenizer.vocab_size))
-    monkeypatch.setattr(evaluate, "_MUCH_TEXT", 1 if much else 10**9)
-    results = tokbench.run(
-        write_config(tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}"),
-        workers=0,
-        store=False,
-    )
-    assert not results.failed
-    assert warmed == ([300] if much else [])

@@ -1,11 +1,9 @@
 """A run from its file to its cells, with tokenizers that break on the way: the rest is measured, nothing is lost."""
 
-import pytest
 from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.corpus.shards import SHARD_CHARS
-from tokbench.measuring.counted import Counted
 from tokbench.notebook.results import NotebookResults
 from tokbench.results.cells import WHOLE, Status
 
@@ -22,16 +20,6 @@ def test_cells_are_complete_and_true(write_config, corpus):
     assert cell(results, "b", "roundtrip_exact").in_sample is None
     assert list(results.corpora["c"].groups.items()) == [("x", 2), ("y", 2)]
     assert results.partial is None
-
-
-@pytest.mark.parametrize(("path", "finished"), [("x.txt", 1), ("?.txt", 3)])
-def test_the_whole_of_one_group_is_computed_once(write_config, corpus, monkeypatch, path, finished):
-    """Of two groups the values are those of each and of both."""
-    calls, finish = [], Counted.finish
-    monkeypatch.setattr(Counted, "finish", lambda self, state: calls.append(state) or finish(self, state))
-    results = tokbench.run(write_config(corpus.replace("?.txt", path)), workers=0)
-    assert len(calls) == finished
-    assert cell(results, "bytes", "tokens").value == {1: 6, 3: 11}[finished]
 
 
 BREACHES = {
@@ -74,12 +62,6 @@ def test_a_shard_that_fails_costs_its_whole_group(write_config, corpus, faulty, 
         assert cell(results, "good", "tokens", group).value == tokens
 
 
-def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
-    [line] = problems(write_config(corpus, "  bad: {backend: NoDecode}"))
-    assert line.startswith("run.yaml:6:3: tokenizer 'bad' (backend NoDecode): ")
-    assert "'def decode(self, ids: Sequence[int], /) -> str'" in line
-
-
 def test_training_that_fails_is_a_failed_tokenizer(write_config, corpus, faulty):
     tokenizers = "  bad: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
     results = tokbench.run(write_config(corpus, tokenizers), workers=0)
@@ -98,19 +80,6 @@ def test_a_missing_library_is_refused_unless_optional(write_config, corpus, faul
     assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
     assert cell(results, "x", "tokens").reason == "needs no-such-thing: pip install no-such-thing"
     assert not results.failed
-
-
-def test_no_network_is_unavailable(write_config, corpus, monkeypatch, tmp_path):
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
-    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    import tiktoken.registry
-
-    tiktoken.registry.ENCODINGS.pop("p50k_base", None)
-    tokenizers = "  x: {backend: tiktoken, encoding: p50k_base, optional: true}\n  good: {backend: utf8_bytes}"
-    results = tokbench.run(write_config(corpus, tokenizers), workers=0)
-    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
-    assert "TIKTOKEN_CACHE_DIR" in cell(results, "x", "tokens").reason
 
 
 def test_in_sample_is_a_share(write_config, tmp_path):

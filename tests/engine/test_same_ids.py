@@ -14,7 +14,6 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import InProcessPool
 from tokbench.formats import html, markdown
 from tokbench.foundation.progress import silent
@@ -86,12 +85,6 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty)
     assert of(results, "second", "tokens").value == of(results, "first", "tokens").value
 
 
-def test_it_is_compared_without_any_text_metric(write_config, lines, faulty):
-    results = tokbench.run(write_config(lines, OTHER, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
-    assert of(results, "second", "same_ids").value == 55 / 60
-    assert of(results, "second", "encode_mb_per_s").status == Status.NOT_APPLICABLE
-
-
 def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path):
     results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out", workers=0)
     assert NotebookResults.read(tmp_path / "out" / "results.json") == results
@@ -101,13 +94,6 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     console = Console(width=120, file=io.StringIO())
     summary(results, console)
     assert re.search(r"first: b·98 ␣·32 c·99 a·97\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
-
-
-def test_nothing_is_said_where_nothing_is_declared(write_config):
-    results = tokbench.run(write_config(), workers=0)
-    assert {found.metric for found in results.cells}.isdisjoint({"same_ids"})
-    assert "same-ids" not in html.render(results)
-    assert "Same ids" not in markdown.render(results)
 
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):
@@ -152,7 +138,7 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
     """The second document is the first of four that differs; in the second shard all do."""
     tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: utf16_units, same_as: first}"
     with InProcessPool(silent) as pool:
-        registry, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
+        _, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
         same_ids = SameIds(plan, ["first", "second"])
         texts = ["equal", "é one", "é two", "é three"]
         documents = [Document(text, "q", str(number), f"q:{number}") for number, text in enumerate(texts)]
@@ -161,7 +147,7 @@ def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_com
         for number in order:
             same_ids.take(shards[number], "first", np.array([[7, 1], [9, 1]], dtype=np.uint64))
             same_ids.take(shards[number], "second", np.column_stack([got[number], [1, 1]]).astype(np.uint64))
-        same_ids.finish(pool, StoredWork(None, registry, plan, 0))
+        same_ids.finish(pool)
     [difference] = same_ids.differences
     assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)
     assert difference.first.text == "é one"

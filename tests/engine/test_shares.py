@@ -40,11 +40,6 @@ def everything(made, *memories, known=()):
     return got
 
 
-def test_one_worker_gets_whole_shards():
-    made = backlog()
-    assert [taken(made.take(None)) for _ in range(4)] == [(0, "abcd"), (1, "abcd"), (2, "abcd"), None]
-
-
 def test_each_worker_goes_on_with_what_it_has():
     got = everything(backlog(), {"a", "c"}, {"b", "d"})
     assert got == [[(0, "ac"), (1, "ac"), (2, "ac")], [(0, "bd"), (1, "bd"), (2, "bd")]]
@@ -53,12 +48,6 @@ def test_each_worker_goes_on_with_what_it_has():
 def test_what_no_worker_has_is_shared_evenly():
     got = everything(backlog(), set(), set())
     assert got == [[(0, "ab"), (1, "ab"), (2, "ab")], [(0, "cd"), (1, "cd"), (2, "cd")]]
-
-
-def test_what_a_worker_had_that_died_goes_to_the_others():
-    got = everything(backlog(1), {"a", "c"}, set())
-    assert got == [[(0, "ac")], [(0, "bd")]]
-    assert everything(backlog(1), {"a", "b", "c"}) == [[(0, "abcd")]]
 
 
 @pytest.mark.parametrize(("seconds", "shared"), [(WORTH_LOADING, True), (WORTH_LOADING / 2, False)])

@@ -96,12 +96,6 @@ def test_a_pickle_that_cannot_be_read_is_a_failure(ends):
     assert isinstance(near.receive(), Failure)
 
 
-def test_a_message_that_is_too_long_is_not_sent(monkeypatch):
-    monkeypatch.setattr(line, "LONGEST", 100)
-    with pytest.raises(ValueError, match="too long"):
-        packed("x" * 1000)
-
-
 @pytest.mark.slow
 def test_workers_that_do_not_start_end_the_run(monkeypatch):
     monkeypatch.setattr(process, "START_S", -1)

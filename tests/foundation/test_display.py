@@ -52,13 +52,6 @@ def test_phases_have_seconds_and_steps_their_progress(clock):
     assert progress.steps["measuring d"].ended is not None
 
 
-def test_numbers_that_no_float_can_hold_are_no_error(clock):
-    progress = RunProgress()
-    for done, total in [(10**400, 10**401), (float("nan"), -1)]:
-        progress("training mine", done, total)
-        assert describe(progress.current, progress).startswith("training mine")
-
-
 def test_a_line_says_how_far_a_corpus_is(clock):
     progress = RunProgress()
     with progress.phase("measuring"):
@@ -105,11 +98,3 @@ def test_nothing_but_json_reaches_standard_error(write_config, corpus, faulty, t
     assert [line["message"] for line in lines if line["event"] == "output"] == ["\\xff\\xfe complaint"] * 4
     assert (lines[-1]["event"], lines[-1]["from_store"]) == ("end", 0)
     assert lines[-1]["message"].startswith("1 tokenizer on 1 corpus")
-
-
-@pytest.mark.slow
-def test_errors_are_json_as_well(write_config, tmp_path):
-    code, lines = run_json(write_config(metrics="[compresion]"), tmp_path)
-    assert code == 2
-    [error] = [line for line in lines if line["event"] == "error"]
-    assert "did you mean 'compression'?" in error["message"]

@@ -66,12 +66,6 @@ def test_the_plain_form_has_exact_types(value, expected, right):
     assert (made, exact(made)) == (right, exact(right))
 
 
-def test_arrays_of_json_data_stay_arrays():
-    made = plain({"a": np.array([1, 2], ">u2")}, Any, "raw")["a"]
-    assert made.dtype.isnative
-    assert made.tolist() == [1, 2]
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

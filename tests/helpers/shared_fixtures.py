@@ -167,9 +167,7 @@ def faulty(install):
 @pytest.fixture
 def few_plugins(monkeypatch):
     """Load no engine that a test of crashes does not need: its processes start a sixth faster."""
-    monkeypatch.setenv(
-        "TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports,speed"
-    )
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports")
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from test_metrics import Lossy, metric, values
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.words.find import find_words
-from tokbench.foundation.jit import has_numba
-from tokbench.measuring import encoded_shard, token_counts, word_units
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import Measured, NotApplicable
 from tokbench.measuring.sums import Sums
@@ -100,25 +98,6 @@ def test_words_kept_whole(cut, words, whole):
     # A second document: a token never reaches over from one to the next.
     found = values("strr", look(cut.encode(), b"a"))["strr"]
     assert (found.value, found.n, found.unit) == ((whole + 1) / (words + 1), 2, "share of words (UAX #29)")
-
-
-@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
-@given(
-    texts=st.lists(st.lists(st.sampled_from([b"|", b"dog", b" ", b"it's", b"."])).map(b"".join), min_size=1, max_size=4)
-)
-def test_compiled_code_and_numpy_count_the_same(texts):
-    found = []
-    for compiled in (False, True):
-        view = look(*texts)
-        with pytest.MonkeyPatch.context() as patch:
-            for module in (encoded_shard, token_counts, word_units):
-                patch.setattr(module, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
-            metrics = [metric(name) for name in ("fertility", "continued_words", "strr", "vocabulary")]
-            states = [(m.raw(m.map(view)), m.finish(m.map(view))) for m in metrics]
-            ends, aligned = view.token_ends
-            counts = [table.tolist() for table in token_counts.TokenCounts.of(view).joined()]
-            found.append([*states, ends.tolist(), aligned.tolist(), counts])
-    assert found[0] == found[1]
 
 
 def test_strr_needs_places():

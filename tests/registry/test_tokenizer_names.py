@@ -31,7 +31,6 @@ def test_a_published_name_is_loaded_with_the_ids_of_its_owner(data):
     import tiktoken
 
     assert tokbench.load("gpt-4o").encode(TEXT) == tiktoken.get_encoding("o200k_base").encode_ordinary(TEXT)
-    assert tokbench.load("gpt-2").encode(TEXT) == tiktoken.get_encoding("gpt2").encode_ordinary(TEXT)
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def plain(text):
         (None, "results.json: "),
         ("", "results.json:1:1: "),
         ('{"name":\n"\udcff"}', "results.json:2:2: "),
-        ("[" * 300_000, "results.json:1:101: "),
+        ("[" * 300_000, "results.json:1:1: "),
         ("[]", "results.json: "),
         ('{"schema": "tokbench-results/9"}', "'tokbench-results/9'"),
         ("{}", "schema None"),

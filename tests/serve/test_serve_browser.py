@@ -13,7 +13,7 @@ from chromium import chromium
 
 pytest.importorskip("starlette")
 import tokbench
-from tokbench.report.segmentation import views
+from tokbench.segmentation.token_view import views
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.runs import find_runs

@@ -6,10 +6,10 @@ import re
 import pytest
 
 import tokbench
-from tokbench.engine.segment import MergeSteps
 from tokbench.inspect.tokens import list_tokens
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
 from tokbench.measuring.encoded_shard import LoadedTokenizer
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
+from tokbench.segmentation.segment import MergeSteps
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each
 

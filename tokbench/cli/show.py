@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 
 if TYPE_CHECKING:
-    from tokbench.results.segmentation import SegmentedText
+    from tokbench.segmentation.segmented_text import SegmentedText
 
 
 @click.command(
@@ -51,13 +51,13 @@ def show(
     """
     use_one_thread()
     from tokbench.api import show as show_texts
-    from tokbench.report import segmentation
+    from tokbench.segmentation import token_view
 
     read = files or (() if texts else (STDIN,))
     given = [*(("", text) for text in texts), *(("" if path == STDIN else path, read_text(path)) for path in read)]
     shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
     if form:
-        click.echo({"json": segmentation.as_json, "html": segmentation.html}[form](shown))
+        click.echo({"json": token_view.as_json, "html": token_view.html}[form](shown))
     else:
         _print(shown)
     failed = [cut for text in shown for cut in text.segmentations if cut.reason and not cut.ids]
@@ -67,7 +67,7 @@ def show(
 def _print(shown: Sequence[SegmentedText]) -> None:
     from rich.console import Console
 
-    from tokbench.report.segmentation import terminal
+    from tokbench.segmentation.token_view import terminal
 
     console = Console(highlight=False, soft_wrap=True)
     for line in terminal(shown, colours=console.is_terminal and not console.no_color):

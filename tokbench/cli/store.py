@@ -1,4 +1,4 @@
-"""``tokbench store``: list, prune and verify finished work."""
+"""``tokbench store``: list and prune finished work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, print_json, say
+from tokbench.terminal.options import common_options, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.foundation.store import Store, StoredEntry
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("store")
 def store() -> None:
-    """List, prune or verify the store of finished work.
+    """List or prune the store of finished work.
 
     A run keeps what it has finished there, and takes from there what it need not do again. The store is the folder
     TOKBENCH_STORE, or one in the platform's place for caches. It takes at most TOKBENCH_STORE_SIZE (10GB).
@@ -71,7 +71,7 @@ def _time(entry: StoredEntry) -> str:
 @common_options
 def prune(size: str | None, *, as_json: bool) -> None:
     """Delete the entries that were not used for longest."""
-    from tokbench.foundation.store import parse_size
+    from tokbench.foundation.parsing import parse_size
 
     try:
         limit = None if size is None else parse_size(size)
@@ -82,22 +82,6 @@ def prune(size: str | None, *, as_json: bool) -> None:
         print_json({"deleted": deleted, "bytes": freed})
     else:
         say(f"deleted {deleted:,} entries, {freed:,} bytes")
-
-
-@store.command()
-@json_option
-@common_options
-def verify(*, as_json: bool) -> None:
-    """Read every entry, and delete the damaged ones. The exit code is 1 if there were any."""
-    sound, damaged = _opened().verify()
-    if as_json:
-        print_json({"sound": sound, "damaged": [{"file": str(path), "reason": reason} for path, reason in damaged]})
-    else:
-        for path, reason in damaged:
-            say(f"damaged, deleted: {path}: {reason}")
-        say(f"{sound:,} entries are sound, {len(damaged):,} were damaged")
-    if damaged:
-        raise SystemExit(1)
 
 
 def _opened() -> Store:

@@ -14,6 +14,7 @@ from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
+from tokbench.foundation.parsing import SIZES, parse_size
 from tokbench.results.blocks import ConfigFile
 from tokbench.tokenizers.options import GivenOptions, Options
 
@@ -48,16 +49,13 @@ class ReportEntry(Options):
     formats: tuple[str, ...] = Field(default=DEFAULT_FORMATS, description="report formats, by name")
 
 
-_UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-
 LEAST_MEMORY: Final = 256 * 10**6
 
 
 def _size(value: Any) -> int:
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
-    if match is None or match[2] not in _UNITS:
-        raise ValueError(f"{shortened(json.dumps(value), 40)} is not an amount of memory; write it as 8GB or 8GiB")
-    return int(float(match[1]) * _UNITS[match[2]])
+    if not isinstance(value, str):
+        raise ValueError(f"{shortened(json.dumps(value), 40)} is not a size; write it as 8GB or 8GiB")  # noqa: TRY004
+    return parse_size(value)
 
 
 def _memory(value: Any) -> Any:
@@ -71,15 +69,15 @@ def _memory(value: Any) -> Any:
 
 def _document(value: Any) -> int:
     size = _size(value)
-    if size < _UNITS["MB"]:
+    if size < SIZES["M"]:
         raise ValueError(f"{value} is less than documents often have; give 1MB or more")
     return size
 
 
 def memory_text(size: int) -> str:
     """Return an amount of memory as written in a configuration: ``8GB``, ``1GiB``, ``1500MB``."""
-    unit = next((unit for unit in reversed(_UNITS) if size % _UNITS[unit] == 0), "MB")
-    return f"{size / _UNITS[unit]:g}{unit}"
+    unit = next((unit for unit in ("Gi", "Mi", "T", "G") if size % SIZES[unit] == 0), "M")
+    return f"{size / SIZES[unit]:g}{unit}B"
 
 
 class Limits(Options):

@@ -1,7 +1,7 @@
 """Reads YAML strictly, and keeps the place of each value.
 
-It refuses duplicate keys, anchors and aliases (and so alias bombs), tags, several documents, numbers of more than 300
-characters, and more than a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a
+It refuses duplicate keys, anchors and aliases (and so alias bombs), tags, several documents, and more than a megabyte
+or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a
 string.
 """
 
@@ -29,7 +29,6 @@ _INT = re.compile(r"[-+]?[0-9]+")
 _BASED_INT = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF: Final = "holds half of a surrogate pair, which is not Unicode text; write the character itself"
-_MAX_DIGITS: Final = 300
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 Path = tuple[str | int, ...]
@@ -256,8 +255,6 @@ def plain_scalar(text: str) -> Any:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if len(text) > _MAX_DIGITS and any(pattern.fullmatch(text) for pattern in (_INT, _BASED_INT, _FLOAT)):
-        raise ValueError(f"a number of {len(text):,} characters; {_MAX_DIGITS} are the most")
     if _INT.fullmatch(text):
         return int(text)
     if _BASED_INT.fullmatch(text):

@@ -91,7 +91,7 @@ def _mistakes(
         else:
             path = _path_in(data, loc)
             name = ".".join(map(str, (*part.called, *path)))
-            message = wrong_value(kind, detail.get("ctx", {}), detail["input"])
+            message = wrong_value(detail)
             yield path, loc[-1:] == ("[key]",), f"{name}: {message}" if name else message
 
 

@@ -56,7 +56,7 @@ class Source(Protocol):
 
 @runtime_checkable
 class HasFiles(Protocol):
-    """A source that depends only on its options and files; unchanged files are not read again by later runs."""
+    """A source of files, whose sizes show how far reading has come."""
 
     @property
     def files(self) -> Sequence[Path]:

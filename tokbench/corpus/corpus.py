@@ -270,8 +270,7 @@ class Corpus:
     def changed(self) -> InputError:
         return InputError(
             f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
-            "which was found at the start; run again when nothing writes to its files, or if nothing does, touch them: "
-            "their times are those of other text"
+            "which was found at the start; run again when nothing writes to its files"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:
@@ -328,7 +327,7 @@ class Corpus:
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
         survey.sha256, survey.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
-        self.resume(survey)
+        self._sha256, self._first = survey.sha256, survey.first
         self._kept, self.kept_bytes = kept.documents, kept.n_bytes
         survey.limited_sha256 = survey.sha256 if self.limit is None else left.hexdigest()
         survey.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
@@ -336,10 +335,6 @@ class Corpus:
         survey.trained = _numbers(trained)
         survey.excerpts = excerpts.all()
         return survey
-
-    def resume(self, survey: Survey) -> None:
-        """Compare every later reading with a survey of these documents."""
-        self._sha256, self._first = survey.sha256, survey.first
 
     def release(self) -> None:
         """Free the kept documents: from now on they are read again."""

@@ -39,24 +39,6 @@ BUCKETS: Final = 1 << BUCKET_BITS
 """Jackknife groups for counts of ids."""
 
 
-class ShardMark(NamedTuple):
-    """What is needed of a shard whose states are known."""
-
-    key: tuple[str, str, int]
-    documents: int
-    total_bytes: int
-    digest: str
-    place_digest: str
-
-    @property
-    def corpus(self) -> str:
-        return self.key[0]
-
-    @property
-    def group(self) -> str:
-        return self.key[1]
-
-
 class ShardPlace(NamedTuple):
     """Where the documents of a shard are."""
 
@@ -141,10 +123,6 @@ class Shard:
     @property
     def total_bytes(self) -> int:
         return int(self.n_bytes.sum())
-
-    @property
-    def mark(self) -> ShardMark:
-        return ShardMark(self.key, self.documents, self.total_bytes, self.digest, self.place_digest)
 
     def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
         """Return the result of ``make``, and whether it depends on the place of the shard."""

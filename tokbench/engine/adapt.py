@@ -14,7 +14,6 @@ from tokbench.config.model import Limits
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Reading
 from tokbench.engine.folder import make_folder
-from tokbench.engine.segment import NamedTokenizers
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
@@ -23,6 +22,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
+from tokbench.segmentation.segment import NamedTokenizers
 from tokbench.tokenizers.contract import Adapts, Exports
 
 _UNFIT_FOR_FILES: Final = re.compile(r"[^\w.+-]+")

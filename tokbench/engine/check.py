@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
-from tokbench.engine.load import Loaded, LoadTokenizers, VocabularyDigest
+from tokbench.engine.load import Loaded, LoadTokenizer
 from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
-from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.executor import Executor, usable_cores
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
@@ -38,49 +36,27 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     waiting = iter([meanwhile])
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
         next(waiting)()
-    due = {
-        planned.name: Recipe(planned.spec.name, planned.options)
-        for planned in plan.tokenizers
-        if not planned.absent and not planned.train_on
-    }
+    due = [planned for planned in plan.tokenizers if not planned.absent and not planned.train_on]
     assert pool.registry is not None
     if pool.size:
         pool.strangers = frozenset(t.name for t in plan.tokenizers if pool.registry.is_foreign(t.spec))
-    parts, own = max(1, min(pool.size, usable_cores())), [name for name in due if name not in pool.strangers]
-    shares = [own[k::parts] for k in range(parts) if k < len(own)] + [[name] for name in due if name in pool.strangers]
-    jobs = deque(LoadTokenizers({name: due[name] for name in share}) for share in shares)
+    jobs = iter([LoadTokenizer(planned.name, Recipe(planned.spec.name, planned.options)) for planned in due])
     loaded: dict[str, Loaded] = {}
-    digests: dict[str, str] = {}
-    answers = pool.work(lambda: jobs.popleft() if jobs else None, lambda: [step() for step in waiting])
-    for job, answer in answers:
-        assert isinstance(job, LoadTokenizers)
-        if isinstance(answer, VocabularyDigest):
-            digests[answer.name] = answer.sha256
-            continue
-        if isinstance(answer, WorkerDied):
-            left = {name: recipe for name, recipe in job.recipes.items() if name not in loaded}
-            name = answer.heartbeat.tokenizer
-            if left and name not in loaded:
-                name = name if name in left else next(iter(left))
-                recipe = left.pop(name)
-                if job.retry or answer.failure.timed_out:
-                    loaded[name] = Loaded(name, answer.failure, None)
-                else:
-                    jobs.append(LoadTokenizers({name: recipe}, retry=True))
-            if left:
-                jobs.append(LoadTokenizers(left))
+    for job, answer in pool.work(lambda: next(jobs, None), lambda: [step() for step in waiting]):
+        assert isinstance(job, LoadTokenizer)
+        if isinstance(answer, WorkerDied):  # perhaps when its vocabulary was read, after it was loaded
+            loaded.setdefault(job.name, Loaded(answer.failure))
         else:
-            loaded[answer.name] = answer
+            loaded[job.name] = answer
         pool.progress("loading tokenizers", len(loaded), len(due))
     for step in waiting:
         step()
-    return [_loaded(planned, loaded, digests, pool, plan.problems) for planned in plan.tokenizers]
+    return [_loaded(planned, loaded, pool, plan.problems) for planned in plan.tokenizers]
 
 
 def _loaded(
     planned: PlannedTokenizer,
     loaded: Mapping[str, Loaded],
-    digests: Mapping[str, str],
     pool: WorkerPool,
     problems: list[Problem],
 ) -> PreparedTokenizer:
@@ -89,13 +65,13 @@ def _loaded(
         return tokenizer.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
     if planned.train_on:
         return tokenizer
-    _, outcome, seconds = loaded[tokenizer.name]
+    outcome, seconds, vocabulary = loaded[tokenizer.name]
     if not isinstance(outcome, Failure):
         pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options))
     elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
         problems.append(Problem(planned.where, message))
-    tokenizer = replace(tokenizer, load_s=seconds, vocabulary=digests.get(tokenizer.name, ""))
+    tokenizer = replace(tokenizer, load_s=seconds, vocabulary=vocabulary)
     return tokenizer.with_outcome(outcome, TokenizerState.UNAVAILABLE)
 
 
@@ -120,7 +96,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
         yield pool
 
 
-def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None) -> Checked:
+def check(config: Config, pool: WorkerPool) -> Checked:
     """Find everything that is wrong, before anything is measured, and raise InputError with all problems."""
     pool.progress(READING, 0, None)  # at once, because reading may take long
     registry = pool.registry = load_registry()
@@ -128,7 +104,7 @@ def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None
 
     def read() -> None:
         with pool.progress.phase("reading"):
-            complete_plan(plan, registry, pool.progress, surveys)
+            complete_plan(plan, registry, pool.progress)
 
     with pool.progress.phase("loading"):
         prepared = load_all(plan, pool, read)

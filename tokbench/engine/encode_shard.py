@@ -1,4 +1,4 @@
-"""The jobs of an evaluation: encode a shard and measure it, find the document that ended a process."""
+"""The job of an evaluation: encode a shard and measure it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.recipe import CorpusRecipe
-from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.corpus.shards import Shard
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
-from tokbench.measuring.job import Job, Unread
+from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import Encoded, Tokenizer
 from tokbench.tokenizers.engine_contract import CountsAlone
@@ -70,9 +68,9 @@ def counted(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
     return np.column_stack([np.zeros_like(counts), counts]).astype(np.uint64)
 
 
-def can_be_searched(died: WorkerDied) -> bool:
-    """Tell whether a process ended in the work on a document, so that it can be found."""
-    return died.heartbeat.verb in {ENCODING, DECODING}
+def in_document(died: WorkerDied) -> bool:
+    """Tell whether a process ended in the work on a single document."""
+    return _DOCUMENT in died.heartbeat.place
 
 
 def for_family(family: str) -> str:
@@ -91,25 +89,16 @@ class EncodeShard(Job):
     options: Mapping[str, Options]
     much_text: bool = False
     """Whether the corpus is so large that a tokenizer saves time by preparing for it."""
-    recipe: CorpusRecipe | None = None
-    """How a worker elsewhere may read the shard itself; ``None`` if it is sent."""
-    retry: bool = False
-    """Whether it has ended another process before."""
+    retry_of: WorkerDied | None = None
+    """The death of the process that has done it before: then each document is tried by itself first."""
 
     @property
     def needs_fresh_process(self) -> bool:
-        return self.retry
+        return self.retry_of is not None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
         return tuple(self.wanted)
-
-    def without_text(self) -> ReadAndEncodeShard | None:
-        if self.recipe is None:
-            return None
-        return ReadAndEncodeShard(
-            self.recipe, self.shard.mark, self.wanted, self.options, self.much_text, self.needs_fresh_process
-        )
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
         place = _place(self.shard)
@@ -119,8 +108,21 @@ class EncodeShard(Job):
             if isinstance(loaded, Failure):
                 yield ShardStates(name, dict.fromkeys(families, loaded))
                 continue
+            if self.retry_of:
+                self._try_documents(loaded, self.retry_of.heartbeat.verb)
             with doing(ENCODING, tokenizer=name, place=place):
                 yield self._measure(context, loaded, families)
+
+    def _try_documents(self, loaded: LoadedTokenizer, verb: str) -> None:
+        """Do what ended a process document by document: if this one ends, too, its heartbeat names the document."""
+        tokenizer = loaded.tokenizer
+        documents = zip(self.shard.texts, self.shard.origins, strict=True)
+        for text, origin in documents if verb in {ENCODING, DECODING} else ():
+            with doing(ENCODING, tokenizer=loaded.name, place=f"{_place(self.shard)}, {_DOCUMENT}{origin}"):
+                encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
+                if verb == DECODING and not isinstance(encoded, Failure):
+                    with doing(DECODING):
+                        attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
 
     def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
         start = time.process_time()
@@ -158,59 +160,6 @@ class EncodeShard(Job):
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
-@dataclass(frozen=True)
-class ReadAndEncodeShard(Job):
-    """Read a shard where the job runs, and answer as :class:`EncodeShard` does, or one :class:`Unread`."""
-
-    retry_alone: ClassVar[bool] = False
-    recipe: CorpusRecipe
-    mark: ShardMark
-    wanted: dict[str, tuple[str, ...]]
-    options: Mapping[str, Options]
-    much_text: bool
-    needs_fresh_process: bool = False
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return tuple(self.wanted)
-
-    def run(self, context: WorkerContext) -> Iterator[ShardStates | Unread]:
-        shard = attempt(lambda: self._read(context))
-        if isinstance(shard, Failure):
-            context.kept.pop(self._opened, None)
-            yield Unread(shard.reason)
-            return
-        yield from EncodeShard(shard, self.wanted, self.options, self.much_text).run(context)
-
-    @property
-    def _opened(self) -> str:
-        return f"corpus {self.mark.corpus}"
-
-    def _read(self, context: WorkerContext) -> Shard:
-        """Return the shard, or raise InputError; reading goes on behind the last shard of the corpus."""
-        shards = f"shards of corpus {self.mark.corpus}"
-        if shards in context.kept and (shard := self._next_shard(context, shards)):
-            return shard
-        if self._opened not in context.kept:
-            context.kept[self._opened] = self.recipe.open(context.registry.corpora.get(self.recipe.source))
-        context.kept[shards] = context.kept[self._opened].shards()
-        if shard := self._next_shard(context, shards):
-            return shard
-        raise InputError(f"corpus {self.mark.corpus!r} has no such text here")
-
-    def _next_shard(self, context: WorkerContext, shards: str) -> Shard | None:
-        while True:
-            with doing("reading", place=shards):  # each shard is a sign of life
-                shard: Shard | None = next(context.kept[shards], None)
-            if shard is None:
-                del context.kept[shards]
-                return None
-            if shard.key == self.mark.key:
-                if shard.mark != self.mark:
-                    raise InputError(f"the text of corpus {self.mark.corpus!r} is not that of the run")
-                return shard
-
-
 _DOCUMENT: Final = "document "
 
 
@@ -238,49 +187,3 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] |
     alone_sound = f"({_place(shard)}; each document by itself can be encoded)"
     reason = f"encode_batch: {outcome.reason.removeprefix('encode_batch: ')} {alone_sound}"
     return outcome._replace(reason=reason)
-
-
-@dataclass(frozen=True)
-class FindDocument(Job):
-    """Repeat, document by document, what has ended a process: if this one ends, too, its heartbeat names the document.
-
-    The answer, if there is one, is ``True`` if all documents were tried.
-    """
-
-    retry_alone: ClassVar[bool] = False
-    shard: Shard
-    name: str
-    died: WorkerDied
-    families: tuple[str, ...]
-    """The metric families that end."""
-    seconds: float
-    """When to give up."""
-
-    @property
-    def needs_fresh_process(self) -> bool:
-        return True
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
-
-    def run(self, context: WorkerContext) -> Iterator[bool]:
-        tokenizer = context.tokenizer(self.name)
-        decodes = self.died.heartbeat.verb == DECODING
-        start = time.monotonic()
-        for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
-            if time.monotonic() - start > self.seconds:
-                yield False
-                return
-            with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, {_DOCUMENT}{origin}"):
-                encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                if decodes and not isinstance(encoded, Failure):
-                    with doing(DECODING):
-                        attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
-        yield True
-
-    def verdict(self, answer: Any) -> Failure:
-        """Return why the tokenizer is measured no more, with the document if a single one was found."""
-        if isinstance(answer, WorkerDied):
-            return answer.failure if _DOCUMENT in answer.heartbeat.place else self.died.failure
-        return self.died.failure

@@ -7,25 +7,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
-from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.encode_shard import (
-    EncodeShard,
-    FindDocument,
-    ShardStates,
-    WorkerSeconds,
-    can_be_searched,
-    for_family,
-)
+from tokbench.corpus.shards import Shard
+from tokbench.engine.encode_shard import EncodeShard, ShardStates, WorkerSeconds, for_family, in_document
 from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
 from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
@@ -37,10 +30,6 @@ Key = tuple[str, str, str, str]
 
 _MUCH_TEXT: Final = 4_000_000
 """From so many bytes of a corpus on, tokenizers prepare for much text, which takes about a second."""
-
-
-_MOST_AWAITING: Final = 32
-"""No more shards are read while so many wait for retries."""
 
 
 class Part(NamedTuple):
@@ -153,7 +142,7 @@ class Evaluation:
                 asked[corpus, name] = (*families, self.same_ids.family) if name in compared else families
         return {place: families for place, families in asked.items() if families}
 
-    def wanted(self, name: str, shard: Shard | ShardMark) -> tuple[str, ...]:
+    def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
         """Return the families that can still measure a shard with a tokenizer."""
         return tuple(
             family
@@ -163,18 +152,15 @@ class Evaluation:
         )
 
 
-def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork, surveys: StoredSurveys) -> Evaluation:
-    """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it.
-
-    Text is not read as long as all states of its shards are in the store.
-    """
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
+    """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(plan, metrics, SameIds(plan, names))
-    evaluator = _Evaluator(plan, evaluation, names, pool, stored, surveys)
+    evaluator = _Evaluator(plan, evaluation, names, pool, stored)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool, stored, evaluation.unread)
+        evaluation.same_ids.finish(pool, evaluation.unread)
     except STOPS:
         evaluation.interrupted = True
         pool.end()
@@ -183,26 +169,18 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork,
 
 class _Evaluator:
     def __init__(
-        self,
-        plan: Plan,
-        evaluation: Evaluation,
-        names: list[str],
-        pool: WorkerPool,
-        stored: StoredWork,
-        surveys: StoredSurveys,
+        self, plan: Plan, evaluation: Evaluation, names: list[str], pool: WorkerPool, stored: StoredWork
     ) -> None:
         self._plan = plan
         self._pool = pool
         self._stored = stored
-        self._surveys = surveys
         self._evaluation = evaluation
         self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
         self._ahead: deque[Shard] = deque()
-        self._again: deque[Job] = deque()
-        self._awaiting_retry: dict[str, list[ShardPart]] = {}
+        self._again: deque[EncodeShard] = deque()
         self._open: dict[tuple[str, str, int], set[str]] = {}
         self._turns: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
         self._backlog = Backlog(strangers=pool.strangers)
@@ -214,16 +192,10 @@ class _Evaluator:
     def _read(self, name: str) -> Iterator[Shard]:
         """Yield the shards of a corpus while they are as in the survey; note the failure if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
-        known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
-        marks = list(takewhile(self._take_known, known))
-        if known and len(marks) == len(known):
-            return
-        shards = islice(corpus.shards(), len(marks), None)
+        shards = corpus.shards()
         while True:
             shard = attempt(lambda: next(shards, None))
             if shard is None:
-                if keeps and not known:
-                    self._surveys.keep_shards(name, marks)
                 if not self._plan.reads_again:
                     corpus.release()
                 return
@@ -231,43 +203,19 @@ class _Evaluator:
                 shard = Failure(str(corpus.changed()))
             if isinstance(shard, Failure):
                 self._evaluation.unread[name] = shard
-                self._surveys.forget(name)
                 return
             yield shard
-            if keeps and not known:
-                marks.append(shard.mark)
-
-    def _take_known(self, mark: ShardMark) -> bool:
-        """Take the states of a shard if the store has all that are wanted."""
-        names = self._names[mark.corpus]
-        wanted = {name: families for name in names if (families := self._evaluation.wanted(name, mark))}
-        if self._evaluation.same_ids.compared_on(mark.corpus) or len(wanted) < len(names):
-            return False
-        known = self._stored.all_states(mark, wanted)
-        if not known:
-            return False
-        self._open[mark.key] = set(names)
-        for name, states in known.items():
-            for family, state in states.items():
-                self._add(mark, name, family, state)
-            self._close(mark, name, from_store=True)
-        return True
 
     def next_job(self) -> Job | None:
         """Return a job that must be repeated, else a part of a shard; ``None`` if the worker has nothing to do."""
-        if self._again:
+        while self._again:
             again = self._again.popleft()
-            if isinstance(again, EncodeShard):
-                self._at_work(again)
-            return again
+            if job := self._encode_shard(again.shard, again.wanted):
+                self._at_work(job)
+                return replace(job, retry_of=again.retry_of)
         memory = self._pool.in_memory
-        waiting = self._awaiting_retry
-        while sum(map(len, waiting.values())) < _MOST_AWAITING and (part := self._next_part(memory)):
-            for name in waiting.keys() & part.asked.keys():
-                waiting[name].append(ShardPart(part.shard, {name: part.asked[name]}))
-            asked = {name: families for name, families in part.asked.items() if name not in waiting}
-            job = self._encode_shard(part.shard, asked)
-            if job:
+        while part := self._next_part(memory):
+            if job := self._encode_shard(*part):
                 self._at_work(job)
                 return job
         return None
@@ -308,8 +256,7 @@ class _Evaluator:
             from_store = not asked[name] and bool(self._evaluation.wanted(name, shard))
             self._close(shard, name, from_store=from_store)
         much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
-        recipe = self._plan.recipes.get(shard.corpus)
-        return EncodeShard(shard, wanted, self._options, much_text, recipe) if wanted else None
+        return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         if isinstance(job, EncodeShard):
@@ -318,10 +265,6 @@ class _Evaluator:
             else:
                 self._at_work(job, after=answer.name)
                 self._add_states(job.shard, answer)
-                if job.retry:
-                    self._release(answer.name)
-        elif isinstance(job, FindDocument):
-            self._note_document(job, answer)
 
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
@@ -336,9 +279,9 @@ class _Evaluator:
         self._evaluation.seconds = self._evaluation.seconds.plus(measured.seconds)
         self._close(shard, measured.name)
 
-    def _add(self, shard: Shard | ShardMark, name: str, family: str, state: Any | Failure) -> None:
+    def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
         compares = family == self._evaluation.same_ids.family
-        if compares and isinstance(shard, Shard) and not isinstance(state, Failure):
+        if compares and not isinstance(state, Failure):
             self._evaluation.same_ids.take(shard, name, state)
         else:
             self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
@@ -355,7 +298,7 @@ class _Evaluator:
     def _total(self, corpus: str) -> int:
         return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
 
-    def _close(self, shard: Shard | ShardMark, name: str, *, from_store: bool = False) -> None:
+    def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
         left = self._open[shard.key]
         left.discard(name)
         if not left:
@@ -377,56 +320,20 @@ class _Evaluator:
         if name not in left and left == list(job.wanted):
             name = left[0]  # or the same could happen again and again
         if name in left:
-            part = ShardPart(job.shard, {name: job.wanted[name]})
-            if name in self._awaiting_retry and not job.retry:
-                self._awaiting_retry[name].append(part)
+            left.remove(name)
+            # A hang is repeated only if that can find its document.
+            if job.retry_of or (died.failure.timed_out and died.heartbeat.verb not in {ENCODING, DECODING}):
+                self._end(job, name, died)
+                left.append(name)  # the families that go on measure it
             else:
-                self._try_again_or_end(part, name, died, ended_before=job.retry)
-        rest = {tokenizer: job.wanted[tokenizer] for tokenizer in left if tokenizer not in self._awaiting_retry}
-        again = self._encode_shard(job.shard, rest)
-        if again:
-            self._again.append(again)
+                self._again.append(replace(job, wanted={name: job.wanted[name]}, retry_of=died))
+        self._again.append(replace(job, wanted={tokenizer: job.wanted[tokenizer] for tokenizer in left}, retry_of=None))
 
-    def _try_again_or_end(self, part: ShardPart, name: str, died: WorkerDied, *, ended_before: bool) -> None:
-        """Look for the document in a fresh process, or repeat the shard there; a hang is repeated only to look."""
-        families = self._lost_families(part, name, died)
-        if ended_before or (died.failure.timed_out and not can_be_searched(died)):
-            searched = ended_before and can_be_searched(died)
-            harmless = " (each document by itself does no harm)" if searched else ""
-            self._end(name, families, died.failure._replace(reason=died.failure.reason + harmless))
-            return
-        self._awaiting_retry[name] = [part]
-        if can_be_searched(died):
-            self._again.append(FindDocument(part.shard, name, died, families, self._plan.config.limits.step))
-        else:
-            self._retry(name)
-
-    def _lost_families(self, part: ShardPart, name: str, died: WorkerDied) -> tuple[str, ...]:
-        """Return the families that a tokenizer ended the process for: the one that was at work with it, else all."""
-        families = tuple(family for family in part.asked[name] if died.heartbeat.place.endswith(for_family(family)))
-        families = families or self._evaluation.families(name)
-        return tuple(family for family in families if (name, family) not in self._evaluation.ended)
-
-    def _retry(self, name: str) -> None:
-        job = self._encode_shard(*self._awaiting_retry[name].pop(0))
-        if job:
-            self._again.append(replace(job, retry=True))
-        else:
-            self._release(name)
-
-    def _end(self, name: str, families: Iterable[str], failure: Failure) -> None:
-        self._evaluation.ended.update({(name, family): failure for family in families})
-        self._release(name)
-
-    def _release(self, name: str) -> None:
-        for part in self._awaiting_retry.pop(name, []):
-            job = self._encode_shard(*part)
-            if job:
-                self._again.append(job)
-
-    def _note_document(self, search: FindDocument, answer: Any) -> None:
-        """End the tokenizer for the document that ended its process; if none did, repeat the shard."""
-        if not isinstance(answer, WorkerDied) and (answer or not search.died.failure.timed_out):
-            self._retry(search.name)
-        else:
-            self._end(search.name, search.families, search.verdict(answer))
+    def _end(self, job: EncodeShard, name: str, died: WorkerDied) -> None:
+        """Measure nothing more with a tokenizer, or by the one family that was at work with it."""
+        failure, first = died.failure, job.retry_of or died
+        if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
+            failure = failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")
+        families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
+        for family in families or self._evaluation.families(name):
+            self._evaluation.ended.setdefault((name, family), failure)

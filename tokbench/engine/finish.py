@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
@@ -53,13 +55,9 @@ class Finished:
     """By tokenizer, corpus and group, the documents that need the most tokens per byte."""
 
 
-Seen = Callable[[str, str, Iterable[str]], float | None]
-"""The share of the documents of a corpus and some groups that a tokenizer was trained on; ``None`` if unknown."""
-
-
-def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, seen: Seen) -> Finished:
+def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
     """Make the cells of the text metrics, and what goes with them."""
-    finisher = _Finisher(plan, evaluation, seen)
+    finisher = _Finisher(plan, evaluation, TrainedShares(plan, prepared))
     cells = [cell for tokenizer in prepared for cell in finisher.cells(tokenizer)]
     outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
@@ -181,10 +179,37 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
     )
 
 
+class TrainedShares:
+    """Finds the documents of corpora that tokenizers were trained on, once for each pair of texts."""
+
+    def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
+        self._plan = plan
+        self._train_on = {tokenizer.name: tokenizer.planned.train_on for tokenizer in prepared}
+        self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
+
+    def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
+        """Return the share of the documents of groups; ``None`` if that is unknown."""
+        names = self._train_on[name]
+        if not names:
+            return None
+        if (names, corpus) not in self._counts:
+            self._counts[names, corpus] = self._count(names, corpus)
+        counts, documents = self._counts[names, corpus], self._plan.surveys[corpus].groups
+        chosen = list(groups)
+        return sum(counts[group] for group in chosen) / sum(documents[group] for group in chosen)
+
+    def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
+        evaluated = self._plan.surveys[corpus].evaluated
+        trained = np.unique(np.concatenate([self._plan.surveys[name].trained for name in names]))
+        seen = np.isin(np.concatenate(list(evaluated.values())), trained)
+        ends = np.cumsum([len(marks) for marks in evaluated.values()])
+        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(seen, ends[:-1]), strict=True)}
+
+
 class _Finisher:
     """Asks the text metrics of a run for their values."""
 
-    def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
+    def __init__(self, plan: Plan, evaluation: Evaluation, seen: TrainedShares) -> None:
         self._plan = plan
         self._evaluation = evaluation
         self._seen = seen
@@ -218,7 +243,7 @@ class _Finisher:
             groups = self._plan.groups(corpus)
             same = self._compared(prepared, corpus)
             for group in [*groups, WHOLE]:
-                seen = self._seen(prepared.name, corpus, groups if group == WHOLE else [group])
+                seen = self._seen.share(prepared.name, corpus, groups if group == WHOLE else [group])
                 for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values, share = self._values((prepared.name, corpus, group, family.name), groups)
@@ -304,7 +329,7 @@ class _Finisher:
         families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(part.value, part.groups) for part in slices(documents) if part.facet == "script" and part.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
-            seen = self._seen(prepared.name, corpus, groups)
+            seen = self._seen.share(prepared.name, corpus, groups)
             counts = {group: documents[group] for group in groups}
             for family in families:
                 values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)

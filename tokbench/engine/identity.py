@@ -10,16 +10,14 @@ import os
 import platform
 import re
 import sys
-import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.corpus.contract import CorpusSpec
 from tokbench.corpus.words.icu import icu_version
 from tokbench.measuring.family import MetricFamily
 from tokbench.registry.plugins import PluginStatus
@@ -50,46 +48,16 @@ _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 _NO_NUMBER_RESTS_ON: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
 
 
-class FileStamp(NamedTuple):
-    """The state of a file: if it is the same later, the file was not written to in between."""
-
-    path: str
-    inode: int
-    size: int
-    changed: int
-
-    @classmethod
-    def of(cls, path: Path | str) -> FileStamp:
-        stat = os.stat(path)  # noqa: PTH116 - a run asks for thousands, and making a Path takes longer than this
-        return cls(str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns)
-
-    def holds(self, since: int) -> bool:
-        """Tell whether the file was not written since a time, in nanoseconds from 1970.
-
-        A time in the future comes from a clock that was set back, and says nothing.
-        """
-        try:
-            return FileStamp.of(self.path) == self and not since <= self.changed <= time.time_ns()
-        except OSError:
-            return False
-
-
-def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
-    """Return the sha256 of a file, or of the names and contents of all that is in a folder, but for hidden files.
-
-    ``stamps`` gets the state of each file before it is read.
-    """
-    stamps = [] if stamps is None else stamps
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file, or of the names and contents of all that is in a folder, but for hidden files."""
     if not path.is_dir():
-        stamps.append(FileStamp.of(path))
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
     for entry in files_in(path):
-        stamp = FileStamp.of(entry)
-        large = stamp.size > _LARGE
-        content = f"{stamp.size} {stamp.changed}" if large else file_digest(entry)
-        stamps.append(stamp)
+        status = entry.stat()
+        large = status.st_size > _LARGE
+        content = f"{status.st_size} {status.st_mtime_ns}" if large else file_digest(entry)
         digest.update(f"{entry.relative_to(path).as_posix()}\0{content}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
@@ -101,31 +69,23 @@ def files_in(folder: Path) -> Iterator[Path]:
         yield from (Path(path, name) for name in sorted(files) if not name.startswith("."))
 
 
-class OptionsIdentity(NamedTuple):
-    """Options as plain data, each file with its sha256, and the state of these files."""
-
-    values: dict[str, object]
-    stamps: list[FileStamp]
-
-    @classmethod
-    def of(cls, options: Options) -> OptionsIdentity:
-        """Return the identity of validated options. The folder of a file does not count, its name does."""
-        stamps: list[FileStamp] = []
-        plain: dict[str, object] = options.model_dump(mode="json")
-        given = options.model_dump()
-        return cls({name: _value(given[name], value, stamps) for name, value in plain.items()}, stamps)
+def options_identity(options: Options) -> dict[str, object]:
+    """Return options as plain data, each file with its sha256; its folder does not count, its name does."""
+    plain: dict[str, object] = options.model_dump(mode="json")
+    given = options.model_dump()
+    return {name: _value(given[name], value) for name, value in plain.items()}
 
 
-def _value(given: Any, plain: Any, stamps: list[FileStamp]) -> object:
+def _value(given: Any, plain: Any) -> object:
     if isinstance(given, Mapping) and isinstance(plain, dict):
         pairs = zip(given, given.values(), plain.values(), strict=True)
-        return {str(key): _value(one, other, stamps) for key, one, other in pairs}
+        return {str(key): _value(one, other) for key, one, other in pairs}
     if isinstance(given, list | tuple) and isinstance(plain, list):
-        return [_value(one, other, stamps) for one, other in zip(given, plain, strict=True)]
+        return [_value(one, other) for one, other in zip(given, plain, strict=True)]
     if isinstance(given, Path) and given.exists():
-        return {"name": given.name, "sha256": file_digest(given, stamps)}
+        return {"name": given.name, "sha256": file_digest(given)}
     if isinstance(given, str) and _names_file(given):
-        return {"text": given, "sha256": file_digest(Path(given), stamps)}
+        return {"text": given, "sha256": file_digest(Path(given))}
     return sorted(plain, key=repr) if isinstance(given, set | frozenset) else plain
 
 
@@ -147,8 +107,6 @@ class Identities:
     """
 
     def __init__(self) -> None:
-        self.stamps: list[FileStamp] = []
-        """The state of every file of code that was read."""
         self._known: dict[str, dict[str, str]] = {}
         self._required: dict[str, list[str]] = {}
         self._loading = self._core(_LOADING)
@@ -163,12 +121,10 @@ class Identities:
 
     def family(self, family: MetricFamily, options: Options, plugin: PluginStatus | None) -> dict[str, object]:
         """Return the identity of a metric family with its options; the runner's own have no plugin."""
-        own = OptionsIdentity.of(options)
-        self.stamps += own.stamps
         return {
             "family": family.name,
             "version": family.version,
-            "options": own.values,
+            "options": options_identity(options),
             "code": self._code(plugin, family.text, family.make) if plugin else {},
             "libraries": self._libraries(plugin.distribution) if plugin else {},
         }
@@ -184,13 +140,6 @@ class Identities:
             "code": self._code(plugin, spec.load, spec.train),
             "libraries": self._libraries(plugin.distribution, spec.requires),
             "tokbench": self._loading,
-        }
-
-    def source(self, spec: CorpusSpec, plugin: PluginStatus) -> dict[str, object]:
-        return {
-            "code": self._code(plugin, spec.open),
-            "sources": file_digest(_ROOT / "sources", self.stamps),
-            "libraries": self._libraries(plugin.distribution),
         }
 
     def _code(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, str]:
@@ -213,7 +162,7 @@ class Identities:
     def _built_in(self, module: str) -> dict[str, str]:
         name = ".".join(module.split(".")[:3])
         path = _ROOT.joinpath(*name.split(".")[1:])
-        return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"), self.stamps)}
+        return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"))}
 
     def _packages(self, name: str) -> dict[str, str]:
         digests: dict[str, str] = {}
@@ -223,7 +172,7 @@ class Identities:
             if name in digests:
                 continue
             path = source_of(name)
-            digests[name] = file_digest(path, self.stamps)
+            digests[name] = file_digest(path)
             if path.parent.name not in {"site-packages", "dist-packages"}:
                 waiting += [imported for imported in _imported(path) if _beside(path, imported)]
         return digests
@@ -234,7 +183,7 @@ class Identities:
             path = _ROOT / part
             for file in [path] if path.is_file() else files_in(path):
                 name = file.relative_to(_ROOT).as_posix()
-                digest.update(f"{name}\0{file_digest(file, self.stamps)}\0".encode())
+                digest.update(f"{name}\0{file_digest(file)}\0".encode())
         return digest.hexdigest()
 
     def _libraries(self, distribution: str, further: Iterable[str] = ()) -> dict[str, str]:

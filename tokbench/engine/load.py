@@ -1,4 +1,4 @@
-"""The job by which a worker loads tokenizers: it answers with their facts and with digests of their vocabularies.
+"""The job by which a worker loads a tokenizer: it answers with its facts and the digest of its vocabulary.
 
 A worker imports this file before its first work, so it imports neither plan nor configuration.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
@@ -76,30 +76,18 @@ def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], 
 class Loaded(NamedTuple):
     """The outcome of loading one tokenizer."""
 
-    name: str
     outcome: TokenizerFacts | Failure
-    seconds: float | None
-
-
-class VocabularyDigest(NamedTuple):
-    """The :func:`vocabulary_sha256` of a tokenizer that was loaded."""
-
-    name: str
-    sha256: str
+    seconds: float | None = None
+    vocabulary: str = ""
+    """Its :func:`vocabulary_sha256`, once that is known."""
 
 
 @dataclass(frozen=True)
-class LoadTokenizers(Job):
-    """Load tokenizers, one after the other; each gives a :class:`Loaded` and a :class:`VocabularyDigest`."""
+class LoadTokenizer(Job):
+    """Load a tokenizer; the answers are a :class:`Loaded`, and the same with the digest of its vocabulary."""
 
-    retry_alone: ClassVar[bool] = False
-    recipes: Mapping[str, Recipe]
-    retry: bool = False
-    """Whether it has ended another process before."""
-
-    @property
-    def needs_fresh_process(self) -> bool:
-        return self.retry
+    name: str
+    recipe: Recipe
 
     @property
     def local_only(self) -> bool:
@@ -107,21 +95,20 @@ class LoadTokenizers(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        return tuple(self.recipes)
+        return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[Loaded | VocabularyDigest]:
-        for name, recipe in self.recipes.items():
-            with doing("loading", tokenizer=name, place=""):
-                start = time.perf_counter()
-                tokenizer = attempt(lambda recipe=recipe: context.load(recipe))  # type: ignore[misc]
-                seconds = time.perf_counter() - start
-                if isinstance(tokenizer, Failure):
-                    yield Loaded(name, tokenizer.during("loading"), seconds)
-                    continue
-                facts = attempt(lambda tokenizer=tokenizer: facts_of(tokenizer, context.registry))  # type: ignore[misc]
-                loaded = context.keep(name, tokenizer)
-                yield Loaded(name, facts.during("loading") if isinstance(facts, Failure) else facts, seconds)
-            with doing(READING_VOCABULARY, tokenizer=name, place=name):
-                digest = attempt(partial(vocabulary_sha256, tokenizer, loaded.know_lengths))
-            if not isinstance(digest, Failure):
-                yield VocabularyDigest(name, digest)
+    def run(self, context: WorkerContext) -> Iterator[Loaded]:
+        with doing("loading", tokenizer=self.name, place=""):
+            start = time.perf_counter()
+            tokenizer = attempt(lambda: context.load(self.recipe))
+            seconds = time.perf_counter() - start
+            if isinstance(tokenizer, Failure):
+                yield Loaded(tokenizer.during("loading"), seconds)
+                return
+            facts = attempt(lambda: facts_of(tokenizer, context.registry))
+            loaded = context.keep(self.name, tokenizer)
+            yield Loaded(facts.during("loading") if isinstance(facts, Failure) else facts, seconds)
+        with doing(READING_VOCABULARY, tokenizer=self.name, place=self.name):
+            digest = attempt(partial(vocabulary_sha256, tokenizer, loaded.know_lengths))
+        if not isinstance(digest, Failure):
+            yield Loaded(facts, seconds, digest)

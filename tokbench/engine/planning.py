@@ -9,11 +9,9 @@ from typing import Final, TypeVar
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
 from tokbench.config.validate import Part, validate
-from tokbench.corpus.contract import HasFiles, Source
+from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
-from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
-from tokbench.engine.surveys import StoredSurveys
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import Progress
@@ -57,10 +55,10 @@ def plan_tokenizers(config: Config, registry: Registry) -> Plan:
     return plan
 
 
-def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: StoredSurveys | None = None) -> None:
-    """Read every corpus once, but for unchanged files in ``surveys``, and plan all that follows."""
+def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
+    """Read every corpus once, and plan all that follows."""
     config, megabytes = plan.config, 0.0
-    planner = _Planner(config, registry, plan, surveys)
+    planner = _Planner(config, registry, plan)
     for name, corpus in config.corpora.items():
         planner.corpus(name, corpus, partial(_read, progress, megabytes))
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
@@ -109,11 +107,10 @@ def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
 class _Planner:
     """Adds to a plan, or to its problems, which have places in the configuration."""
 
-    def __init__(self, config: Config, registry: Registry, plan: Plan, surveys: StoredSurveys | None = None) -> None:
+    def __init__(self, config: Config, registry: Registry, plan: Plan) -> None:
         self._config = config
         self._registry = registry
         self._plan = plan
-        self._surveys = surveys or StoredSurveys(None)
         self._absent, self._names = list[Problem](), set[str]()
         self._room = KEPT_TEXT  # bytes of text that corpora may still keep in memory
 
@@ -139,16 +136,11 @@ class _Planner:
         if corpus is None:
             return
         self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
-        plugin = self._registry.corpora.entries[spec.name].plugin
         total, room = _size_of_files(corpus), self._room
-        read = partial(self._surveys.survey, corpus, spec, plugin, options, lambda size: progress(size, total), room)
-        survey = self._try(path, read)
+        survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total), room))
         if survey is not None:
             self._plan.corpora[name] = corpus
             self._room -= corpus.kept_bytes
-            if isinstance(source, HasFiles):
-                recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit, most)
-                self._plan.recipes[name] = recipe
             self._plan.surveys[name] = survey
             if entry.evaluate:
                 self._plan.measured.append(name)

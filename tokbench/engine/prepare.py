@@ -8,14 +8,18 @@ import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from pathlib import Path
+from typing import ClassVar, Final, Literal, NamedTuple
 
 from tokbench.corpus.corpus import Reading, group_and_text
+from tokbench.engine.check import Checked
+from tokbench.engine.describe import identify
+from tokbench.engine.folder import save_artefact
 from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
-from tokbench.foundation.errors import BackendError
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import MEASURED, PeakMemory
@@ -46,8 +50,6 @@ class TrainTokenizer(Job):
     corpora: tuple[str, ...]
     alone: bool
     """Train in a process in which no other tokenizers have been, so that its memory can be measured."""
-    second: bool = False
-    """Train to the end. The first time, training alone ends once something was compiled, which must not be measured."""
 
     @property
     def needs_fresh_process(self) -> bool:
@@ -68,8 +70,6 @@ class TrainTokenizer(Job):
                 documents += 1
                 n_bytes += len(text.encode())
                 yield group, text
-                if self.alone and not self.second and compilations() > compiled_before:
-                    raise BackendError("the training begins again, because its time includes that of compiling")
 
         def report(done: int, total: int) -> None:
             nonlocal steps
@@ -216,7 +216,7 @@ def train_one(
     answer: Training | WorkerDied = pool.ask(job, feeds)
     if alone and isinstance(answer, Training) and answer.compiled:
         pool.end()
-        answer = pool.ask(replace(job, second=True), feeds)
+        answer = pool.ask(job, feeds)
     return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 
@@ -265,3 +265,30 @@ def _trained(
 
 
 _ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
+
+
+class TrainedRun(NamedTuple):
+    """A run after its training phase."""
+
+    checked: Checked
+    stopped: str
+    """``training`` if Ctrl-C or the loss of the workers ended the phase early: what was not trained is failed then."""
+
+
+def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork) -> TrainedRun:
+    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
+    prepared: list[PreparedTokenizer] = []
+    try:
+        trained = train_all(checked.plan, checked.prepared, pool, stored)
+        prepared.extend(save_artefact(folder, tokenizer, pool) if folder else tokenizer for tokenizer in trained)
+        return TrainedRun(checked._replace(prepared=identify(prepared, pool)), "")
+    except STOPS:
+        pool.end()
+        stopped = Failure("the run was stopped before it was trained")
+        untrained = [
+            tokenizer.with_outcome(stopped, TokenizerState.FAILED)
+            if tokenizer.planned.train_on and not tokenizer.failure
+            else tokenizer
+            for tokenizer in checked.prepared[len(prepared) :]
+        ]
+        return TrainedRun(checked._replace(prepared=prepared + untrained), "training")

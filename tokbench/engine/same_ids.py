@@ -6,7 +6,6 @@ that differs is encoded again to show the difference.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.corpus.shards import Shard
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import Role
-from tokbench.measuring.study import Kept
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.tokenizers.batch import count_batch
@@ -28,10 +26,8 @@ from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.engine_contract import CountsAlone
 
 if TYPE_CHECKING:  # workers import this file, and need neither
-    from tokbench.engine.stored import StoredWork
     from tokbench.measuring.plan import Plan
 
-_DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
 
@@ -86,7 +82,7 @@ class SameIds:
                 column = 0 if by_ids else 1
                 self._compare(shard, one, known[one][:, column] == known[other][:, column])
 
-    def close(self, shard: Shard | ShardMark) -> None:
+    def close(self, shard: Shard) -> None:
         self._open.pop(shard.key, None)
 
     def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:
@@ -118,7 +114,7 @@ class SameIds:
         documents = sum(part.documents for part in sums)
         return documents - same, documents
 
-    def finish(self, pool: WorkerPool, stored: StoredWork, unread: Collection[str] = ()) -> None:
+    def finish(self, pool: WorkerPool, unread: Collection[str] = ()) -> None:
         """Describe each difference, but for the corpora in ``unread``, whose text changed."""
         self._comparisons = {key: comparison for key, comparison in self._comparisons.items() if key[1] not in unread}
         for key in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
@@ -128,13 +124,8 @@ class SameIds:
             name, corpus, group = key
             _, origin, text = comparison.first
             names = name, self.references[name]
-            kept = Kept(_DIFFERENCE, {"text": hashlib.sha256(text.encode()).hexdigest()})
-            shown = stored.result(names, kept)
-            if shown is None:
-                answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
-                shown = answer.failure if isinstance(answer, WorkerDied) else answer
-                if not isinstance(shown, Failure):
-                    stored.keep_result(names, kept, shown)
+            answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
+            shown = answer.failure if isinstance(answer, WorkerDied) else answer
             difference = Difference(
                 tokenizer=name,
                 same_as=self.references[name],

@@ -7,15 +7,14 @@ finished, so that a run that dies loses only what was being computed.
 from __future__ import annotations
 
 import pickle
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import ShardStates
-from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
+from tokbench.engine.identity import Identities, options_identity
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.measuring.plan import Plan, PlannedTokenizer
@@ -32,36 +31,25 @@ _TRAINING, _STATES = "training", "states"
 _MOST_RECORDS: Final = 64
 """Of one shard and tokenizer; other options and versions of the families have states, too."""
 
-_SECONDS: Final = 0.2
-
 States = dict[str, Any]
 
 Record: TypeAlias = tuple[str, str]
 """The digest of a metric family, and of the shard's place if the state depends on it."""
 
 
-class KeyAndStamps(NamedTuple):
-    """A key, and the state of the files that the options in it name."""
-
-    key: Key
-    stamps: list[FileStamp]
-
-
-def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> KeyAndStamps:
-    given = OptionsIdentity.of(options)
+def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> Key:
     backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
-    return KeyAndStamps({**backend, "options": given.values}, given.stamps)
+    return {**backend, "options": options_identity(options)}
 
 
 def training_key(
     identities: Identities, registry: Registry, spec: BackendSpec, options: Options, vocab_size: int, text: Key
-) -> KeyAndStamps:
+) -> Key:
     """Return all that a training is made from: its backend with its options, its size, and its text.
 
     It raises what :class:`Identities` raises.
     """
-    key, stamps = _made_from(identities, registry, spec, options)
-    return KeyAndStamps({**key, "vocab_size": vocab_size, **text}, stamps)
+    return {**_made_from(identities, registry, spec, options), "vocab_size": vocab_size, **text}
 
 
 class StoredWork:
@@ -70,22 +58,18 @@ class StoredWork:
     Args:
         store: ``None`` if nothing is taken and kept.
         registry, plan: of the run.
-        began: in nanoseconds since 1970: a file written since then may not be what workers read.
     """
 
-    def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
+    def __init__(self, store: Store | None, registry: Registry, plan: Plan) -> None:
         self._store = store
         self._registry = registry
         self._plan = plan
-        self._began = began
         self._identities = Identities()
         self._refused: dict[str, str] = {}
         self._trainings: dict[str, Key | None] = {}
         self._tokenizers: dict[str, str] = {}
-        self._stamps: dict[str, list[FileStamp]] = {}
         self._families: dict[str, str] = {}
         self._surroundings = ""
-        self._looked = 0.0
         self.trained: list[str] = []
         """The tokenizers whose training came from the store."""
         self.shards: Counter[str] = Counter()
@@ -106,7 +90,7 @@ class StoredWork:
                 self._refused[planned.name] = made.reason
                 self._trainings[planned.name] = None
             else:
-                self._trainings[planned.name], self._stamps[planned.name] = made
+                self._trainings[planned.name] = made
         return self._trainings[planned.name]
 
     def training(self, planned: PlannedTokenizer) -> Training | None:
@@ -115,7 +99,7 @@ class StoredWork:
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
         key = self._key_of_training(planned) if self._store else None
-        if self._store and key is not None and self._unchanged(planned.name):
+        if self._store and key is not None:
             self._store.put_value(_TRAINING, key, done)
 
     def forget_training(self, planned: PlannedTokenizer) -> None:
@@ -158,24 +142,9 @@ class StoredWork:
                 return Failure(self._refused[planned.name])
             return {"training": digest_of(training), "artefact": tokenizer.pickled_sha256}
         of_backend = self._identities, self._registry, planned.spec, planned.options
-        made, self._stamps[planned.name] = _made_from(*of_backend)
-        return {**made, "identity": facts.identity, "vocabulary": tokenizer.vocabulary}
+        return {**_made_from(*of_backend), "identity": facts.identity, "vocabulary": tokenizer.vocabulary}
 
-    def _unchanged(self, name: str) -> bool:
-        """Return ``False`` if a file of the tokenizer, or of any code, was written to since the run began."""
-        now = time.monotonic()
-        if now - self._looked > _SECONDS:
-            self._looked = now
-            self._refuse("*", self._identities.stamps)
-        self._refuse(name, self._stamps.get(name, []))
-        return not self._refused.keys() & {"*", name}
-
-    def _refuse(self, name: str, stamps: Sequence[FileStamp]) -> None:
-        changed = next((stamp.path for stamp in stamps if not stamp.holds(self._began)), None)
-        if changed and name not in self._refused:
-            self._refused[name] = f"{changed} was written to during the run"
-
-    def _shard_key(self, name: str, shard: Shard | ShardMark) -> Key:
+    def _shard_key(self, name: str, shard: Shard) -> Key:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
     def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
@@ -186,18 +155,7 @@ class StoredWork:
         self.taken[shard.corpus] += len(states) == len(families)
         return states
 
-    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, States]:
-        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is missing."""
-        states = {}
-        for name, families in wanted.items():
-            states[name] = self._states(name, mark, families)
-            if len(states[name]) < len(families):
-                return {}
-        self.shards[mark.corpus] += len(states)
-        self.taken[mark.corpus] += len(states)
-        return states
-
-    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
+    def _states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
         known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}
@@ -215,7 +173,7 @@ class StoredWork:
         return (self._store.value(_STATES, key) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
-        if not self._store or measured.name not in self._tokenizers or not self._unchanged(measured.name):
+        if not self._store or measured.name not in self._tokenizers:
             return
         new: dict[Record, bytes] = {
             (self._families[family], shard.place_digest if family in measured.placed else ""): state
@@ -228,43 +186,26 @@ class StoredWork:
             latest = dict(list(records.items())[-_MOST_RECORDS:])
             self._store.put_value(_STATES, key, latest)
 
-    def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
-        if not self._store or not set(names) <= self._tokenizers.keys():
-            return None
-        tokenizers = [self._tokenizers[name] for name in names]
-        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
-
-    def result(self, names: Sequence[str], kept: Kept) -> Any | None:
-        """Return what was computed of some tokenizers, if the store has it."""
-        key = self._result_key(names, kept.details)
-        return self._store.value(kept.kind, key) if self._store and key is not None else None
-
-    def keep_result(self, names: Sequence[str], kept: Kept, result: object) -> None:
-        key = self._result_key(names, kept.details)
-        if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
-            self._store.put_value(kept.kind, key, result)
-
     def answer_of(self, study: str, names: Sequence[str], kept: Kept) -> Any | None:
         """Return what a study computed of some tokenizers, or of none, if the store has it."""
-        details = self._details_of(study, kept)
-        value = None if details is None else self.result(names, kept._replace(details=details))
+        key = self.key_of(study, names, kept)
+        value = self._store.value(kept.kind, key) if self._store and key is not None else None
         self.answers[kept.counted] += value is not None
         return value
 
     def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
-        details = self._details_of(study, kept)
-        if details is not None:
-            self.keep_result(names, kept._replace(details=details), value)
+        key = self.key_of(study, names, kept)
+        if self._store and key is not None:
+            self._store.put_value(kept.kind, key, value)
 
     def key_of(self, study: str, names: Sequence[str], kept: Kept) -> Key | None:
         """Return the key of what a study computed; ``None`` if nothing of it is kept."""
-        details = self._details_of(study, kept)
-        return None if details is None else self._result_key(names, details)
-
-    def _details_of(self, study: str, kept: Kept) -> Key | None:
-        if study not in self._studies or (kept.family and kept.family not in self._families):
+        unknown = study not in self._studies or (kept.family and kept.family not in self._families)
+        if not self._store or unknown or not set(names) <= self._tokenizers.keys():
             return None
-        return {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
+        tokenizers = [self._tokenizers[name] for name in names]
+        details = {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
+        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
 
     def sentences(self) -> list[str]:
         if not self._store:
@@ -275,8 +216,7 @@ class StoredWork:
                 said.append(f"measuring {corpus}: {count:,} of {self.shards[corpus]:,} shards from the store")
         counts = {words: f"{count:,}" for words, count in self.answers.items() if words and count}
         said += [f"{words.format(count)} from the store" for words, count in counts.items()]
-        who = {"*": "since then nothing is"}
-        said += [f"{who.get(name, name + ' is not')} kept in the store: {why}" for name, why in self._refused.items()]
+        said += [f"{name} is not kept in the store: {why}" for name, why in self._refused.items()]
         return said
 
     def end(self) -> None:

@@ -12,13 +12,10 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 _log = logging.getLogger("tokbench")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_WORTH_COMPILED: Final = 60_000_000
-"""Bytes of text; with fewer, numba costs more than it saves."""
 
 
 @cache
@@ -35,16 +32,14 @@ def has_numba() -> bool:
 
 
 class _SoFar:
-    n_bytes = 0
     compiles = False
     compilations = 0
     """Functions compiled here and not read from the cache."""
 
 
-def worth_compiling(n_bytes: int) -> bool:
-    """Tell whether to compile for the next bytes: after 60 million in all, or once anything was compiled."""
-    _SoFar.n_bytes += n_bytes
-    return (_SoFar.compiles or _SoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
+def compiles() -> bool:
+    """Tell whether this process has compiled functions, so that numba is imported already."""
+    return _SoFar.compiles
 
 
 def compilations() -> int:

@@ -10,11 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
-try:
-    import resource
-except ModuleNotFoundError:  # only POSIX has it
-    resource = None  # type: ignore[assignment]
-
 MEASURED: Final = sys.platform == "linux"
 """Whether each process's memory is reported."""
 
@@ -70,8 +65,8 @@ def with_those_below(process: int) -> Iterator[int]:
 class PeakMemory:
     """Finds the peak memory of this process and its descendants in a block, above the start.
 
-    Exact on Linux for the process itself; descendants are read ten times a second, and a shared page counts once. On
-    macOS, the peak since the process began, without descendants.
+    Linux alone tells it: exactly for the process itself; descendants are read ten times a second, and a shared page
+    counts once.
     """
 
     def __init__(self) -> None:
@@ -83,7 +78,7 @@ class PeakMemory:
         self._looks = threading.Thread(target=self._look, name="memory of processes", daemon=True)
 
     def __enter__(self) -> Self:
-        self._before = _peak() if sys.platform != "linux" else resident_memory() if begin_memory_peak() else None
+        self._before = resident_memory() if begin_memory_peak() else None
         self._looks.start()
         return self
 
@@ -91,23 +86,16 @@ class PeakMemory:
         self._ended.set()
         self._looks.join()
         # Not the system's count of the process's life on Linux, which begins with the memory of who has started it.
-        peak = resident_memory("VmHWM") if sys.platform == "linux" else _peak()
+        peak = resident_memory("VmHWM")
         if self._before is not None and peak is not None:
             self.n_bytes = max(0, max(peak, self._most_with_others) - self._before)
 
     def _look(self) -> None:
         own = os.getpid()
-        while sys.platform == "linux" and not self._ended.wait(_LOOK_S):
+        while MEASURED and not self._ended.wait(_LOOK_S):
             others = [_own_pages(pid) for pid in with_those_below(own) if pid != own]
             if others:
                 self._most_with_others = max(self._most_with_others, (resident_memory() or 0) + sum(others))
-
-
-def _peak() -> int | None:
-    if resource is None:
-        return None
-    # Linux counts kibibytes, macOS bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _own_pages(pid: int) -> int:

@@ -4,8 +4,7 @@ An entry has a *kind* (``"training"``), a *key* (what the work was made from) an
 by the SHA-256 of the key, and begins with a line of JSON with kind, key and the result's SHA-256. Damaged entries are
 reported, deleted and made again. Runs may share a store, and die.
 
-Results are pickles: who can write into the store can run code. Folders and files that others own or can write to are
-refused.
+Results are pickles: who can write into the store can run code. A folder that others own or can write to is refused.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ import json
 import logging
 import os
 import pickle
-import re
 import shlex
-import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +27,7 @@ import platformdirs
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
+from tokbench.foundation.parsing import parse_size
 
 Key: TypeAlias = Mapping[str, object]
 """All that can change a result, as values for JSON."""
@@ -41,31 +39,14 @@ OFF: Final = "TOKBENCH_NO_STORE"
 DEFAULT_SIZE: Final = 10 * 1024**3
 """Bytes, without ``TOKBENCH_STORE_SIZE``."""
 
-_UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _LONGEST_HEAD: Final = 1 << 24
 
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
-
-_FLAGS: Final = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
-_OPENING: Final = os.O_RDONLY | sum(getattr(os, name, 0) for name in _FLAGS)
-"""Do not block on a FIFO or device, nor follow a link."""
 
 _STALE: Final = 3600.0
 """Seconds after which an unfinished file belongs to a dead run."""
 
 _log = logging.getLogger(__name__)
-
-
-def parse_size(text: str) -> int:
-    """Return the bytes of a size; units are powers of 1,024. Else raise ValueError.
-
-    >>> parse_size("8GB"), parse_size("1.5 MiB"), parse_size("300")
-    (8589934592, 1572864, 300)
-    """
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not match:
-        raise ValueError(f"{text!r} is not a size; write for example 500MB or 8GB")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 class Damaged(Exception):  # noqa: N818 - a finding about a file
@@ -114,7 +95,7 @@ class Store:
         """Return a result or ``None``; delete and log a damaged entry."""
         path = self._path(kind, canonical(key))
         try:
-            data = _read(path, self._path)
+            data = _read(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, its work is done again
@@ -170,15 +151,9 @@ class Store:
         return result
 
     def _drop(self, path: Path, reason: str) -> None:
-        try:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
-            then = "it is deleted"
-        except OSError as error:
-            then = f"it cannot be deleted ({error.strerror}), so do that yourself"
-        _log.warning("the store's entry %s is damaged (%s); %s, and its work is done again", path, reason, then)
+        with suppress(OSError):
+            path.unlink()
+        _log.warning("the store's entry %s is damaged (%s): it is deleted, and its work is done again", path, reason)
 
     def _files(self) -> Iterator[Path]:
         for path in sorted(self.folder.glob("*/??/*")):
@@ -188,23 +163,9 @@ class Store:
     def entries(self) -> Iterator[StoredEntry]:
         """Yield sound entries by kind."""
         for path in self._files():
-            with suppress(OSError, Damaged), _opened(path) as file:
-                head, status = _head(file), os.fstat(file.fileno())
+            with suppress(OSError, Damaged), path.open("rb") as file:
+                head, status = _head(file), path.stat()
                 yield StoredEntry(path, str(head["kind"]), head["key"], status.st_size, status.st_mtime)
-
-    def verify(self) -> tuple[int, list[tuple[Path, str]]]:
-        """Delete damaged entries; return the number of sound ones, and file and reason of the others."""
-        sound, damaged = 0, []
-        for path in self._files():
-            try:
-                _read(path, self._path)
-                sound += 1
-            except FileNotFoundError:
-                continue  # another run has just deleted it
-            except Exception as error:  # noqa: BLE001 - as above
-                damaged.append((path, str(error)))
-                self._drop(path, str(error))
-        return sound, damaged
 
     def prune(self, limit: int | None = None) -> tuple[int, int]:
         """Delete the least recently used entries beyond ``limit`` bytes; return their number and bytes."""
@@ -247,54 +208,25 @@ def digest_of(key: Key) -> str:
     return hashlib.sha256(canonical(key).encode()).hexdigest()
 
 
-def _opened(path: Path) -> IO[bytes]:
-    """Open an entry without blocking; raise OSError, or Damaged for a file that no store has written."""
-    if path.is_symlink() or path.is_dir():
-        raise Damaged("it is not a regular file")
-    file = os.fdopen(os.open(path, _OPENING), "rb")
-    status = os.fstat(file.fileno())
-    if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
-        file.close()
-        raise Damaged("it is not a regular file of this user alone")
-    return file
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    """Tell whether only this user owns it and can write to it."""
-    if not hasattr(os, "geteuid"):  # where there is no POSIX, permissions are of another kind
-        return True
-    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS
-
-
 def _head(file: IO[bytes]) -> Mapping[str, Any]:
+    """Return the first line of an entry, or raise Damaged."""
     try:
         head = json.loads(file.readline(_LONGEST_HEAD))
-    except (ValueError, RecursionError) as error:
+        sound = isinstance(head["key"], dict) and {"kind", "bytes", "sha256"} <= head.keys()
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Damaged(f"its first line is damaged: {error}") from None
-    if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():
+    if not sound:
         raise Damaged("its first line does not describe an entry")
-    if not isinstance(head["key"], dict):
-        raise Damaged("its key is not a mapping")
-    return head
+    return head  # type: ignore[no-any-return]
 
 
-def _read(path: Path, place: Callable[[str, str], Path]) -> bytes:
-    """Return the result of an entry; ``place`` returns the file of a kind and key.
-
-    Raises:
-        OSError: the file cannot be read.
-        Damaged: it does not hold what its first line says.
-    """
-    with _opened(path) as file:
+def _read(path: Path) -> bytes:
+    """Return the result of an entry; raise OSError, or Damaged if it does not hold what its first line says."""
+    with path.open("rb") as file:
         head = _head(file)
-        size = os.fstat(file.fileno()).st_size - file.tell()
-        if size != head["bytes"]:
-            raise Damaged(f"it has {size:,} bytes where its first line says {head['bytes']}")
-        data = file.read(size)
-    if hashlib.sha256(data).hexdigest() != head["sha256"]:
+        data = file.read()
+    if len(data) != head["bytes"] or hashlib.sha256(data).hexdigest() != head["sha256"]:
         raise Damaged("its bytes have changed since they were written")
-    if place(str(head["kind"]), canonical(head["key"])) != path:
-        raise Damaged("it is the result of other work")
     return data
 
 
@@ -346,15 +278,12 @@ def _refusal(folder: Path) -> str:
         return f"cannot be read ({error.strerror}); set {FOLDER} to a folder of your own"
     if not stat.S_ISDIR(status.st_mode):
         return f"is not a folder; set {FOLDER} to one"
-    if _is_ours(status):
+    if not hasattr(os, "geteuid"):  # where there is no POSIX, permissions are of another kind
         return ""
-    if status.st_uid != os.geteuid():
-        return (
-            f"belongs to another user, who can put anything there; set {FOLDER} to a folder of your own: "
-            f"{FOLDER}=~/tokbench-store"
-        )
+    if status.st_uid == os.geteuid() and not status.st_mode & _OTHERS:
+        return ""
     mode = stat.S_IMODE(status.st_mode)
     return (
-        f"can be written to by others (mode {mode:04o}), who can put anything there; if nobody else has: "
-        f"chmod -R go-w {shlex.quote(str(folder))}; else set {FOLDER} to a folder of your own"
+        f"can be written to by others (mode {mode:04o}), who can put anything there; type: chmod -R go-w "
+        f"{shlex.quote(str(folder))}, or set {FOLDER} to a folder of your own"
     )

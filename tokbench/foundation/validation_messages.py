@@ -24,56 +24,31 @@ _MUST_BE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), _LIST),
     **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"), _MAPPING),
     **dict.fromkeys(("none_required", "missing_sentinel_error"), "must be left out"),
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be {le} or less",
-    "multiple_of": "must be a multiple of {multiple_of}",
-    "literal_error": "must be {expected}",
-    "enum": "must be {expected}",
-    "too_short": "must have {min_length} entries or more",
-    "too_long": "must have {max_length} entries or fewer",
-    "string_too_short": "must have {min_length} characters or more",
-    "string_too_long": "must have {max_length} characters or fewer",
-    "string_pattern_mismatch": "must match the regular expression {pattern}",
-    "string_not_ascii": "must have ASCII characters only",
-    "invalid_key": "must have keys that are text",
-    "url_parsing": "must be a URL",
-    "url_type": "must be a URL",
 }
-"""By kind of error; others are not distinguished."""
+"""By kind of error; pydantic has words for the others."""
 
 _LONGEST: Final = 40
 
 
-def wrong_value(kind: str, context: Mapping[str, Any], given: Any) -> str:
+def wrong_value(error: Mapping[str, Any]) -> str:
     r"""Return what a value must be, what it is, and the fix.
 
     Args:
-        kind: the ``type`` of a pydantic error.
-        context: its ``ctx``.
-        given: the value.
+        error: one of the errors of a pydantic ValidationError, with ``type``, ``msg``, ``ctx`` and ``input``.
 
-    >>> wrong_value("int_type", {}, "big")
+    >>> wrong_value({"type": "int_type", "input": "big"})
     'must be a whole number, but is "big"'
-    >>> wrong_value("literal_error", {"expected": "'line' or 'file'"}, "lime")
+    >>> error = {"type": "literal_error", "msg": "Input should be 'line' or 'file'", "input": "lime"}
+    >>> wrong_value({**error, "ctx": {"expected": "'line' or 'file'"}})
     'must be \'line\' or \'file\', but is "lime"; did you mean \'line\'?'
-    >>> wrong_value("some_new_kind", {}, None)
-    'has a value that is not allowed here, but is empty'
     """
+    kind, context, given = error["type"], error.get("ctx", {}), error["input"]
     if kind in {"value_error", "assertion_error"}:  # words of tokbench or a plugin
         return " ".join(str(context.get("error", "")).split()) or "is not allowed here"
     if kind in {"too_short", "string_too_short"} and context.get("min_length") == 1:
         return "must not be empty"
-    values = {name: _number(value) for name, value in context.items()}
-    begin = _MUST_BE.get(kind, "has a value that is not allowed here").format_map(values)
+    begin = _MUST_BE.get(kind) or re.sub(r"^(Input|\w+) should ", "must ", error["msg"])
     return f"{begin}, but is {_shown(given)}{_remedy(begin, context, given)}"
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return f"{value:,}" if isinstance(value, int | float) else value
 
 
 def _shown(value: Any) -> str:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import Shard
 from tokbench.foundation.errors import BackendError, ContractError, NoIds, one_line
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.align import LostText, lost_text
 from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
@@ -77,36 +76,23 @@ class LoadedTokenizer:
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return int32[n], the number of bytes of each id; the tokenizer is asked once for each."""
-        self._make_room(ids)
-        lengths = self._lengths[ids]
-        if len(lengths) and lengths.min() < 0:
-            self._ask(np.unique(ids[lengths < 0]))
-            lengths = self._lengths[ids]
-        return lengths
-
-    def _make_room(self, ids: NDArray[np.uint32]) -> None:
+        if not isinstance(self.tokenizer, HasTokenBytes):
+            raise TypeError("byte_lengths needs the capability HasTokenBytes")
         highest = int(ids.max(initial=0))
         if highest >= len(self._lengths):
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
-
-    def _ask(self, distinct: NDArray[np.uint32]) -> None:
-        if not isinstance(self.tokenizer, HasTokenBytes):
-            raise TypeError("byte_lengths needs the capability HasTokenBytes")
-        self._lengths[distinct] = list(map(len, bytes_of(self.tokenizer, distinct.tolist())))
+        lengths = self._lengths[ids]
+        if len(lengths) and lengths.min() < 0:
+            unknown = np.unique(ids[lengths < 0])
+            self._lengths[unknown] = list(map(len, bytes_of(self.tokenizer, unknown.tolist())))
+            lengths = self._lengths[ids]
+        return lengths
 
     def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return int64[n + 1], the number of bytes before each id in a row of ids, and of all of them."""
-        if not worth_compiling(0):
-            running = np.zeros(len(ids) + 1, dtype=np.int64)
-            np.cumsum(self.byte_lengths(ids), out=running[1:])
-            return running
-        from tokbench.measuring.compiled import new_ids, running_lengths
-
-        ids = ids.astype(np.uint32, copy=False)
-        self._make_room(ids)
-        if len(unknown := new_ids(ids, self._lengths)):
-            self._ask(np.sort(unknown))
-        return running_lengths(ids, self._lengths)  # type: ignore[no-any-return]
+        running = np.zeros(len(ids) + 1, dtype=np.int64)
+        np.cumsum(self.byte_lengths(ids), out=running[1:])
+        return running
 
 
 class EncodedShard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import LoadedTokenizer
@@ -30,12 +30,6 @@ class JobContext(Protocol):
 
     def progress(self, step: str, done: float, total: float | None, /) -> None:
         """Show how far a step has come."""
-
-
-class Unread(NamedTuple):
-    """The answer of a job that was to read its text itself and could not; nothing was measured."""
-
-    reason: str
 
 
 class Job(ABC):
@@ -66,10 +60,6 @@ class Job(ABC):
     @abstractmethod
     def tokenizers(self) -> tuple[str, ...]:
         """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
-
-    def without_text(self) -> Job | None:
-        """Return a job with the same answers that reads its text where it runs; else it answers :class:`Unread`."""
-        return None
 
     @abstractmethod
     def run(self, context: Any, /) -> Iterator[Any]:

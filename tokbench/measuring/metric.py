@@ -13,7 +13,8 @@ There are six kinds:
 
 A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. Any other text metric in a few lines:
 
->>> from tokbench.plugin import EncodedShard, Measured, Options
+>>> from tokbench.plugin import Options
+>>> from tokbench.plugin.metrics import EncodedShard, Measured
 >>> class LongestDocument:
 ...     def __init__(self, options: Options) -> None: ...
 ...

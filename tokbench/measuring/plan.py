@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Corpus, Survey
-from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.foundation.errors import Problem, did_you_mean
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric, Role
@@ -62,8 +61,6 @@ class Plan:
     """By name, in the order of the file."""
     surveys: dict[str, Survey] = field(default_factory=dict)
     """By name, what one pass over each corpus found."""
-    recipes: dict[str, CorpusRecipe] = field(default_factory=dict)
-    """By name, how a worker reads a corpus whose text is in files."""
     measured: list[str] = field(default_factory=list)
     """The names of the corpora that are evaluated."""
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKET_BITS, BUCKETS
-from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.encoded_shard import EncodedShard, differs_from_previous
 from tokbench.tokenizers.batch import vocab_size_of
 
@@ -19,11 +18,6 @@ DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out 
 """The reason why shares and evenness of a vocabulary have no interval."""
 
 _FEW: Final = 16
-
-
-_MOST_IDS: Final = 1 << 22
-"""Larger vocabularies are sorted; a dense table would exceed the processor's cache."""
-
 _WAITING: Final = 1 << 18
 
 
@@ -167,8 +161,7 @@ class TokenCounts(NamedTuple):
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
-        keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
-        return cls(vocab_size_of(encoded.tokenizer), len(encoded.shard), (CountTable.of(keys, counts),))
+        return cls(vocab_size_of(encoded.tokenizer), len(encoded.shard), (CountTable.of(*_counts(encoded)),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
         tables = add_tables(self.tables, other.tables)
@@ -203,15 +196,3 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
     keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
     starts = np.flatnonzero(differs_from_previous(keys))
     return keys[starts].astype(np.uint64), np.diff(starts, append=len(keys))
-
-
-def _compiled_counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    from tokbench.measuring.compiled import count_by_group
-
-    ids = encoded.ids.astype(np.uint32, copy=False)
-    most = int(ids.max(initial=0)) + 1
-    if most > _MOST_IDS:
-        return _counts(encoded)
-    order = np.argsort(encoded.shard.buckets, kind="stable")
-    groups = encoded.shard.buckets[order].astype(np.uint64)
-    return count_by_group(ids, encoded.offsets[order], encoded.offsets[order + 1], groups, most)  # type: ignore[no-any-return]

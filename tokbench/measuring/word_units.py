@@ -13,7 +13,6 @@ from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.gold import GOLD_UNITS
 from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
-from tokbench.foundation.jit import worth_compiling
 from tokbench.measuring.encoded_shard import EncodedShard, TokenEnds
 from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
@@ -108,10 +107,6 @@ class LaidWords(NamedTuple):
         >>> LaidWords(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
         [True, False]
         """
-        if worth_compiling(0):
-            from tokbench.measuring.compiled import cut_words
-
-            return cut_words(self.tokens, self.words.ends, self.ends)  # type: ignore[no-any-return]
         cut = np.zeros(len(self.tokens), dtype=np.bool_)
         for first in range(0, len(cut) if len(self.ends) else 0, _WORDS):
             turn = slice(first, first + _WORDS)
@@ -130,10 +125,6 @@ def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
     def lay() -> LaidWords:
         ends, aligned = token_ends(encoded)
         counted = words if aligned.all() else words.where(aligned[words.documents])
-        if worth_compiling(0):
-            from tokbench.corpus.words.compiled import places_after
-
-            return LaidWords(counted, places_after(ends, counted.starts), ends)
         return LaidWords(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
 
     return encoded.cached(("laid words", unit), lay)

@@ -14,11 +14,11 @@ Two environment variables choose among the plugins, in worker processes, too:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
 
@@ -66,13 +66,7 @@ def _plain(name: str) -> str:
     return name.replace("-", "_").lower()
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str:
-        """The name in a configuration."""
-
-
-S = TypeVar("S", bound=_Named)
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,6 @@ class Catalogue(Generic[S]):
         kind: what messages call such a spec, as in ``unknown backend``.
         plugins: all plugins of the registry; the list grows while they are loaded.
         spec: the name of the class of such specs.
-        automatic: tells which specs a run adds by itself; a configuration cannot name these.
         own: names that need neither plugin nor spec.
     """
 
@@ -99,14 +92,12 @@ class Catalogue(Generic[S]):
         kind: str,
         spec: str,
         plugins: Sequence[PluginStatus] = (),
-        automatic: Callable[[S], bool] = lambda _: False,
         own: Sequence[str] = (),
     ) -> None:
         self.kind = kind
         self.spec = spec
         self._plugins = plugins
         self._entries: dict[str, Registered[S]] = {}
-        self._automatic = automatic
         self._own = own
 
     def __iter__(self) -> Iterator[S]:
@@ -115,8 +106,8 @@ class Catalogue(Generic[S]):
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
-        """The specs that a configuration can name, by name."""
-        return {name: entry for name, entry in self._entries.items() if not self._automatic(entry.spec)}
+        """The specs that a configuration can name, by name: not those that a run adds by itself."""
+        return {name: entry for name, entry in self._entries.items() if not getattr(entry.spec, "automatic", False)}
 
     def get(self, name: str) -> S:
         """Return the spec of that name.
@@ -144,10 +135,10 @@ class Catalogue(Generic[S]):
         msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
         return f"{msg}: {likely.reason}"
 
-    def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
+    def add(self, specs: Iterable[Any], plugin: PluginStatus) -> None:
         self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
 
-    def check(self, specs: Iterable[S]) -> None:
+    def check(self, specs: Iterable[Any]) -> None:
         """Check that specs can be added.
 
         Raises:
@@ -184,9 +175,7 @@ class Registry:
         self.plugins: list[PluginStatus] = []
         """Every entry point, each followed by its broken modules."""
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", "BackendSpec", self.plugins)
-        self.metrics: Catalogue[MetricFamily] = Catalogue(
-            "metric", "MetricFamily", self.plugins, lambda family: family.automatic
-        )
+        self.metrics: Catalogue[MetricFamily] = Catalogue("metric", "MetricFamily", self.plugins)
         self.studies: Catalogue[StudySpec] = Catalogue("study", "StudySpec", self.plugins)
         self.sections: Catalogue[SectionSpec] = Catalogue("section", "SectionSpec", self.plugins)
         self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", "CorpusSpec", self.plugins)
@@ -275,22 +264,25 @@ def _register(
     """Load one plugin and add all that it registers, or nothing if any step fails. Return its broken parts."""
     plugin = entry_point.load()
     specs, broken = declared(plugin)
-    collected = _by_class(registry, specs) if specs or broken else _hooked(registry, manager, entry_point, plugin)
-    for catalogue, some in collected:
+    if not specs and not broken:
+        specs = _hooked(manager, entry_point, plugin)
+    for catalogue, some in _by_class(registry, specs):
         catalogue.add(some, status)
     return [replace(status, name=part.module, module=part.module, reason=part.reason) for part in broken]
 
 
-def _hooked(
-    registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, plugin: Any
-) -> list[tuple[Catalogue[Any], list[Any]]]:
-    """Call the hooks of a plugin."""
+def _hooked(manager: pluggy.PluginManager, entry_point: EntryPoint, plugin: Any) -> list[Any]:
+    """Call the hooks of a plugin, and return what it registers."""
+    specs: list[Any] = []
     try:
         manager.register(plugin, entry_point.name)
         manager.check_pending()
-        if not manager.get_hookcallers(plugin):
+        callers = manager.get_hookcallers(plugin)
+        if not callers:
             raise ContractError(f"{entry_point.value} has no SPEC, no SPECS and no function marked with hookimpl")
-        return _collected(registry, manager)
+        for caller in callers:
+            caller(register=specs.append)
+        return specs
     finally:  # the hooks of the next plugin are called by themselves
         if manager.has_plugin(entry_point.name):
             manager.unregister(name=entry_point.name)
@@ -310,36 +302,7 @@ def _by_class(registry: Registry, specs: Iterable[Any]) -> list[tuple[Catalogue[
     return [(known[name], some) for name, some in found.items()]
 
 
-def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:
-    hooks: list[tuple[Catalogue[Any], Any]] = [
-        (registry.backends, manager.hook.register_backends),
-        (registry.metrics, manager.hook.register_metrics),
-        (registry.studies, manager.hook.register_studies),
-        (registry.sections, manager.hook.register_sections),
-        (registry.corpora, manager.hook.register_corpora),
-        (registry.reporters, manager.hook.register_reporters),
-        (registry.executors, manager.hook.register_executors),
-    ]
-    collected: list[tuple[Catalogue[Any], list[Any]]] = []
-    for catalogue, hook in hooks:
-        specs: list[Any] = []
-        hook(register=specs.append)
-        catalogue.check(specs)
-        collected.append((catalogue, specs))
-    return collected
-
-
-class _Requiring(Protocol):
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """The distributions that must be installed."""
-
-    @property
-    def install(self) -> str:
-        """The command that installs them; empty for pip."""
-
-
-def absent_distributions(spec: _Requiring) -> list[str]:
+def absent_distributions(spec: Any) -> list[str]:
     """Return the required distributions that are not installed."""
     absent = []
     for distribution in spec.requires:
@@ -350,12 +313,12 @@ def absent_distributions(spec: _Requiring) -> list[str]:
     return absent
 
 
-def install_command(spec: _Requiring) -> str:
+def install_command(spec: Any) -> str:
     """Return the command that installs them."""
     return spec.install or "pip install " + " ".join(absent_distributions(spec))
 
 
-def missing(spec: _Requiring) -> str | None:
+def missing(spec: Any) -> str | None:
     """Return which distributions a spec lacks, and how to install them; ``None`` if it lacks none."""
     absent = absent_distributions(spec)
     return f"needs {' and '.join(absent)}: {install_command(spec)}" if absent else None

@@ -217,7 +217,7 @@ class NamedRun(NamedTuple):
 def _wrong(detail: ErrorDetails) -> str:
     if detail["type"] in {"missing", "extra_forbidden"}:
         return "is missing" if detail["type"] == "missing" else "is not part of the schema"
-    return wrong_value(detail["type"], detail.get("ctx", {}), detail["input"])
+    return wrong_value(detail)
 
 
 @cache

@@ -66,7 +66,7 @@ def _reason(error: Exception) -> str:
         return one_line(error)
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
-    return f"{place}: {wrong_value(first['type'], first.get('ctx', {}), first['input'])}"
+    return f"{place}: {wrong_value(first)}"
 
 
 class StudyBlocks:

@@ -26,7 +26,7 @@ from tokbench.config.model import Limits
 from tokbench.config.validate import validate_options
 from tokbench.foundation.errors import InputError, TokbenchError
 from tokbench.foundation.failures import Failure
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, PromptPart, prompt
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, PromptPart, prompt
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Guard, Refusal, Rules
 from tokbench.serve.jobs import CutPrompt, DescribeToken, PageJob, SearchBy, SearchVocabulary, as_json

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from tokbench.config.validate import validate_options
-from tokbench.engine.segment import NamedTokenizers, recipe_of
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem, close_name
@@ -18,6 +17,7 @@ from tokbench.foundation.store import Store
 from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.registry.tokenizer_files import readers_of
 from tokbench.registry.tokenizer_names import Grammar
+from tokbench.segmentation.segment import NamedTokenizers, recipe_of
 from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")

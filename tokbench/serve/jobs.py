@@ -13,17 +13,17 @@ import numpy as np
 
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
-from tokbench.engine.segment import MergeSteps, own_bytes
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.visible_text import visible
 from tokbench.inspect.tokens import Listing, TokenKind, kind_of, list_tokens
-from tokbench.measuring.chat_templates import PromptPart, Stretch
-from tokbench.measuring.chat_templates import stretches as stretches_of
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.report.escaping import cut
+from tokbench.segmentation.chat_templates import PromptPart, Stretch
+from tokbench.segmentation.chat_templates import stretches as stretches_of
+from tokbench.segmentation.segment import MergeSteps, own_bytes
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
 

@@ -19,15 +19,10 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.config.model import Limits
 from tokbench.corpus.contract import Document
-from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard
 from tokbench.engine.workers.worker import Recipe
-from tokbench.measuring.job import Unread
-from tokbench.registry.plugins import load_registry
 from tokbench.results.cells import Status
-from tokbench.sources.text import TextOptions
 from tokbench.tokenizers.options import Options
 from tokbench_cluster.remote import Lacking, Order, RunKey, end_run, run_order
 
@@ -43,51 +38,19 @@ def test_an_address_without_a_scheduler(write_config):
         tokbench.run(write_config(), executor="dask", scheduler="gopher://nowhere")
 
 
-@pytest.mark.slow
-def test_a_worker_asks_for_recipes_and_reads_the_shards_of_the_run_itself(tmp_path):
-    path = tmp_path / "t.txt"
-    path.write_text("".join(f"line {number}\n" for number in range(60_000)), encoding="utf-8")
-    options = TextOptions(path=str(path), document="line")
-    corpus = CorpusRecipe("c", "text", options, 0.0, parallel=False, limit=None, document_limit=256_000_000)
-    source = load_registry().corpora.get("text").open(options)
-    two = list(Corpus("c", source).shards())[:2]
-    jobs = [EncodeShard(shard, {"b": ("compression",)}, {"compression": Options()}, recipe=corpus) for shard in two]
+def test_a_worker_asks_for_recipes_it_lacks():
+    shard = Shard("c", "en", 0, [Document("text", "en", "0", "o")], by_key=False)
+    job = EncodeShard(shard, {"b": ("compression",)}, {"compression": Options()})
     data = pickle.dumps(Recipe("utf8_bytes", Options()))
     digest = hashlib.sha256(data).hexdigest()
-    key = RunKey("run-that-reads", Limits(), {})
-
-    def answers(job, recipes):
-        order = pickle.dumps(Order(key, "1", job, {"b": digest}, recipes, {}))
-        sizes.append(len(order))
-        answer = pickle.loads(run_order(order))
-        return answer if isinstance(answer, Lacking) else [each._replace(seconds=None) for each in answer]
-
-    def unread(job):
-        [answer] = pickle.loads(run_order(pickle.dumps(Order(key, "1", job, {"b": digest}, {}, {}))))
-        assert isinstance(answer, Unread)
-        return answer.reason
-
-    sizes = []
+    key = RunKey("run-that-asks", Limits(), {})
     try:
-        assert answers(jobs[0], {}) == Lacking((digest,))
-        with_text = [answers(job, {digest: data}) for job in jobs]
-        assert min(sizes) > 200_000
-        sizes.clear()
-        assert [answers(job.without_text(), {}) for job in reversed(jobs)] == with_text[
-            ::-1
-        ]  # it goes back for the first
-        assert max(sizes) < 3_000
-        path.write_text(path.read_text(encoding="utf-8").replace("line 7\n", "line X\n"), encoding="utf-8")
-        assert "'c'" in unread(jobs[0].without_text())
-        path.unlink()
-        assert "no file matches" in unread(jobs[0].without_text())
+        orders = [Order(key, "1", job, {"b": digest}, recipes, {}) for recipes in ({}, {digest: data})]
+        lacking, [states] = (pickle.loads(run_order(pickle.dumps(order))) for order in orders)
+        assert lacking == Lacking((digest,))
+        assert states.name == "b"
     finally:
         end_run(key.run)
-
-
-def test_a_text_without_files_is_sent():
-    shard = Shard("c", "en", 0, [Document("text", "en", "0", "o")], by_key=False)
-    assert EncodeShard(shard, {}, {}).without_text() is None
 
 
 class Shell:
@@ -131,7 +94,7 @@ def kill(process):
 @pytest.fixture
 def texts(tmp_path, install, monkeypatch):
     install("faulty_backends", "harmful_backends", "slow_backends")
-    parts = "baselines,corpora,dask,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends,speed"
+    parts = "baselines,corpora,dask,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends"
     monkeypatch.setenv("TOKBENCH_PLUGINS", parts)
     for k in range(GROUPS):
         (tmp_path / f"t{k:02}.txt").write_text(f"a{'c' * k}\ntext {k} of all\n", encoding="utf-8")

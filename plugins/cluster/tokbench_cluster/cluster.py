@@ -52,7 +52,6 @@ class Member:
     """Whether its versions match this machine; ``None`` until known."""
     recipes: set[str] = field(default_factory=set)
     """By sha256."""
-    reads_nothing: bool = False
     busy: int = 0
     last_seen: float = 0.0
     changed: float = field(default_factory=time.monotonic)

@@ -22,7 +22,6 @@ from tokbench.engine.workers.processes import ProcessPool
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import WorkersLost
 from tokbench.foundation.failures import Heartbeat
-from tokbench.measuring.job import Unread
 from tokbench.plugin import Failure, Progress, attempt
 from tokbench.plugin.metrics import Job
 from tokbench_cluster.admission import JOIN, Admission
@@ -71,7 +70,6 @@ class _Attempt:
     futures: dict[str, Future[Any]] = field(default_factory=dict)
     order: str = ""
     """The key of the job, once it was sent."""
-    text: bool = False
 
     def give_up(self) -> None:
         self.member.busy -= 1
@@ -239,8 +237,7 @@ class DaskPool(WorkerPool):
         digests = {name: digest for name, (digest, _) in self._recipes.items()}
         new = {digest: data for digest, data in self._recipes.values() if digest not in known}
         known.update(new)
-        alone = None if tried.text or tried.member.reads_nothing else tried.job.without_text()
-        order = Order(self._key, tried.identity, alone or tried.job, digests, new, tried.sent, self.strangers)
+        order = Order(self._key, tried.identity, tried.job, digests, new, tried.sent, self.strangers)
         tried.order = self._send(
             tried, f"job-{secrets.token_hex(4)}", run_order, pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
         )
@@ -298,10 +295,6 @@ class DaskPool(WorkerPool):
     def _lacks(tried: _Attempt, answers: Any) -> bool:
         if isinstance(answers, Lacking):
             tried.member.recipes.difference_update(answers.digests)
-            return True
-        if answers and isinstance(answers[0], Unread):
-            _LOGGER.info("text is sent to the dask worker %s: %s", tried.member.address, answers[0].reason)
-            tried.text = tried.member.reads_nothing = True
             return True
         return False
 

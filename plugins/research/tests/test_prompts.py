@@ -8,10 +8,10 @@ from tokenizers import BertWordPieceTokenizer
 
 import tokbench
 from tokbench.corpus.shards import Shard
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.plugin import Document, encode_batch
 from tokbench.plugin.metrics import EncodedShard, Sums
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_research.metrics.prompts import PromptOptions, Prompts, random_cuts
 

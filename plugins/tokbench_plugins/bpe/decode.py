@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from tokbench.foundation.jit import has_numba, worth_compiling
+from tokbench.foundation.jit import compiles, has_numba
 from tokbench.tokenizers.contract import Encoded
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Decoder:
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
         self._decoded += len(encoded.ids)
-        worth = self._decoded >= _WORTH_COMPILED or worth_compiling(0)
+        worth = self._decoded >= _WORTH_COMPILED or compiles()
         join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
         texts: list[str] = []
         for ids, offsets in _slabs(encoded):

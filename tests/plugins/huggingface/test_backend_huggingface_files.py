@@ -221,7 +221,7 @@ def test_both_paths_of_a_batch_agree(value, monkeypatch):
     [
         (b"", "line 1, column 1: not JSON: Expecting value"),
         (b"\xff", "line 1, column 1: not UTF-8: byte 0xff"),
-        (b"[" * 100_000, "line 1, column 101: nested deeper than 100 levels"),
+        (b"[" * 100_000, "line 1, column 1: not JSON: nested too deep"),
         (b"[]", "not a tokenizer.json: it has no 'model' with a 'vocab'"),
         (b'{"decoder": {}, "model": {"vocab": {}}}', "a damaged tokenizer.json: KeyError"),
         (b'{"model": {"type": "Soup", "vocab": {}}}', "tokenizers does not read it: "),

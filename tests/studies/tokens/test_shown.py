@@ -22,10 +22,10 @@ from tokbench.measuring.plan import Plan
 from tokbench.plugin import Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard
 from tokbench.registry.plugins import load_registry
-from tokbench.report import segmentation
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
-from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, shown_texts
+from tokbench.segmentation import token_view
+from tokbench.segmentation.segmented_text import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, shown_texts
 from tokbench.studies.tokens.options import named_texts
 from tokbench.studies.tokens.section import TokenViews, tokens_document
 from tokbench.studies.tokens.shown import chosen_documents
@@ -54,7 +54,7 @@ def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
     shown = shown_texts(classic).texts[0]
     page, listing = html.render(classic), markdown.render(classic)
     static = page.partition('id="tokens-shown"')[2].partition("</section>")[0]
-    lines = [line.plain for line in segmentation.terminal([shown], colours=False)]
+    lines = [line.plain for line in token_view.terminal([shown], colours=False)]
     for found in shown.segmentations:
         encoding = tiktoken.get_encoding(found.tokenizer)
         expected = encoding.encode_ordinary(shown.text)
@@ -65,7 +65,7 @@ def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
         assert [int(token) for token, _ in titles] == expected
         assert [bytes.fromhex(data) for _, data in titles] == encoding.decode_tokens_bytes(expected)
         assert " ".join(map(str, expected)) in lines
-        texts = [token.text for token in segmentation.SegmentationView(shown, found).tokens]
+        texts = [token.text for token in token_view.SegmentationView(shown, found).tokens]
         assert re.findall("<bdi>(.*?)</bdi>", line) == [each.replace('"', "&#34;") for each in texts]
         head = next(k for k, each in enumerate(lines) if each.startswith(found.tokenizer))
         assert [each for each in re.split("[│┃]\n*", lines[head + 1]) if each] == texts
@@ -192,7 +192,7 @@ def test_a_tokenizer_that_raises_has_the_reason(faulty, write_config):
 def test_segmentations_come_from_the_store(stored, write_config, monkeypatch):
     path = write_config(extra="show: [one, two]\n")
     first = tokbench.run(path, workers=0)
-    monkeypatch.setattr("tokbench.engine.segment.SegmentTexts.run", None)
+    monkeypatch.setattr("tokbench.segmentation.segment.SegmentTexts.run", None)
     again = tokbench.run(path, workers=0)
     assert shown_texts(again).texts == shown_texts(first).texts
     assert shown_texts(first).texts[0].segmentations[0].ids == [111, 110, 101]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.words.unicode_tables import bit_table, bits_of, every_second
-from tokbench.foundation.jit import worth_compiling
 
 # What the rules ask about a character, a bit each.
 _LETTER, _DIGIT, _HEBREW = (np.uint16(1 << k) for k in range(3))
@@ -30,12 +29,6 @@ _SHIFT: Final = 3
 
 _ALIKE: Final = _IN_WORD | _KATAKANA
 """Neighbours that share a bit are not separated (WB5, WB8 to WB10, WB13 to WB13b)."""
-
-_BITS: Final = (
-    *(_IN_WORD, _ALIKE, _SIDES, np.uint16(_SHIFT), _MIDDLES, _HEBREW, _APOSTROPHE, _REGIONAL),
-    *(_SPACE, _JOINER, _PICTOGRAPH, _NEWLINE, _ATTACHED, _WRITTEN),
-)
-"""For compiled code, in its order."""
 
 _KINDS: Final = {
     "ALetter": _LETTER | _IN_WORD,
@@ -104,8 +97,6 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     >>> [data[start:end].decode() for start, end in uax29_spans(data)]
     ['यू.एन', 'में']
     """
-    if worth_compiling(len(data)):
-        return _compiled_spans(data)
     if data.isascii():
         return _plain_spans(data)
     codes = np.frombuffer(data, dtype=np.uint8)
@@ -122,14 +113,6 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     )
     rising: NDArray[np.int64] = both[np.argsort(both[:, 0], kind="stable")]
     return rising
-
-
-def _compiled_spans(data: bytes) -> NDArray[np.int64]:
-    from tokbench.corpus.words.compiled import word_edges
-
-    table = _ascii_table() if data.isascii() else _table()
-    edges: NDArray[np.int64] = word_edges(np.frombuffer(data, dtype=np.uint8), table, _BITS)
-    return edges.reshape(-1, 2)
 
 
 def _plain_spans(data: bytes, without: NDArray[np.int64] | None = None) -> NDArray[np.int64]:

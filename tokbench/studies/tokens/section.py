@@ -26,11 +26,11 @@ from tokbench.report.document import (
 )
 from tokbench.report.escaping import cut
 from tokbench.report.section import SectionSpec
-from tokbench.report.segmentation import SegmentationView
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import group_name
 from tokbench.results.model import Results
-from tokbench.results.segmentation import SegmentedText, WorstDocument, shown_texts
+from tokbench.segmentation.segmented_text import SegmentedText, WorstDocument, shown_texts
+from tokbench.segmentation.token_view import SegmentationView
 
 _MOST_TOKENS: Final = 1_000_000
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
-from tokbench.engine.segment import SegmentTexts, without_tokens
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.store import digest_of
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, Kept, StudyContext
-from tokbench.results.segmentation import Segmentation, SegmentedText, ShownTexts, WorstDocument
+from tokbench.segmentation.segment import SegmentTexts, without_tokens
+from tokbench.segmentation.segmented_text import Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -124,10 +123,9 @@ def opened(config: Config, progress: Progress, store: Store | None) -> Iterator[
     Raises:
         InputError: something is wrong with the configuration.
     """
-    began = time.time_ns()
     with worker_pool(config, progress) as pool:
         registry, plan, prepared = check(config, pool)
-        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan, began)))
+        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
         failures = {tokenizer.name: tokenizer.reason for tokenizer in ready if tokenizer.failure}
         yield Opened(plan, ready, pool, failures)
 

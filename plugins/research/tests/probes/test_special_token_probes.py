@@ -3,7 +3,7 @@
 import pytest
 
 import tokbench
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
 from tokbench_research.probes.plugin import FAMILIES
 
 TYPED, CHAT = FAMILIES[1].make(None)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.measuring.document_sample import document_hashes, first_by_hash, hashes_of
 from tokbench.measuring.sums import merged
 from tokbench.measuring.token_counts import add_counts
 from tokbench.plugin import HasTokenBytes, Options, Tokenizer
@@ -29,6 +28,7 @@ from tokbench.plugin.metrics import (
     Sums,
 )
 from tokbench.results.blocks import PairMatrix
+from tokbench_research.document_sample import document_hashes, first_by_hash, hashes_of
 
 _F1: Final = "boundary_agreement"
 _JACCARD: Final = "boundary_jaccard"

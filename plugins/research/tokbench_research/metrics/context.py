@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.measuring.document_sample import document_hashes, first_by_hash
 from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT
 from tokbench.plugin import Options, vocab_size_of
 from tokbench.plugin.metrics import (
@@ -24,6 +23,7 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
+from tokbench_research.document_sample import document_hashes, first_by_hash
 
 _LEAST: Final = 3
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, prompt_ids
 from tokbench.measuring.metric import Answer, Segmented
 from tokbench.plugin import Tokenizer
 from tokbench.plugin.metrics import Measured, Metric
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, prompt_ids
 from tokbench_research.probes.text_probe import token_text
 
 _MESSAGES: Final = (

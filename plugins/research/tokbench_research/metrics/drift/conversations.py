@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tokbench.measuring.chat_templates import Message
+from tokbench.segmentation.chat_templates import Message
 
 
 class Conversation(NamedTuple):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES
 from tokbench.plugin import Options, Tokenizer, check_encoded, encode_batch
 from tokbench.plugin.metrics import (
     EncodedShard,
@@ -23,6 +22,7 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
 from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation

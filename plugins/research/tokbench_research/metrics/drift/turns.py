@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, ChatTemplate, prompt_ids
 from tokbench.plugin import Tokenizer
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, ChatTemplate, prompt_ids
 from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_research.metrics.drift.conversations import Conversation
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -18,9 +17,7 @@ from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder, save_whole
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.segment import encoded_texts, text_sums
 from tokbench.engine.stored import StoredWork, training_key
-from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
@@ -33,6 +30,7 @@ from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
+from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
 from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
 from tokbench.tokenizers.options import Options
@@ -103,13 +101,12 @@ def train(
     Raises:
         InputError: something is wrong with the configuration, a name, or the folder.
     """
-    began = time.time_ns()
     config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
-        (registry, plan, _), chosen = _choose(config, only, pool, StoredSurveys(store))
+        (registry, plan, _), chosen = _choose(config, only, pool)
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
-        stored = StoredWork(store, registry, plan, began)
+        stored = StoredWork(store, registry, plan)
         trained = [
             _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, written), pool, stored)
             for tokenizer in chosen
@@ -118,10 +115,8 @@ def train(
     return trained
 
 
-def _choose(
-    config: Config, only: Sequence[str], pool: WorkerPool, surveys: StoredSurveys
-) -> tuple[Checked, list[PreparedTokenizer]]:
-    checked = check(config, pool, surveys)
+def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Checked, list[PreparedTokenizer]]:
+    checked = check(config, pool)
     prepared = checked.prepared
     known = [tokenizer.name for tokenizer in prepared]
     unknown = [name for name in only if name not in known]
@@ -232,16 +227,15 @@ def train_here(
     once = documents.once if isinstance(documents, GroupedText) else isinstance(documents, Iterator)
     if store is None or once or sum(map(len, documents)) < _LEAST_CHARS:
         return train()
-    began, identities, text = time.time_ns(), Identities(), {"documents": _digest_of(documents)}
-    known = attempt(lambda: training_key(identities, registry, spec, options, vocab_size, text))
-    if isinstance(known, Failure):
+    text = {"documents": _digest_of(documents)}
+    key = attempt(lambda: training_key(Identities(), registry, spec, options, vocab_size, text))
+    if isinstance(key, Failure):
         return train()
-    taken: Tokenizer | None = store.value(_TRAINED_HERE, known.key)
+    taken: Tokenizer | None = store.value(_TRAINED_HERE, key)
     if taken is not None:
         return taken
     trained = train()
-    if all(stamp.holds(began) for stamp in [*identities.stamps, *known.stamps]):
-        attempt(lambda: store.put_value(_TRAINED_HERE, known.key, trained))  # it may be one that cannot be pickled
+    attempt(lambda: store.put_value(_TRAINED_HERE, key, trained))  # it may be one that cannot be pickled
     return trained
 
 

@@ -27,7 +27,7 @@ from tokbench.report.document import (
     names_line,
 )
 from tokbench.report.escaping import cut
-from tokbench.results.segmentation import Segmentation, SegmentedText, TokenSpan
+from tokbench.segmentation.segmented_text import Segmentation, SegmentedText, TokenSpan
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from tokbench.engine.segment import NamedTokenizers, encoded_texts, text_sums
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
@@ -19,6 +18,7 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
+from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.engine_contract import CountsAlone
 from tokbench.tokenizers.facts import cautions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
-from tokbench.results.segmentation import Segmentation, SegmentedText
+from tokbench.segmentation.segmented_text import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
@@ -224,9 +223,8 @@ class NamedTokenizers:
             pool.keep(name, recipe)
         if self._config is None:
             return list(self._names)
-        began = time.time_ns()
         registry, plan, prepared = check(self._config, pool)
-        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan, began)))
+        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
         if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
                 [

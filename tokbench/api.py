@@ -32,7 +32,6 @@ from tokbench.engine.further import Further, measure_further
 from tokbench.engine.segment import NamedTokenizers, segment_texts
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
-from tokbench.engine.train import train_here
 from tokbench.engine.train_run import train_run
 from tokbench.engine.trained_shares import TrainedShares
 from tokbench.engine.workers.executor import Executor
@@ -52,6 +51,7 @@ from tokbench.results.states import RawStates
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench.training.train import train_here
 
 
 def load(tokenizer: str, /, **options: Any) -> Tokenizer:

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from test_missing_library import without, without_splintr  # noqa: F401 - fixtures
 
 from tokbench.cli.main import tokbench as command
-from tokbench.cli.number_table import print_numbers
-from tokbench.engine.cost import local_names
+from tokbench.cost.text_cost import local_names
 from tokbench.foundation.errors import InputError
 from tokbench.registry.plugins import load_registry
+from tokbench.terminal.number_table import print_numbers
 
 MINE = "née\n    return 1\n"
 YOURS = "만나서 반가워요\n"

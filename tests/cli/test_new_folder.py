@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
+from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
 
 SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
 PROGRAMS = {

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
-from tokbench.cli.several import PlannedRun, run_each
 from tokbench.config.suites import shipped_suites
 from tokbench.foundation.errors import BackendError, InputError
+from tokbench.terminal.several import PlannedRun, run_each
 
 
 def config(name, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[compression]"):

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.cli.options import print_markdown
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage, markdown
@@ -28,6 +27,7 @@ from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 from tokbench.statistics.jackknife import student_t
+from tokbench.terminal.options import print_markdown
 
 METRICS = {
     "density": MetricInfo(family="f", direction="higher", formula="bytes / tokens", ratio_of=["bytes", "tokens"]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.cli.options import common_options, examples, log_option, say, show_traceback
+from tokbench.terminal.options import common_options, examples, log_option, say, show_traceback
 
 if TYPE_CHECKING:
     from tokbench.engine.adapt import AdaptedTokenizer
@@ -92,7 +92,7 @@ def adapt(
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:
-    from tokbench.cli.number_table import print_numbers
+    from tokbench.terminal.number_table import print_numbers
 
     rows = []
     gone = len(adapted.removed)

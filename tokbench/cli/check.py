@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import (
+from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.options import (
     backend_options,
     common_options,
     examples,
@@ -21,8 +22,7 @@ from tokbench.cli.options import (
     say,
     show_traceback,
 )
-from tokbench.cli.several import check_each
-from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.several import check_each
 
 if TYPE_CHECKING:
     from tokbench.config.overrides import Overrides

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tokbench.cli.options import common_options, examples, json_option, print_json
+from tokbench.terminal.options import common_options, examples, json_option, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,10 +12,10 @@ from typing import Final
 
 import click
 
-from tokbench.cli.interruption import Interruption, stop_on_signals
-from tokbench.cli.options import Debugging, say
 from tokbench.foundation.errors import InputError, TokbenchError
 from tokbench.foundation.packages import bringing, install
+from tokbench.terminal.interruption import Interruption, stop_on_signals
+from tokbench.terminal.options import Debugging, say
 
 _NEW_OBJECTS: Final = 50_000
 """New objects per garbage collection; Python's 700 take a fifth of the start-up time."""
@@ -36,14 +36,14 @@ _COMMANDS: Final = {
     "run": "tokbench.cli.run",
     "report": "tokbench.cli.report",
     "show": "tokbench.cli.show",
-    "cost": "tokbench.cli.cost",
-    "serve": "tokbench.cli.serve",
-    "compare": "tokbench.cli.compare",
+    "cost": "tokbench.cost.command",
+    "serve": "tokbench.serve.command",
+    "compare": "tokbench.comparison.command",
     "new": "tokbench.cli.new",
     "list": "tokbench.cli.list:list_",
     "check": "tokbench.cli.check",
     "inspect": "tokbench.inspect.command",
-    "train": "tokbench.cli.train",
+    "train": "tokbench.training.command",
     "adapt": "tokbench.cli.adapt",
     "store": "tokbench.cli.store",
 }

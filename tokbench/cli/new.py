@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from tokbench.cli.options import common_options, say
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.terminal.options import common_options, say
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 
@@ -79,11 +79,11 @@ def new(
 
 
 def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[str], weights: dict[str, float]) -> str:
-    from tokbench.cli.documents import DOCUMENTS
-    from tokbench.cli.folder_texts import corpora_of, describe, entry, read_texts, weigh
     from tokbench.engine.segment import recipe_of
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
+    from tokbench.terminal.documents import DOCUMENTS
+    from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
 
     grammar = Grammar(load_registry())
     for name in tokenizers:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, pictures_option, say
+from tokbench.terminal.options import common_options, pictures_option, say
 
 
 @click.command()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.interruption import Interruption
-from tokbench.cli.options import (
+from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.interruption import Interruption
+from tokbench.terminal.options import (
     common_options,
     log_option,
     override_options,
@@ -20,8 +21,7 @@ from tokbench.cli.options import (
     show_traceback,
     store_option,
 )
-from tokbench.cli.several import PlannedRun, plan_runs, run_each
-from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.several import PlannedRun, plan_runs, run_each
 
 if TYPE_CHECKING:
     from tokbench.foundation.display import Log

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 
 if TYPE_CHECKING:
     from tokbench.results.segmentation import SegmentedText

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import common_options, json_option, print_json, say
+from tokbench.terminal.options import common_options, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.foundation.store import Store, StoredEntry

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, examples, json_option, parse_options, print_json, say
+from tokbench.terminal.options import (
+    backend_options,
+    common_options,
+    examples,
+    json_option,
+    parse_options,
+    print_json,
+    say,
+)
 
 if TYPE_CHECKING:
     from tokbench.inspect.examine import Inspection, Token

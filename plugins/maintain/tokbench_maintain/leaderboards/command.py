@@ -9,7 +9,15 @@ from typing import Final
 
 import click
 
-from tokbench.cli.options import common_options, json_option, log_option, page_option, print_json, print_markdown, say
+from tokbench.terminal.options import (
+    common_options,
+    json_option,
+    log_option,
+    page_option,
+    print_json,
+    print_markdown,
+    say,
+)
 
 _RUNS: Final = "runs"
 

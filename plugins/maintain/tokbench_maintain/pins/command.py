@@ -9,8 +9,8 @@ from typing import Final
 
 import click
 
-from tokbench.cli.options import common_options, examples, json_option, print_json, say, store_option
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.options import common_options, examples, json_option, print_json, say, store_option
 
 _LOCK: Final = "ids.lock"
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import (
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.terminal.options import (
     backend_options,
     common_options,
     examples,
@@ -22,13 +23,12 @@ from tokbench.cli.options import (
     show_traceback,
     store_option,
 )
-from tokbench.foundation.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
-    from tokbench.engine.train import TrainedTokenizer
     from tokbench.foundation.display import Log
     from tokbench.measuring.round_trip import RoundTrip
+    from tokbench.training.train import TrainedTokenizer
 
 
 @click.command(
@@ -77,12 +77,12 @@ def train(
     **given: Any,
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
-    from tokbench.cli.documents import DOCUMENTS
     from tokbench.config.read import read_config
-    from tokbench.engine.train import round_trips
-    from tokbench.engine.train import train as execute
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.foundation.store import open_store
+    from tokbench.terminal.documents import DOCUMENTS
+    from tokbench.training.train import round_trips
+    from tokbench.training.train import train as execute
 
     if config is None:
         parsed = _from_options(**given)
@@ -123,10 +123,10 @@ def _from_options(
     holdout: float,
     name: str,
 ) -> Config:
-    from tokbench.cli.documents import documents_of
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
+    from tokbench.terminal.documents import documents_of
 
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
@@ -169,9 +169,9 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
 
 
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
-    from tokbench.cli.number_table import print_numbers
-    from tokbench.engine.train import round_trips
     from tokbench.report.cells import LEGENDS, MARKS
+    from tokbench.terminal.number_table import print_numbers
+    from tokbench.training.train import round_trips
 
     rows, marks = [], [MARKS[round_trip] for round_trip in round_trips(trained)]
     for tokenizer, mark in zip(trained, marks, strict=True):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import TOKENIZER, common_options, examples, json_option, print_json, read_text, say
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, read_text, say
 
 if TYPE_CHECKING:
-    from tokbench.engine.cost import CostTable, TextCost
+    from tokbench.cost.text_cost import CostTable, TextCost
 
 _WIDTH = 58
 
@@ -54,7 +54,7 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
-    from tokbench.engine.cost import cost_of
+    from tokbench.cost.text_cost import cost_of
     from tokbench.engine.workers.executor import default_workers
     from tokbench.foundation.errors import InputError
     from tokbench.registry.plugins import load_registry
@@ -101,8 +101,8 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
     from rich.console import Console
 
-    from tokbench.cli.number_table import print_numbers, shortened
     from tokbench.report.cells import LEGENDS, MARKS
+    from tokbench.terminal.number_table import print_numbers, shortened
 
     counted = [row for row in table.costs if not row.reason]
     room = Console().width - _WIDTH

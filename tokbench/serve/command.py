@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, examples, say, tokenizer_options
+from tokbench.terminal.options import common_options, examples, say, tokenizer_options
 
 
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))

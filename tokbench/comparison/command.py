@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import common_options, json_option, page_option, print_json, print_markdown, say
+from tokbench.terminal.options import common_options, json_option, page_option, print_json, print_markdown, say
 
 
 @click.command()

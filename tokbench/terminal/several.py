@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tokbench.cli.options import say
 from tokbench.foundation.errors import InputError, Problem, TokbenchError, one_line
+from tokbench.terminal.options import say
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config

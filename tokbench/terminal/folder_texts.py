@@ -11,12 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.cli.documents import documents_of_code
 from tokbench.corpus.languages import is_language
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
 from tokbench.report.number_format import byte_size
+from tokbench.terminal.documents import documents_of_code
 from tokbench.tokenizers.options import GivenOptions
 
 _PROSE: Final = (False, False, "text")

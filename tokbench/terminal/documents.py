@@ -27,7 +27,7 @@ def documents_of_code(files: int, holdout: float) -> str:
 
 def documents_of(texts: str, holdout: float) -> str:
     """Return what one document of a file, a glob pattern or an address is: a line, unless most files are code."""
-    from tokbench.cli.folder_texts import opened, parts_of
+    from tokbench.terminal.folder_texts import opened, parts_of
 
     paths = [Path(texts)] if "://" in texts else opened("text", {"path": texts}).files
     code = sum(bool(parts_of(path)["language"]) for path in paths)

@@ -1,0 +1,1 @@
+"""The application cost: what texts cost under many vocabularies."""

@@ -1,0 +1,1 @@
+"""What the commands share: options, tables of numbers, and texts of folders."""

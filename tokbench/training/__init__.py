@@ -1,0 +1,1 @@
+"""The application train: the tokenizers of a configuration, or one from options."""

@@ -13,7 +13,18 @@ BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats", PACKAGE / "studies")
 PLUGINS = ("formats", "metrics", "sources", "studies")
 """The rooms of built-in plugins."""
 
-APPLICATIONS = ("cli", "comparison", "cost", "inspect", "notebook", "plugin", "serve", "terminal", "testing", "training")
+APPLICATIONS = (
+    "cli",
+    "comparison",
+    "cost",
+    "inspect",
+    "notebook",
+    "plugin",
+    "serve",
+    "terminal",
+    "testing",
+    "training",
+)
 """The rooms and files that may name plugins: what a user asks of them is about one, and the door has names of all."""
 
 WORDS = {

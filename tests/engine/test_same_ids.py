@@ -100,7 +100,7 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in html.render(results)
     console = Console(width=120, file=io.StringIO())
     summary(results, console)
-    assert re.search(r"first: b·98 ␣·32 c·99 a·97\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
+    assert re.search(r"first: b·98 ␣·32 c·99 a·97;\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
 
 
 def test_nothing_is_said_where_nothing_is_declared(write_config):

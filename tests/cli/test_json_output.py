@@ -32,7 +32,7 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
         "pin --check FILE": ("pin", "--check", tmp_path / "ids.lock"),
         "show": ("show", "abc", "-t", "utf8_bytes"),
         "cost": ("cost", tmp_path / "t.txt", "-t", "utf8_bytes"),
-        "inspect": ("inspect", "--backend", "utf8_bytes"),
+        "inspect": ("inspect", "utf8_bytes"),
         "train": ("train", "--backend", "naive_bpe", *trained),
         "store list": ("store", "list"),
         "store prune": ("store", "prune"),

@@ -54,8 +54,8 @@ def test_wide_names_lose_no_numbers(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     print_numbers(["tokenizer", "ids", "tokens"], [[f"{'folder' * 12}.bpe.json", "260", "17,000,000"]])
     shown = capsys.readouterr().out
-    assert shown.count("folder") == 12
     assert "17,000,000" in shown
+    assert "der.bpe.json" in shown
     assert all(len(line) <= 40 for line in shown.splitlines())
 
 

@@ -90,18 +90,6 @@ def test_weights_that_cannot_be_used_are_refused(mix, options, message):
     assert not Path("mine.yaml").exists()
 
 
-def test_weights_are_for_sizes_alone(mix):
-    assert "--weight is for --for size, and not for --for code" in new("mix", "--for", "code", "--weight", "a=1").output
-    assert "are for texts of your own, not for a suite" in new("quickstart", "--for", "code").output
-
-
-def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, {"code/a.txt": "one"})
-    assert "written: code.yaml" in new("code").output
-    assert "1 file" in new("./code", "-t", "utf8_bytes").output
-
-
 def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")

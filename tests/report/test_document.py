@@ -1,7 +1,5 @@
 """The document model: one section, and what each format makes of its nodes."""
 
-import pytest
-
 from tokbench.report import document as doc
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
@@ -211,20 +209,6 @@ def test_plain_text_and_lines_have_the_first_tokens():
     assert shown.endswith(" <em>and 940 more</em></p>\n")
 
 
-def test_a_cell_spans_columns_and_names_its_row():
-    rows = [
-        doc.Row(["1", doc.TextCell(line="t", names=True, head="who"), doc.TextCell(line="gone", span=2)], named=False)
-    ]
-    table = doc.Table(
-        "c", [doc.Column("rank"), doc.Column("who"), doc.Column("x"), doc.Column("y", numeric=True)], rows
-    )
-    expected = '<tr><td>1</td><th scope="row" data-head="who">t</th><td colspan="2">gone</td></tr>'
-    assert lacking(HtmlNodes().node(table), expected) == []
-    assert "| 1 | t | gone |  |\n" in section_markdown(doc.Section("s", "S", [table]))
-    with pytest.raises(ValueError, match="4 cells in a table of 3 columns"):
-        HtmlNodes().node(doc.Table("c", table.columns[:3], rows))
-
-
 def test_a_page_needs_no_report():
     section = doc.Section(
         "", doc.Name(HOSTILE), [doc.Paragraph([doc.Term("m", "no definition"), doc.Name("n", strong=True)])]
@@ -239,11 +223,3 @@ def test_a_page_needs_no_report():
         '<p class="state bad">it broke</p>',
     )
     assert lacking(shown, *expected) == []
-
-
-def test_large_parts_are_packed_until_they_are_opened():
-    inner = doc.Chooser("Metric", "heat", [doc.Pane(name, [doc.Paragraph(f"in {name}")]) for name in "ab"], packed=True)
-    page = page_of(inner, doc.Details("Charts", [doc.Paragraph("in charts")], packed=True))
-    assert lacking(page, "in a", "in b", "in charts") == ["in b", "in charts"]
-    assert page.count("<template>") == 2
-    assert "<div data-packed><template>" in page

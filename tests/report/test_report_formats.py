@@ -7,18 +7,15 @@ import io
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_results import METRICS, TOKENS, made_up, more
+from made_up_results import METRICS
 from report_data import FORMULA, HOSTILE, build, everything_failed
 from rich.console import Console
 
 from tokbench.formats import csv, html, latex, markdown, parquet
-from tokbench.registry.plugins import load_registry
-from tokbench.report.escaping import latex_text
 from tokbench.report.report import Report
 from tokbench.report.sections.problems import problems
 from tokbench.report.terminal import summary
@@ -35,26 +32,6 @@ def printed(results: Results, width: int, *, colour: bool = False) -> str:
     console = Console(file=file, width=width, force_terminal=colour, color_system=system)
     summary(results, console, Path("reports/x"), verbose=True)
     return file.getvalue()
-
-
-def test_the_formats_register_themselves():
-    specs = [entry.spec for entry in load_registry().reporters.entries.values()]
-    assert {spec.name: spec.filename for spec in specs} == {
-        "html": "report.html",
-        "md": "report.md",
-        "latex": "tables.tex",
-        "csv": "results.csv",
-        "parquet": "results.parquet",
-        "curve": "curve.csv",
-        "documents": "documents.csv",
-        "documents_parquet": "documents.parquet",
-        "pairs": "pairs.csv",
-        "agreement": "agreement.csv",
-        "overlap": "overlap.csv",
-        "validity": "validity.csv",
-        "validity_tokenizers": "validity_tokenizers.csv",
-        "pytest_benchmark": "pytest-benchmark.json",
-    }
 
 
 def test_csv_has_the_frame():
@@ -150,37 +127,6 @@ def test_latex_compiles_with_hostile_names(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
-
-
-@pytest.mark.parametrize("name", ["\\end{longtable}", "a&b", "x_1^2#$%", "[h]", "{", "a\nb", "--"])
-def test_no_name_acts_in_latex(name):
-    bare = re.sub(r"\\[#$%&_{}]|\\text[a-z]+\{\}|\{[\[\]*-]\}", "", latex_text(name))  # what is escaped on purpose
-    assert not set(bare) & set("\\#$%&_{}^~[]*\n")
-    metrics = {
-        "m": MetricInfo(headline=True, direction="lower", unit="u"),
-        "back": MetricInfo(role="share of exact documents"),
-    }
-    cells = [Cell(name, name, "*", "m", 1.0, "u"), Cell("other", name, "*", "m", 2.0, "u")]
-    results = Results(name="r", corpora={name: CorpusInfo(groups={"g": 1})}, metrics=metrics, cells=cells)
-    [(columns, body)] = environments(latex.render(results))
-    assert columns == "lr"
-    assert [len(row) for row in rows_of(body)] == [2, 2]
-
-
-@pytest.mark.parametrize("direction", ["higher", "lower"])
-def test_latex_has_arrows_intervals_and_bold(direction):
-    results = made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5), "lossy": more(-0.5)}, exact={"lossy": 0.5})
-    results.metrics["density"] = replace(METRICS["density"], direction=direction, unit="u")
-    results.cells = [
-        replace(cell, ci_low=2.9, ci_high=4.1) if (cell.tokenizer, cell.metric) == ("a", "density") else cell
-        for cell in results.cells
-    ]
-    [(_, body)] = environments(latex.render(results))
-    rows = {row[0]: row[1] for row in rows_of(body)}
-    assert {name for name, cell in rows.items() if "textbf" in cell} == ({"a", "b"} if direction == "higher" else {"c"})
-    assert "2.900--4.100" in rows["a"]
-    assert rows["lossy"].endswith(r"$\ddagger$")
-    assert (r"$\uparrow$" in body) == (direction == "higher")
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])

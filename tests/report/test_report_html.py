@@ -11,7 +11,6 @@ import pytest
 from report_data import HOSTILE, LANGUAGES, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed, few
 
 from tokbench.formats import html
-from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell
 from tokbench.results.model import Results
 
@@ -149,24 +148,6 @@ def test_runs_without_numbers_have_pages():
     ):
         Page(text)
     assert "it did not load" in failed
-
-
-def test_without_timed_metrics_there_is_no_speed():
-    results = few(build(hostile=False), metrics=("compression_ratio", "roundtrip_exact"))
-    results.metrics = {name: info for name, info in results.metrics.items() if not info.timed}
-    assert "#speed" not in html.render(results)
-
-
-def test_families_of_many_metrics_have_a_table_each():
-    results = few(build(hostile=False), metrics=("compression_ratio", "roundtrip_exact"))
-    for number in range(9):
-        results.metrics[f"extra_{number}"] = MetricInfo(family="abundance", unit="u", direction="higher")
-        cells = [
-            Cell(name, "code", "*", f"extra_{number}", float(k + number)) for k, name in enumerate(results.tokenizers)
-        ]
-        results.cells += cells
-    labels = Page(html.render(results)).values("aria-label")
-    assert {"Overview, code", "Overview, code, abundance"} <= set(labels)
 
 
 def test_a_page_is_the_same_from_its_file(tmp_path):

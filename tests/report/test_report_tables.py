@@ -14,7 +14,6 @@ from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
-from tokbench.report.charts.svg import Axis
 from tokbench.report.document import Table
 from tokbench.report.sections.losses import losses
 from tokbench.report.sections.overview import main_columns, overview_document
@@ -74,17 +73,6 @@ def test_labels_do_not_cover_one_another():
         shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * 6 * len(label.text)
         boxes.append(Box(label.x - shift, label.y - 9, label.x - shift + 6 * len(label.text), label.y + 2))
     assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "log"), [(0.2, 900.0, True), (3.0, 5.0, True), (0.0, 7.3, False), (-2.0, 0.01, False)]
-)
-def test_ticks_lie_on_the_axis(low, high, log):
-    ticks = Axis(low, high, 10, 200, log).ticks()
-    places = [tick.at for tick in ticks]
-    assert len(places) >= 2
-    assert places == sorted(places)
-    assert 10 <= places[0] <= places[-1] <= 200
 
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
@@ -255,17 +243,6 @@ def test_maps_and_charts_show_the_best_64_tokenizers():
     assert (heat_map(few, "c", "compression_ratio").left_out, scatter(few, "c").more) == ("", "")
 
 
-def test_points_of_the_front_are_drawn_first():
-    cells = [
-        replace(each, value=5.0) if each.metric == "encode_mb_per_s" else each
-        for k in range(100)
-        for each in _of_one(f"t{k}", k)
-    ]
-    fast = [replace(each, value=999.0 if each.metric == "encode_mb_per_s" else 1.0) for each in _of_one("fast", 0)]
-    svg = scatter(run(*cells, *fast), "c").drawing.__html__()
-    assert [f"<title>{name} (" in svg for name in ("fast", "t36", "t37")] == [True, False, True]
-
-
 def test_scatter_stays_in_its_frame():
     svg = scatter(TABLES, "pud").drawing.__html__()
     marks = re.findall(r'<circle class="mark" cx="(.+?)" cy="(.+?)"|translate\((\S+) (\S+)\)" d=', svg)
@@ -288,10 +265,3 @@ def test_losses_are_counted_by_cause_over_all_groups():
     loss = next(loss for loss in found if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
-
-
-def test_a_family_has_four_headline_metrics_at_most():
-    assert TABLES.headline == ["compression_ratio", "fertility", "lost_characters", "encode_mb_per_s"]
-    for family in FAMILIES:
-        assert sum(metric.headline for metric in family.values) <= 4
-        assert family.name in family.subject or not family.subject

@@ -4,7 +4,6 @@ import dataclasses
 import gzip
 import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from tokbench.foundation.errors import ResultsError
 from tokbench.notebook.results import NotebookResults
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
 
@@ -90,31 +89,6 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     assert NotebookResults.read(tmp_path / "out" / "results.json") == results
 
 
-@pytest.mark.slow
-def test_every_failure_has_its_traceback(write_config, corpus, faulty, tmp_path):
-    tokenizers = (
-        "  raises: {backend: DecodeRaises}\n  panics: {backend: Panics}\n"
-        "  untrained: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}"
-    )
-    metrics = "[compression, roundtrip, probes, {speed: {rounds: 3, min_time: 0.0001}}]"
-    results = tokbench.run(write_config(corpus, tokenizers, metrics), tmp_path / "out")
-    failed = {cell.reason for cell in results.cells if cell.status == Status.FAILED}
-    assert {cell.tokenizer for cell in results.cells if cell.status == Status.FAILED} == {
-        "raises",
-        "panics",
-        "untrained",
-    }
-    # What nobody raised has no traceback.
-    assert {
-        reason for reason in failed - results.tracebacks.keys() if not reason.startswith("the text gives ")
-    } == set()
-    for reason, text in results.tracebacks.items():
-        assert text.startswith("Traceback (most recent call last):"), reason
-        assert "faulty_backends.py" in text, reason
-        assert str(Path.home()) not in text
-    assert Results.read(tmp_path / "out" / "results.json").tracebacks == results.tracebacks
-
-
 def test_the_frame_has_a_row_for_each_cell():
     cell = Cell("t", "c", WHOLE, "m", 1.5, "bytes")
     frame = Results(name="n", cells=[cell]).frame
@@ -158,14 +132,6 @@ def test_states_are_read_exactly(data, tmp_path):
 )
 def test_an_array_is_written_as_its_list(array):
     assert RawStates([state({"a": array})]).to_bytes() == RawStates([state({"a": array.tolist()})]).to_bytes()
-
-
-def test_states_in_memory_are_a_list_of_them():
-    states = [state({"counts": list(range(k, k + 2000)), "share": 0.5}, f"t{k}") for k in range(3)]
-    kept = RawStates(iter(states))
-    assert kept == states
-    assert (kept[-1], kept[:2]) == (states[-1], states[:2])
-    assert [place[3] for place in kept.places] == ["t0", "t1", "t2"]
 
 
 def test_a_state_that_is_not_json_is_refused():

@@ -12,7 +12,6 @@ from tokbench.cli.main import tokbench as command
 from tokbench.foundation.files import is_utf8
 from tokbench.inspect.examine import Severity, examine
 from tokbench.inspect.fragments import can_be_text, completions
-from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.formats import Parts, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -121,12 +120,6 @@ def test_halves_of_characters_are_not_called_unreachable():
     assert found(health) == {"undecodable": halves, "duplicate": [0xD800]}
     assert health.findings[1].tokens[0].remark == "also 55297, 55298, 55299, 55300 and 2,044 more"
     assert not health.failed
-
-
-def test_kinds_and_scripts():
-    listing = list_tokens(BPETokenizer([(226, 130), (256, 172)]))
-    assert listing.kinds[256:] == [TokenKind.FRAGMENT, TokenKind.PUNCTUATION]
-    assert [script_of(text) for text in ("नमस्ते", "ไทย", " привет", "ꦗ")] == ["Devanagari", "Thai", "Cyrillic", "other"]
 
 
 @pytest.mark.slow

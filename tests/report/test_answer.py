@@ -156,27 +156,6 @@ def test_the_subject_of_a_study_has_a_sentence(tokens, documents, words):
     assert words in sentence
 
 
-HEADLINES = {
-    "one best": (made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}), [{"a", "4 bytes", "b", "10 %"}]),
-    "a tie": (made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}), [{"a and b tie"}]),
-    "all tie": (made_up({"a": TOKENS, "b": more(0.001, 60)}), [{"2 tokenizers tie"}]),
-    "equal": (made_up({"a": TOKENS, "b": TOKENS, "c": TOKENS}), [{"all 3"}]),
-    "copies": (made_up({"a": TOKENS, "b": TOKENS, "c": more(0.5, 5)}), [{"a and b tie"}]),
-    "alone and lossy": (made_up({"a": TOKENS, "b": more(0.1, 5)}, exact={"a": 0.9}), [{"b alone"}, {"1 of 2"}]),
-    "all lossy": (made_up({"a": TOKENS, "b": TOKENS}, exact={"a": 0.9, "b": 0.5}), [{"every"}, {"2 of 2"}]),
-    "braces": (made_up({"{a}": TOKENS, "b": more(0.004, 5)}), [{"{a}", "0.4 %"}]),
-}
-
-
-@pytest.mark.parametrize("name", HEADLINES)
-def test_headlines_name_who_leads(name):
-    results, expected = HEADLINES[name]
-    sentences = headline_sentences(CellTables(results))
-    assert len(sentences) == len(expected)
-    for sentence, parts in zip(sentences, expected, strict=True):
-        assert [part for part in parts if part not in sentence] == []
-
-
 def test_languages_are_counted_in_the_headline():
     results = made_up({"a": TOKENS, "b": more(0.1, 5)}, corpora={"prose": CorpusInfo(groups=LANGUAGES)})
     results.states = RawStates([replace(state, group=group) for state in results.states for group in LANGUAGES])

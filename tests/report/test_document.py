@@ -101,14 +101,6 @@ def test_a_page_has_every_node():
     assert lacking(page, "text alone", "in b", "&lt;svg") == ["text alone", "in b", "&lt;svg"], "in b is packed"
 
 
-def test_many_panes_are_a_menu_by_family():
-    panes = [doc.Pane(str(k), [doc.Paragraph("x")], family=f"f{k // 5}", value=f"v{k}") for k in range(10)]
-    page = HtmlNodes().node(doc.Chooser("Which", "pick", panes, key="metric"))
-    assert page.count("<optgroup") == 2
-    assert lacking(page, '<option value="v9" data-shows="pick-9">9</option>', 'data-key="metric"') == []
-    assert "<option" not in HtmlNodes().node(doc.Chooser("Which", "pick", panes[:1]))
-
-
 def test_markdown_has_what_text_can_show():
     text = section_markdown(SECTION)
     assert text.startswith(
@@ -135,23 +127,6 @@ def test_cards_in_both_formats():
     assert page.startswith('<div class="cards wide">\n<article>\n<p class="lead">Take it.</p>\n<p>It is small.</p>')
     assert '<ul class="notes">' in page
     assert text_of(cards) == "**Take it.**\n\nIt is small.\n\n- b\n"
-
-
-def test_marks_follow_names_and_captions_precede_tables():
-    rows = [
-        doc.Row([doc.TextCell(line=["b", doc.Raised("†")]), "1"]),
-        doc.Row(["2", doc.TextCell(line=doc.Name("c", strong=True), look="best")], named=False),
-    ]
-    nodes = doc.captioned(
-        doc.Table("Sizes", [doc.Column("line", sort="ascending"), doc.Column("a", mark="‡", numeric=True)], rows)
-    )
-    expected = (
-        '<th scope="col" class="n">a<sup>‡</sup></th>',
-        '<tr><th scope="row">b<sup>†</sup></th><td class="n">1</td></tr>',
-        '<tr><td>2</td><td class="n best"><b><bdi>c</bdi></b></td></tr>',
-    )
-    assert lacking(page_of(nodes), *expected) == []
-    assert text_of(nodes) == "Sizes\n\n| line | a‡ |\n| --- | ---: |\n| b† | 1 |\n| 2 | **c** |\n"
 
 
 def test_only_a_page_makes_what_takes_long():

@@ -82,13 +82,8 @@ COMMON = ["compression_ratio", "lost_characters"]
 @pytest.mark.parametrize(
     ("families", "first"),
     [
-        (
-            ["code", "numbers"],
-            ["indent_tokens_per_space", "identifier_tokens", "digits_consistency", "digits_triples_distance"],
-        ),
         (["fairness", "pairs"], ["premium", "gini", "max_min"]),
-        (["fertility", "strr", "morphology"], ["fertility", "strr", "word_boundary_f1", "morpheme_boundary_f1"]),
-        (["vocabulary", "utf8", "usage"], []),
+        (["vocabulary", "utf8"], []),
     ],
 )
 def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, first):
@@ -178,13 +173,6 @@ def test_a_cell_without_a_value_has_a_word_and_a_reason():
     assert run(Cell("a", "c", "g", "m", 1.0)).series("m", "c").cells["a"].text == "not run"
 
 
-def test_the_title_of_a_share_is_in_percent():
-    cell = Cell("a", "c", WHOLE, "m", 0.5, "share of words", 0.4, 0.6, 7, in_sample=0.25)
-    parts = run(cell).series("m", "c").cells["a"].title.split("; ")
-    assert parts[:3] == ["50 % of words", "95 % interval 40 % to 60 % of words", "7 documents"]
-    assert parts[3].startswith("25 % ")
-
-
 def test_the_overview_has_every_metric_with_a_number():
     main, pud, *_ = chooser(overview_document(TABLES), "overview").panes
     [table] = nodes_of(main, Table)
@@ -241,21 +229,6 @@ def test_maps_and_charts_show_the_best_64_tokenizers():
     assert len(table.rows) == 100
     few = many_tokenizers(64)
     assert (heat_map(few, "c", "compression_ratio").left_out, scatter(few, "c").more) == ("", "")
-
-
-def test_scatter_stays_in_its_frame():
-    svg = scatter(TABLES, "pud").drawing.__html__()
-    marks = re.findall(r'<circle class="mark" cx="(.+?)" cy="(.+?)"|translate\((\S+) (\S+)\)" d=', svg)
-    points = [tuple(float(number) for number in mark if number) for mark in marks]
-    assert len(points) == svg.count("<g class=") - 1 == 11  # one group is the grid
-    assert all(56 <= x <= 944 and 14 <= y <= 470 for x, y in points)
-    assert "naive-4k" not in svg, "it has no speed"
-    assert scatter(TABLES, "odd") is None
-    cells = [Cell("a", "c", WHOLE, "compression_ratio", 3.0, "u"), Cell("a", "c", WHOLE, "encode_mb_per_s", 3.0, "u")]
-    ticks = re.findall(
-        r'<text x="\S+" y="\S+" text-anchor="(\w+)">[\d.]+</text>', scatter(run(*cells), "c").drawing.__html__()
-    )
-    assert {"middle", "end"} == set(ticks)
 
 
 def test_losses_are_counted_by_cause_over_all_groups():

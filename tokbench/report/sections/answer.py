@@ -20,7 +20,7 @@ from tokbench.report.document import (
     Row,
     Section,
     Table,
-    TextCell,
+    legend_lines,
 )
 from tokbench.report.sections.answer_subject import names, subject_sentences
 from tokbench.report.sections.first_charts import first_charts
@@ -76,17 +76,19 @@ def _corpus_nodes(tables: CellTables, corpus: str) -> list[Node]:
     nodes: list[Node] = [Paragraph(sentence) for sentence in subject_sentences(tables, corpus)]
     others = costs(tables, corpus)
     if others:
+        reasons = [cost.reason for cost in others]
         best = tables.competing(tables.with_role(Role.TEXT_PER_TOKEN), corpus)[0]
         more = Column(["more tokens than ", Name(best.tokenizer)], numeric=True, unit="%")
         columns = [Column("tokenizer"), more, Column("95\u00a0% interval", numeric=True), Column("on other text")]
         nodes.append(Table(_CAPTION, columns, [_row(cost) for cost in others], label=f"Costs on {corpus}"))
+        nodes += legend_lines([f"not known: {reason}" for reason in dict.fromkeys(filter(None, reasons))])
     return [Heading(Name(corpus)), *nodes] if nodes else []
 
 
 def _row(cost: Cost) -> Row:
     interval = "none" if cost.low is None or cost.high is None else f"{100 * cost.low:.1f} to {100 * cost.high:.1f}"
-    evidence = cost.reason or ("not significantly different" if cost.tied else "significantly more")
-    return Row([cost.tokenizer, f"{100 * cost.more:+.1f}", interval, TextCell(line=evidence, look="prose")])
+    evidence = "not known" if cost.reason else "not significantly different" if cost.tied else "significantly more"
+    return Row([cost.tokenizer, f"{100 * cost.more:+.1f}", interval, evidence])
 
 
 def costs(tables: CellTables, corpus: str) -> list[Cost]:

@@ -9,8 +9,7 @@ from tokbench.measuring.metric import Role
 from tokbench.results import blocks
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
-from tokbench.results.segmentation import Segmentation, SegmentedText
-from tokbench.studies.tokens.block import SHOWN_TEXTS, ShownTexts, WorstDocument
+from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 
 SCRIPT = "<script>alert('x')</script>"

@@ -13,7 +13,7 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.inspect.fragments import can_be_text
 from tokbench.inspect.reach import unreached
 from tokbench.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
-from tokbench.tokenizers.contract import ComparesFile, Tokenizer
+from tokbench.tokenizers.contract import Tokenizer
 
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
@@ -181,6 +181,6 @@ def _of_special(tokenizer: Tokenizer, listing: Listing) -> Iterator[tuple[str, T
     for i, kind in enumerate(listing.kinds):
         if kind == TokenKind.GAP:
             yield "gap", token_of(listing, i)
-    faults = tokenizer.file_faults if isinstance(tokenizer, ComparesFile) else {}
+    faults: dict[int, str] = getattr(tokenizer, "file_faults", {})  # by id, where a backend compares its file
     for i, fault in sorted(faults.items()):
         yield "not as in the file", token_of(listing, i, fault)

@@ -25,8 +25,7 @@ from tokbench.registry.plugins import load_registry
 from tokbench.report import segmentation
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
-from tokbench.results.segmentation import Segmentation, SegmentedText
-from tokbench.studies.tokens.block import SHOWN_TEXTS, ShownTexts, shown_texts
+from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, shown_texts
 from tokbench.studies.tokens.options import named_texts
 from tokbench.studies.tokens.section import TokenViews, tokens_document
 from tokbench.studies.tokens.shown import chosen_documents

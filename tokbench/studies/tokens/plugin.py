@@ -8,8 +8,8 @@ from typing import Final
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
 from tokbench.report.section import SectionSpec
+from tokbench.results.segmentation import SHOWN_TEXTS
 from tokbench.studies.tokens import worst_documents
-from tokbench.studies.tokens.block import SHOWN_TEXTS
 from tokbench.studies.tokens.options import KEY, ShowOptions, named_texts
 
 

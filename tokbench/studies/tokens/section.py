@@ -30,8 +30,7 @@ from tokbench.report.segmentation import SegmentationView
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import group_name
 from tokbench.results.model import Results
-from tokbench.results.segmentation import SegmentedText
-from tokbench.studies.tokens.block import WorstDocument, shown_texts
+from tokbench.results.segmentation import SegmentedText, WorstDocument, shown_texts
 
 _MOST_TOKENS: Final = 1_000_000
 

@@ -13,8 +13,7 @@ from tokbench.foundation.store import digest_of
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, Kept, StudyContext
-from tokbench.results.segmentation import Segmentation, SegmentedText
-from tokbench.studies.tokens.block import ShownTexts, WorstDocument
+from tokbench.results.segmentation import Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
 MOST_GROUPS: Final = 128
@@ -58,7 +57,7 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     cut = _cut_all({name: due for name, due in wanted.items() if name not in gone and due}, context)
 
     def segmentation(name: str, text: str) -> Segmentation:
-        return without_tokens(name, gone[name]) if name in gone else _compact(cut[name][text], text)
+        return without_tokens(name, gone[name]) if name in gone else cut[name][text].compact(text)
 
     for text in texts:
         shown_under = plan.names_on(text.corpus) if text.corpus else names
@@ -190,10 +189,3 @@ def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> 
 
 def _place(document: WorstDocument) -> tuple[str, str, str, int]:
     return document.tokenizer, document.shown.corpus, document.shown.group, document.number
-
-
-def _compact(cut: Segmentation, text: str) -> Segmentation:
-    """Return it without pieces, if they are the bytes of ``text`` between the ends."""
-    data = text.encode()
-    same = cut.ends and cut.pieces == [data[slice(*span)].hex() for span in cut.spans()]
-    return replace(cut, pieces=[]) if same else cut
